@@ -1,0 +1,90 @@
+import { Buffer } from "node:buffer";
+
+const HEX = /^(?:[0-9a-fA-F]{2})*$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Lower-case hex. */
+export function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+}
+
+/** Decodes hex in either case. Throws on an odd length or another character. */
+export function fromHex(text: string): Uint8Array {
+  if (!HEX.test(text)) throw new Error("not hex: an even number of characters 0-9 a-f was expected");
+  return new Uint8Array(Buffer.from(text, "hex"));
+}
+
+/** Standard base64 with padding. */
+export function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+/** Decodes standard base64 with padding. Throws on any other text. */
+export function fromBase64(text: string): Uint8Array {
+  if (!BASE64.test(text)) throw new Error("not base64: standard alphabet with padding was expected");
+  return new Uint8Array(Buffer.from(text, "base64"));
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** UTF-8 bytes of a text. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** Text of UTF-8 bytes. Throws when they are not valid UTF-8. */
+export function fromUtf8(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** All parts, one after the other, in a fresh array. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+/** Order of unsigned bytes, shorter first on a common prefix: below, at or above zero. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  return Buffer.compare(a, b);
+}
+
+/** Same length and same bytes. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && Buffer.compare(a, b) === 0;
+}
+
+/** Whether `bytes` begins with `prefix`. */
+export function hasPrefix(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  return bytes.length >= prefix.length && equalBytes(bytes.subarray(0, prefix.length), prefix);
+}
+
+/** An unsigned 64-bit number, big-endian, 8 bytes. Throws outside 0 … 2^64-1. */
+export function uint64BigEndian(value: bigint): Uint8Array {
+  if (value < 0n || value > 0xffff_ffff_ffff_ffffn) throw new Error(`not a uint64: ${value}`);
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value);
+  return bytes;
+}
+
+/** Reads 8 big-endian bytes at `offset`. Throws when there are fewer. */
+export function readUint64BigEndian(bytes: Uint8Array, offset = 0): bigint {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(offset);
+}
+
+/** The smallest key above every key with this prefix, or undefined when there is none (empty or all 0xff). */
+export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
+  for (let length = prefix.length; length > 0; length--) {
+    const last = prefix[length - 1] ?? 0;
+    if (last === 0xff) continue;
+    const end = prefix.slice(0, length);
+    end[length - 1] = last + 1;
+    return end;
+  }
+  return undefined;
+}
