@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { backoffMs } from "../../../src/base/backoff.ts";
+import { createBoundedQueue } from "../../../src/base/bounded-queue.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
+import { DeadlineError, withDeadline } from "../../../src/base/deadline.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { retry } from "../../../src/base/retry.ts";
+import { supervise } from "../../../src/base/service.ts";
+
+const never = new AbortController().signal;
+const forever = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+describe("backoffMs", () => {
+  it("doubles its ceiling, stays within the cap, and never falls below the floor", () => {
+    const options = { minMs: 10, baseMs: 100, maxMs: 1_000 };
+    expect([0, 1, 2, 3, 4, 99].map((attempt) => backoffMs(attempt, options, () => 1))).toEqual([
+      100, 200, 400, 800, 1_000, 1_000,
+    ]);
+    expect(backoffMs(5, options, () => 0)).toBe(10);
+  });
+});
+
+describe("withDeadline", () => {
+  it("rejects at the deadline even when the work ignores its signal", async () => {
+    const work = withDeadline("reading", 5, never, () => new Promise(() => {}));
+    await expect(work).rejects.toBeInstanceOf(DeadlineError);
+    await expect(work).rejects.toMatchObject({ facts: { what: "reading", afterMs: 5 } });
+  });
+
+  it("passes the reason of an abort through, before and during the work", async () => {
+    const reason = new Error("stopped");
+    await expect(withDeadline("x", 1_000, AbortSignal.abort(reason), async () => 1)).rejects.toBe(reason);
+    const stop = new AbortController();
+    const work = withDeadline("x", 1_000, stop.signal, () => new Promise(() => {}));
+    stop.abort(reason);
+    await expect(work).rejects.toBe(reason);
+  });
+
+  it("gives the value", async () => {
+    expect(await withDeadline("x", 1_000, never, async () => 7)).toBe(7);
+  });
+});
+
+describe("retry", () => {
+  const clock: Clock = { ...systemClock, sleep: async () => {} };
+  const options = {
+    attempts: 3,
+    backoff: { minMs: 1, baseMs: 1, maxMs: 1 },
+    isTransient: (fault: unknown) => fault !== "fatal",
+  };
+  const deps = { clock, random: () => 0, signal: never };
+
+  it("stops at success, at the last try, and at a fault that stays", async () => {
+    const failing = (fault: string, until: number) => {
+      let calls = 0;
+      const work = async (): Promise<number> => {
+        calls += 1;
+        if (calls < until) throw fault;
+        return calls;
+      };
+      return { work, calls: () => calls };
+    };
+    const second = failing("busy", 2);
+    expect(await retry(second.work, options, deps)).toBe(2);
+    const late = failing("busy", 9);
+    await expect(retry(late.work, options, deps)).rejects.toBe("busy");
+    expect(late.calls()).toBe(3);
+    const fatal = failing("fatal", 9);
+    await expect(retry(fatal.work, options, deps)).rejects.toBe("fatal");
+    expect(fatal.calls()).toBe(1);
+  });
+});
+
+describe("BoundedQueue", () => {
+  it("drops and counts beyond its capacity, and keeps order", async () => {
+    const queue = createBoundedQueue<number>(2);
+    expect([queue.offer(1), queue.offer(2), queue.offer(3)]).toEqual([true, true, false]);
+    expect(queue.dropped()).toBe(1);
+    expect([await queue.take(never), await queue.take(never)]).toEqual([1, 2]);
+  });
+
+  it("wakes a waiter, and lets go of an aborted one", async () => {
+    const queue = createBoundedQueue<string>(1);
+    const stop = new AbortController();
+    const aborted = queue.take(stop.signal);
+    stop.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    const taken = queue.take(never);
+    await expect(queue.take(never)).rejects.toThrow("two waiters");
+    queue.offer("a");
+    expect(await taken).toBe("a");
+    expect(queue.size()).toBe(0);
+  });
+});
+
+describe("supervise", () => {
+  it("stops all and reports nothing when asked to stop", async () => {
+    const stop = new AbortController();
+    const done = supervise(
+      [
+        { name: "a", run: forever },
+        { name: "b", run: forever },
+      ],
+      stop.signal,
+      silentLogger,
+    );
+    stop.abort(new Error("bye"));
+    expect(await done).toEqual([]);
+  });
+
+  it("stops the rest at the first fault and reports each", async () => {
+    const fault = new Error("broken");
+    const faults = await supervise(
+      [
+        { name: "a", run: forever },
+        { name: "b", run: async () => Promise.reject(fault) },
+        { name: "c", run: async (signal) => forever(signal).then(() => Promise.reject(new Error("late"))) },
+      ],
+      never,
+      silentLogger,
+    );
+    expect(faults.map((entry) => entry.service)).toEqual(["b", "c"]);
+    expect(faults[0]?.fault).toBe(fault);
+  });
+
+  it("takes an early end for a fault", async () => {
+    const faults = await supervise([{ name: "a", run: async () => {} }], never, silentLogger);
+    expect(faults).toHaveLength(1);
+  });
+});
