@@ -1,0 +1,86 @@
+import { type BackoffOptions, backoffMs } from "../base/backoff.ts";
+import type { RegisteredQuery } from "./registered-query.ts";
+
+/** Why a query has no fresh result: a closed list of codes, and words for a person. */
+export interface QueryFault {
+  readonly code: QueryFaultCode;
+  readonly reason: string;
+}
+
+/** The kinds of {@link QueryFault}. The first four can't be answered as the remote state is; the others may pass. */
+export const QUERY_FAULT_CODES = [
+  "no-such-store",
+  "empty-value",
+  "empty-store",
+  "absence-not-provable",
+  "proof-refused",
+  "read-failed",
+  "not-newer",
+  "too-large",
+  "rejected",
+  "not-included",
+  "bad-filter",
+] as const;
+
+/** One of {@link QUERY_FAULT_CODES}. */
+export type QueryFaultCode = (typeof QUERY_FAULT_CODES)[number];
+
+/** Where one query stands. Immutable; each step gives a new one. */
+export interface QueryState {
+  readonly query: RegisteredQuery;
+  /** Failures since the last result. */
+  readonly failures: number;
+  /** Not before this wall-clock time, ms. 0: at once. */
+  readonly notBeforeMs: number;
+  readonly fault: QueryFault | undefined;
+  /** Results included since the relayer started. */
+  readonly results: number;
+}
+
+/** A query that was just read from the chain. A known one keeps its failures only if nothing about the question changed. */
+export function refreshed(known: QueryState | undefined, query: RegisteredQuery): QueryState {
+  if (known !== undefined && sameQuestion(known.query, query)) return { ...known, query };
+  return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: known?.results ?? 0 };
+}
+
+/** After a failure: held back for a time that doubles with each one. */
+export function failed(
+  state: QueryState,
+  fault: QueryFault,
+  at: { readonly nowMs: number; readonly backoff: BackoffOptions; readonly random: () => number },
+): QueryState {
+  const wait = backoffMs(state.failures, at.backoff, at.random);
+  return { ...state, fault, failures: state.failures + 1, notBeforeMs: at.nowMs + wait };
+}
+
+/** After an included KV result of this remote height. */
+export function answered(
+  state: QueryState,
+  at: { readonly localHeight: bigint; readonly remote: RegisteredQuery["lastRemoteHeight"] },
+): QueryState {
+  const query = { ...state.query, lastLocalHeight: at.localHeight, lastRemoteHeight: at.remote };
+  return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: state.results + 1 };
+}
+
+/** Whether a query wants a result at this local height and time: never answered, or `updatePeriod` blocks since. */
+export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
+  if (nowMs < state.notBeforeMs) return false;
+  const { lastLocalHeight, updatePeriod } = state.query;
+  return lastLocalHeight === 0n || localHeight >= lastLocalHeight + updatePeriod;
+}
+
+/** Whether both ask the same: connection, type, keys, filter and period. */
+export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
+  return question(a) === question(b);
+}
+
+function question(query: RegisteredQuery): string {
+  const keys = query.keys.map(({ path, key }) => [path, Buffer.from(key).toString("hex")]);
+  return JSON.stringify([
+    query.connectionId,
+    query.type,
+    keys,
+    query.transactionsFilter,
+    query.updatePeriod.toString(),
+  ]);
+}

@@ -1,0 +1,196 @@
+import type { BackoffOptions } from "../base/backoff.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
+import type { TxSender, WireMessage } from "../client/tx-sender.ts";
+import { knowsHeight, revisionOf, updateClientMessage, updateHeader } from "./client-update.ts";
+import type { LightClientState, LocalQueries } from "./local-queries.ts";
+import type { RelayerMetrics } from "./metrics.ts";
+import { type BatchLimits, oldestFirst, type ProvenResult, planBatches } from "./plan.ts";
+import { proveAll } from "./prove.ts";
+import { answered, failed, type QueryFault, type QueryState } from "./query-state.ts";
+import type { Registry } from "./registry.ts";
+import { isNewer, type RemoteHeight } from "./registered-query.ts";
+import { RelayError } from "./relay-error.ts";
+import { type SubmissionOptions, type SubmissionOutcome, submit } from "./submission.ts";
+
+/** One connection to a remote chain, and what its rounds need. */
+export interface Lane {
+  readonly connectionId: string;
+  readonly remote: ChainClient;
+  readonly local: LocalQueries;
+  readonly sender: TxSender;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: RelayerMetrics;
+  readonly settings: LaneSettings;
+}
+
+/** Settings of a lane's rounds. */
+export interface LaneSettings {
+  readonly allowKvCallbacks: boolean;
+  readonly limits: BatchLimits;
+  readonly backoff: BackoffOptions;
+  readonly submission: SubmissionOptions;
+}
+
+/** One remote height at which a round reads, and the header that proves it. */
+interface ReadPoint {
+  readonly client: LightClientState;
+  readonly block: LightBlockBytes;
+  /** Height of the state that is read: one below the block, whose header holds its root. */
+  readonly at: RemoteHeight;
+}
+
+/**
+ * Answers the due KV queries of one connection: all of them at one remote height, with one client update in front, or
+ * none when the consensus state exists. Faults of a query go to its state; faults of the connection are thrown.
+ */
+export async function runRound(lane: Lane, due: readonly QueryState[], signal: AbortSignal): Promise<void> {
+  const point = await readPoint(lane, signal);
+  const candidates = oldestFirst(due).filter(({ query }) => isNewer(point.at, query.lastRemoteHeight));
+  if (candidates.length === 0) return;
+  const results = await proveCandidates(lane, point, candidates, signal);
+  if (results.length === 0) return;
+  let update = await clientUpdate(lane, point, signal);
+  for (const batch of planBatches(results, lane.settings.limits)) {
+    const outcome = await submit({ update, results: batch }, lane.sender, lane.settings.submission, signal);
+    settle(lane, point, outcome);
+    if (outcome.headerRefused !== undefined) throw headerRefused(point, outcome.headerRefused);
+    if (outcome.height !== undefined) update = undefined;
+  }
+}
+
+async function readPoint(lane: Lane, signal: AbortSignal): Promise<ReadPoint> {
+  const [status, clientId] = await Promise.all([
+    lane.remote.status(signal),
+    lane.local.clientOfConnection(lane.connectionId, signal),
+  ]);
+  if (status.latestHeight < status.earliestHeight + 1n || status.latestHeight < 2n) {
+    throw new RelayError(
+      { code: "remote-behind", chainId: status.chainId, height: status.latestHeight },
+      `remote chain ${status.chainId} is at height ${status.latestHeight}: the first provable state is at height 1, proven by block 2`,
+    );
+  }
+  const [block, client] = await Promise.all([
+    lane.remote.lightBlock(status.latestHeight, signal),
+    activeClient(lane, clientId, signal),
+  ]);
+  requireSameChain(lane, client, status.chainId);
+  return { client, block, at: { revision: revisionOf(client.chainId), height: block.height - 1n } };
+}
+
+async function activeClient(lane: Lane, clientId: string, signal: AbortSignal): Promise<LightClientState> {
+  const [client, status] = await Promise.all([
+    lane.local.clientState(clientId, signal),
+    lane.local.clientStatus(clientId, signal),
+  ]);
+  if (status === "Active") return client;
+  throw new RelayError(
+    { code: "client-not-active", clientId, status },
+    `client ${clientId} of ${lane.connectionId} is ${status}: no result can be proven until governance recovers it`,
+  );
+}
+
+function requireSameChain(lane: Lane, client: LightClientState, found: string): void {
+  if (client.chainId === found) return;
+  throw new RelayError(
+    { code: "wrong-chain", connectionId: lane.connectionId, expected: client.chainId, found },
+    `the endpoint configured for ${lane.connectionId} serves chain ${found}, but the connection leads to ${client.chainId}`,
+  );
+}
+
+async function proveCandidates(
+  lane: Lane,
+  point: ReadPoint,
+  candidates: readonly QueryState[],
+  signal: AbortSignal,
+): Promise<readonly ProvenResult[]> {
+  const proofs = await proveAll(
+    { remote: lane.remote, sender: lane.sender.address, allowKvCallbacks: lane.settings.allowKvCallbacks },
+    { appHash: point.block.appHash, at: point.at },
+    candidates,
+    signal,
+  );
+  return proofs.flatMap(({ state, result }) => {
+    if (result.ok && result.value.message.length <= lane.settings.limits.bytes) return [result.value];
+    holdBack(lane, state, result.ok ? tooLarge(result.value, lane.settings.limits) : result.fault);
+    return [];
+  });
+}
+
+function tooLarge(result: ProvenResult, limits: BatchLimits): QueryFault {
+  return {
+    code: "too-large",
+    reason: `the result takes ${result.message.length} bytes, more than the ${limits.bytes} that a transaction may have`,
+  };
+}
+
+async function clientUpdate(
+  lane: Lane,
+  point: ReadPoint,
+  signal: AbortSignal,
+): Promise<WireMessage | undefined> {
+  const { client, block } = point;
+  const deps = {
+    local: lane.local,
+    remote: lane.remote,
+    nowNs: () => BigInt(Math.round(lane.clock.nowMs())) * 1_000_000n,
+  };
+  if (await knowsHeight(deps, client, { revision: point.at.revision, height: block.height }, signal))
+    return undefined;
+  lane.metrics.clientUpdates.inc({ connection_id: lane.connectionId });
+  return updateClientMessage(
+    client.clientId,
+    await updateHeader(deps, client, block, signal),
+    lane.sender.address,
+  );
+}
+
+function settle(lane: Lane, point: ReadPoint, outcome: SubmissionOutcome): void {
+  const { connectionId, metrics, registry } = lane;
+  for (const { result, fault } of outcome.outcomes) {
+    if (fault !== undefined) {
+      holdBack(lane, result.state, fault);
+      continue;
+    }
+    const localHeight = outcome.height ?? 0n;
+    registry.replace(result.state, answered(result.state, { localHeight, remote: point.at }));
+    metrics.results.inc({ connection_id: connectionId, outcome: "included" });
+  }
+  if (outcome.height === undefined) return;
+  const included = outcome.outcomes.filter(({ fault }) => fault === undefined).length;
+  metrics.batchSize.observe({ connection_id: connectionId }, included);
+  metrics.gasUsed.inc({ connection_id: connectionId }, Number(outcome.gasUsed));
+  lane.logger.info("results included", {
+    connectionId,
+    included,
+    localHeight: outcome.height,
+    remoteHeight: point.at.height,
+    gasUsed: outcome.gasUsed,
+    bytes: outcome.bytes,
+  });
+}
+
+/** Notes a fault at the query, with a growing wait; logs a reason once, not at every try. */
+function holdBack(lane: Lane, state: QueryState, fault: QueryFault): void {
+  const { connectionId, clock, random, settings, metrics, registry, logger } = lane;
+  registry.replace(state, failed(state, fault, { nowMs: clock.nowMs(), backoff: settings.backoff, random }));
+  metrics.results.inc({ connection_id: connectionId, outcome: fault.code });
+  const isNews = state.fault?.code !== fault.code || state.fault.reason !== fault.reason;
+  logger[isNews ? "warn" : "debug"]("query has no result", {
+    queryId: state.query.id,
+    connectionId,
+    ...fault,
+  });
+}
+
+function headerRefused(point: ReadPoint, log: string): RelayError {
+  const { clientId } = point.client;
+  return new RelayError(
+    { code: "header-refused", clientId, height: point.block.height, log },
+    `client ${clientId} refuses the header of height ${point.block.height}: ${log}`,
+  );
+}

@@ -1,0 +1,154 @@
+import type { TxSender, WireMessage } from "../client/tx-sender.ts";
+import { MsgSubmitQueryResult, type QueryResult } from "../proto/gen/neutron/interchainqueries/tx.ts";
+import type { ProvenResult } from "./plan.ts";
+import type { QueryFault } from "./query-state.ts";
+
+/** What became of one result of a submission. */
+export interface ResultOutcome {
+  readonly result: ProvenResult;
+  /** undefined: included. */
+  readonly fault: QueryFault | undefined;
+}
+
+/** What became of a submission as a whole. */
+export interface SubmissionOutcome {
+  /** Local height of the block that has it; undefined when nothing was included. */
+  readonly height: bigint | undefined;
+  readonly gasUsed: bigint;
+  readonly bytes: number;
+  readonly outcomes: readonly ResultOutcome[];
+  /** The client update in front was refused: nothing of this round can be sent; the log says why. */
+  readonly headerRefused: string | undefined;
+}
+
+/** What a submission is made of. */
+export interface SubmissionPlan {
+  /** A client update that must come first, or none when the consensus state exists. */
+  readonly update: WireMessage | undefined;
+  readonly results: readonly ProvenResult[];
+}
+
+/** Settings of submissions. */
+export interface SubmissionOptions {
+  readonly submitTypeUrl: string;
+  /** Gas limit = simulated gas × this / 1000. */
+  readonly gasAdjustmentPermille: bigint;
+}
+
+/** Encodes a `MsgSubmitQueryResult` of this sender. */
+export function submitMessage(queryId: bigint, result: QueryResult, sender: string): Uint8Array {
+  return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();
+}
+
+/**
+ * Simulates, leaves out what the simulation refuses, sends the rest in one transaction and waits for its block.
+ * A result that is refused takes no other with it: a refusal that names no message halves the batch.
+ */
+export async function submit(
+  plan: SubmissionPlan,
+  sender: TxSender,
+  options: SubmissionOptions,
+  signal: AbortSignal,
+): Promise<SubmissionOutcome> {
+  const refused: ResultOutcome[] = [];
+  let results = plan.results;
+  for (;;) {
+    if (results.length === 0) return nothingSent(refused);
+    const messages = toMessages({ ...plan, results }, options);
+    const simulation = await sender.simulate(messages, signal);
+    if (simulation.ok) {
+      const gasLimit = (simulation.gasUsed * options.gasAdjustmentPermille) / 1000n + 1n;
+      return send({ results, messages, gasLimit, refused }, sender, signal);
+    }
+    const at = simulation.failedMessage;
+    if (at === 0 && plan.update !== undefined) return headerRefused(plan, simulation.log);
+    if (at === undefined && results.length > 1)
+      return inHalves({ ...plan, results }, sender, options, signal);
+    const index = at === undefined ? 0 : at - (plan.update === undefined ? 0 : 1);
+    refused.push(
+      ...results.slice(index, index + 1).map((result) => rejected(result, "rejected", simulation.log)),
+    );
+    results = results.filter((_result, place) => place !== index);
+  }
+}
+
+function toMessages(plan: SubmissionPlan, options: SubmissionOptions): readonly WireMessage[] {
+  const results = plan.results.map(({ message }) => ({ typeUrl: options.submitTypeUrl, value: message }));
+  return plan.update === undefined ? results : [plan.update, ...results];
+}
+
+interface ReadyToSend {
+  readonly results: readonly ProvenResult[];
+  readonly messages: readonly WireMessage[];
+  readonly gasLimit: bigint;
+  readonly refused: readonly ResultOutcome[];
+}
+
+async function send(ready: ReadyToSend, sender: TxSender, signal: AbortSignal): Promise<SubmissionOutcome> {
+  const sent = await sender.send(ready.messages, ready.gasLimit, signal);
+  const { confirmation } = sent;
+  const spent = {
+    gasUsed: "gasUsed" in confirmation ? confirmation.gasUsed : 0n,
+    bytes: sent.bytes,
+    headerRefused: undefined,
+  };
+  if (confirmation.kind === "included") {
+    const included = ready.results.map((result) => ({ result, fault: undefined }));
+    return { ...spent, height: confirmation.height, outcomes: [...included, ...ready.refused] };
+  }
+  const reason =
+    confirmation.kind === "lost"
+      ? confirmation.reason
+      : `${confirmation.codespace}/${confirmation.code}: ${confirmation.log}`;
+  const outcomes = blame(ready, confirmation.kind === "failed" ? confirmation.log : "", reason);
+  return { ...spent, height: undefined, outcomes: [...outcomes, ...ready.refused] };
+}
+
+/** After a failure in the block: the message that it names is at fault; the others were only in its company. */
+function blame(ready: ReadyToSend, log: string, reason: string): readonly ResultOutcome[] {
+  const index = /message index: (\d+)/.exec(log)?.[1];
+  const at = index === undefined ? undefined : Number(index) - (ready.messages.length - ready.results.length);
+  return ready.results.map((result, place) =>
+    rejected(
+      result,
+      place === at ? "rejected" : "not-included",
+      place === at || at === undefined ? reason : `in one transaction with a refused result: ${reason}`,
+    ),
+  );
+}
+
+async function inHalves(
+  plan: SubmissionPlan,
+  sender: TxSender,
+  options: SubmissionOptions,
+  signal: AbortSignal,
+): Promise<SubmissionOutcome> {
+  const middle = Math.ceil(plan.results.length / 2);
+  const first = await submit({ ...plan, results: plan.results.slice(0, middle) }, sender, options, signal);
+  if (first.headerRefused !== undefined) return first;
+  // Once the first half is in a block, the consensus state is there and needs no second update.
+  const update = first.height === undefined ? plan.update : undefined;
+  const second = await submit({ update, results: plan.results.slice(middle) }, sender, options, signal);
+  return {
+    height: second.height ?? first.height,
+    gasUsed: first.gasUsed + second.gasUsed,
+    bytes: first.bytes + second.bytes,
+    outcomes: [...first.outcomes, ...second.outcomes],
+    headerRefused: second.headerRefused,
+  };
+}
+
+function rejected(result: ProvenResult, code: QueryFault["code"], reason: string): ResultOutcome {
+  return { result, fault: { code, reason } };
+}
+
+function nothingSent(outcomes: readonly ResultOutcome[]): SubmissionOutcome {
+  return { height: undefined, gasUsed: 0n, bytes: 0, outcomes, headerRefused: undefined };
+}
+
+function headerRefused(plan: SubmissionPlan, log: string): SubmissionOutcome {
+  return {
+    ...nothingSent(plan.results.map((result) => rejected(result, "not-included", log))),
+    headerRefused: log,
+  };
+}

@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  GAS_PER_CLIENT_UPDATE,
+  GAS_PER_KEY,
+  GAS_PER_TRANSACTION,
+  oldestFirst,
+  planBatches,
+} from "../../../src/relayer/plan.ts";
+import { sampleResult, sampleState } from "./samples.ts";
+
+const FIXED = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;
+const roomy = { gas: 1_000_000_000n, bytes: 1_000_000, results: 1_000 };
+const ids = (batches: ReturnType<typeof planBatches>): bigint[][] =>
+  batches.map((batch) => batch.map(({ state }) => state.query.id));
+
+describe("planBatches", () => {
+  const three = [sampleResult(1n), sampleResult(2n), sampleResult(3n)];
+
+  it("puts all into one transaction while the limits allow", () => {
+    expect(ids(planBatches(three, roomy))).toEqual([[1n, 2n, 3n]]);
+    expect(planBatches([], roomy)).toEqual([]);
+  });
+
+  it("splits by number, bytes and gas, keeping order", () => {
+    expect(ids(planBatches(three, { ...roomy, results: 2 }))).toEqual([[1n, 2n], [3n]]);
+    expect(ids(planBatches(three, { ...roomy, bytes: 200 }))).toEqual([[1n, 2n], [3n]]);
+    expect(ids(planBatches(three, { ...roomy, gas: FIXED + 2n * GAS_PER_KEY }))).toEqual([[1n, 2n], [3n]]);
+  });
+
+  it("lets what alone exceeds a limit travel alone", () => {
+    const large = [sampleResult(1n), sampleResult(2n, 5_000, 40), sampleResult(3n)];
+    expect(ids(planBatches(large, { ...roomy, bytes: 1_000 }))).toEqual([[1n], [2n], [3n]]);
+    expect(ids(planBatches(large, { ...roomy, gas: FIXED + 10n * GAS_PER_KEY }))).toEqual([[1n], [2n], [3n]]);
+  });
+
+  it("loses nothing, repeats nothing, and never makes an empty batch", () => {
+    const sizes = fc.array(fc.tuple(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 1, max: 32 })), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(sizes, fc.integer({ min: 1, max: 5 }), (parts, most) => {
+        const results = parts.map(([bytes, keys], index) => sampleResult(BigInt(index), bytes, keys));
+        const batches = planBatches(results, { gas: FIXED + 20n * GAS_PER_KEY, bytes: 4_000, results: most });
+        expect(batches.flat()).toEqual(results);
+        for (const batch of batches) {
+          expect(batch.length).toBeGreaterThan(0);
+          expect(batch.length).toBeLessThanOrEqual(most);
+          if (batch.length > 1)
+            expect(batch.reduce((sum, { message }) => sum + message.length, 0)).toBeLessThanOrEqual(4_000);
+        }
+      }),
+    );
+  });
+});
+
+describe("oldestFirst", () => {
+  it("puts the longest without a result first, then the lower id", () => {
+    const states = [
+      sampleState({ id: 3n, lastLocalHeight: 9n }),
+      sampleState({ id: 2n, lastLocalHeight: 0n }),
+      sampleState({ id: 1n, lastLocalHeight: 9n }),
+      sampleState({ id: 4n, lastLocalHeight: 0n }),
+    ];
+    expect(oldestFirst(states).map(({ query }) => query.id)).toEqual([2n, 4n, 1n, 3n]);
+  });
+});

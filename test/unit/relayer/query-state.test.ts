@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { queryChangeSubscriptions, queryChanges } from "../../../src/relayer/query-events.ts";
+import { answered, failed, isDue, refreshed } from "../../../src/relayer/query-state.ts";
+import { isNewer, isServed } from "../../../src/relayer/registered-query.ts";
+import { revisionOf } from "../../../src/relayer/client-update.ts";
+import { sampleQuery, sampleState } from "./samples.ts";
+
+const backoff = { minMs: 100, baseMs: 1_000, maxMs: 8_000 };
+const at = { nowMs: 50_000, backoff, random: () => 1 };
+const fault = { code: "rejected", reason: "no" } as const;
+
+describe("isDue", () => {
+  it("is so at once for a query without a result, then every update period", () => {
+    expect(isDue(sampleState(), 1n, 0)).toBe(true);
+    const served = sampleState({ lastLocalHeight: 10n, updatePeriod: 5n });
+    expect([14n, 15n, 16n].map((height) => isDue(served, height, 0))).toEqual([false, true, true]);
+  });
+
+  it("waits after faults, twice as long each time up to the most, and not after a result", () => {
+    let state = sampleState();
+    const waits: number[] = [];
+    for (let tries = 0; tries < 5; tries++) {
+      state = failed(state, fault, at);
+      waits.push(state.notBeforeMs - at.nowMs);
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 8_000]);
+    expect(isDue(state, 1n, 57_999)).toBe(false);
+    expect(isDue(state, 1n, 58_000)).toBe(true);
+    const good = answered(state, { localHeight: 20n, remote: { revision: 1n, height: 7n } });
+    expect(good).toMatchObject({ failures: 0, notBeforeMs: 0, fault: undefined, results: 1 });
+    expect(isDue(good, 24n, 0)).toBe(false);
+  });
+});
+
+describe("refreshed", () => {
+  it("keeps the wait of an unchanged question and forgets it when the question changed", () => {
+    const held = failed(sampleState(), fault, at);
+    expect(refreshed(held, sampleQuery({ lastLocalHeight: 3n }))).toMatchObject({ failures: 1, fault });
+    expect(refreshed(held, sampleQuery({ updatePeriod: 6n }))).toMatchObject({
+      failures: 0,
+      fault: undefined,
+    });
+    expect(refreshed(held, sampleQuery({ keys: [] }))).toMatchObject({ failures: 0, notBeforeMs: 0 });
+  });
+});
+
+describe("isNewer", () => {
+  it("compares the revision first", () => {
+    expect(isNewer({ revision: 1n, height: 5n }, undefined)).toBe(true);
+    expect(isNewer({ revision: 1n, height: 5n }, { revision: 1n, height: 5n })).toBe(false);
+    expect(isNewer({ revision: 1n, height: 6n }, { revision: 1n, height: 5n })).toBe(true);
+    expect(isNewer({ revision: 1n, height: 9n }, { revision: 2n, height: 1n })).toBe(false);
+    expect(isNewer({ revision: 3n, height: 1n }, { revision: 2n, height: 9n })).toBe(true);
+  });
+});
+
+describe("isServed", () => {
+  const all = { connectionIds: ["connection-0"], owners: [], queryIds: [], types: ["kv"] } as const;
+
+  it("wants every given list to agree", () => {
+    expect(isServed(sampleQuery(), all)).toBe(true);
+    expect(isServed(sampleQuery({ connectionId: "connection-1" }), all)).toBe(false);
+    expect(isServed(sampleQuery({ type: "tx" }), all)).toBe(false);
+    expect(isServed(sampleQuery(), { ...all, owners: ["neutron1owner"], queryIds: [2n] })).toBe(false);
+    expect(isServed(sampleQuery(), { ...all, owners: ["neutron1other"] })).toBe(false);
+    expect(isServed(sampleQuery({ id: 2n }), { ...all, owners: ["neutron1owner"], queryIds: [2n] })).toBe(
+      true,
+    );
+  });
+});
+
+describe("queryChanges", () => {
+  const event = (action: string, id: string, more: Readonly<Record<string, string>> = {}) => ({
+    type: "neutron",
+    attributes: Object.entries({
+      module: "interchainqueries",
+      action,
+      query_id: id,
+      connection_id: "connection-0",
+      ...more,
+    }).map(([key, value]) => ({ key, value })),
+  });
+
+  it("reads each event by itself: a removal beside a registration loses neither", () => {
+    const events = [
+      event("query_removed", "4"),
+      { type: "transfer", attributes: [] },
+      event("query_updated", "5", { owner: "x" }),
+    ];
+    expect(queryChanges(events, "neutron")).toEqual([
+      { action: "query_removed", queryId: 4n, connectionId: "connection-0" },
+      { action: "query_updated", queryId: 5n, connectionId: "connection-0" },
+    ]);
+  });
+
+  it("steps over other modules, other chains' events, and ids that are none", () => {
+    expect(queryChanges([event("query_updated", "x"), event("other", "1")], "neutron")).toEqual([]);
+    expect(queryChanges([event("query_updated", "1")], "mychain")).toEqual([]);
+    expect(queryChanges([event("query_updated", "1", { module: "dex" })], "neutron")).toEqual([]);
+  });
+
+  it("subscribes to both actions under the chain's name", () => {
+    expect(queryChangeSubscriptions("mychain")).toEqual([
+      "tm.event='Tx' AND mychain.module='interchainqueries' AND mychain.action='query_updated'",
+      "tm.event='Tx' AND mychain.module='interchainqueries' AND mychain.action='query_removed'",
+    ]);
+  });
+});
+
+describe("revisionOf", () => {
+  it("reads the ending of a chain id as IBC does", () => {
+    const ids = ["test-2", "neutron-1", "a-b-12", "chain", "chain-0", "chain-01", "-1", "a--1"];
+    expect(ids.map(revisionOf)).toEqual([2n, 1n, 12n, 0n, 0n, 0n, 0n, 0n]);
+  });
+});

@@ -1,0 +1,29 @@
+import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
+import type { ProvenResult } from "../../../src/relayer/plan.ts";
+import { type QueryState, refreshed } from "../../../src/relayer/query-state.ts";
+
+/** A KV query with one key; fields as given. */
+export function sampleQuery(fields: Partial<RegisteredQuery> = {}): RegisteredQuery {
+  return {
+    id: 1n,
+    owner: "neutron1owner",
+    type: "kv",
+    connectionId: "connection-0",
+    keys: [{ path: "bank", key: Uint8Array.of(2, 1) }],
+    transactionsFilter: "",
+    updatePeriod: 5n,
+    lastLocalHeight: 0n,
+    lastRemoteHeight: undefined,
+    ...fields,
+  };
+}
+
+/** The state of a query just read. */
+export function sampleState(fields: Partial<RegisteredQuery> = {}): QueryState {
+  return refreshed(undefined, sampleQuery(fields));
+}
+
+/** A proven result whose message has `bytes` bytes, all equal to its query's id. */
+export function sampleResult(id: bigint, bytes = 100, keys = 1): ProvenResult {
+  return { state: sampleState({ id }), message: new Uint8Array(bytes).fill(Number(id)), keys };
+}
