@@ -1,0 +1,20 @@
+/** A promise and the two ends that settle it. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (fault: unknown) => void;
+}
+
+/** Creates an open promise. Its rejection may go unwatched: nobody has to wait for it. */
+export function createDeferred<T>(): Deferred<T> {
+  let settle: Pick<Deferred<T>, "resolve" | "reject"> | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  promise.catch(() => {});
+  return {
+    promise,
+    resolve: (value) => settle?.resolve(value),
+    reject: (fault) => settle?.reject(fault),
+  };
+}

@@ -1,0 +1,73 @@
+import type { Writable } from "node:stream";
+import pino from "pino";
+import pretty from "pino-pretty";
+import { CodedError, errorText } from "../base/errors.ts";
+import type { LogFields, Logger } from "../base/logger.ts";
+
+/** Levels from much to little. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** One of {@link LOG_LEVELS}. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Where and how a process logs. */
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  /** Lines for people instead of JSON lines. */
+  readonly pretty: boolean;
+  /** Where lines go: stderr, so that stdout stays free for data. */
+  readonly stream: Writable;
+}
+
+/**
+ * The process logger: one JSON object a line with ISO time. Errors in fields become `{type, message, facts}`; their
+ * stack only at level debug. No worker threads: a line is written before the process can die.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const stream = options.pretty
+    ? pretty({
+        destination: options.stream,
+        ignore: "pid,hostname",
+        translateTime: "SYS:HH:MM:ss.l",
+        sync: true,
+      })
+    : options.stream;
+  const root = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stream,
+  );
+  return wrap(root, options.level === "debug");
+}
+
+function wrap(inner: pino.Logger, withStack: boolean): Logger {
+  const fields = (given: LogFields = {}): LogFields => plainFields(given, withStack);
+  return {
+    debug: (message, given) => inner.debug(fields(given), message),
+    info: (message, given) => inner.info(fields(given), message),
+    warn: (message, given) => inner.warn(fields(given), message),
+    error: (message, given) => inner.error(fields(given), message),
+    child: (given) => wrap(inner.child(fields(given)), withStack),
+  };
+}
+
+function plainFields(fields: LogFields, withStack: boolean): LogFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, plainField(value, withStack)]),
+  );
+}
+
+function plainField(value: unknown, withStack: boolean): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (!(value instanceof Error)) return value;
+  return {
+    type: value.name,
+    message: errorText(value),
+    ...(value instanceof CodedError ? { facts: plainFields(value.facts, withStack) } : {}),
+    ...(withStack ? { stack: value.stack } : {}),
+  };
+}
