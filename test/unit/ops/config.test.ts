@@ -1,0 +1,151 @@
+import { writeFileSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { loadConfig, parseConfig } from "../../../src/ops/config.ts";
+import { ConfigError } from "../../../src/ops/config-error.ts";
+import {
+  amountField,
+  durationField,
+  httpUrlField,
+  listenField,
+  type SecretSource,
+  secretField,
+} from "../../../src/ops/config-fields.ts";
+import { Secret } from "../../../src/ops/secret.ts";
+
+const SOURCE: SecretSource = {
+  environment: (name) => (name === "HOOK" ? " s3cret \n" : undefined),
+  file: (path) => {
+    if (path === "/run/token") return "from-file\n";
+    throw new Error("ENOENT");
+  },
+};
+
+const schema = z.strictObject({
+  interval: durationField(100).prefault("5s"),
+  fee: amountField().optional(),
+  listen: listenField().prefault("127.0.0.1:9998"),
+  node: z.strictObject({ url: httpUrlField(), retries: z.int().min(1).max(9).default(3) }),
+  level: z.enum(["info", "debug"]).default("info"),
+  hook: secretField(SOURCE).optional(),
+  pairs: z.array(z.string()).default([]),
+});
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    parseConfig({ file: "w.yaml", text }, schema);
+  } catch (fault) {
+    if (fault instanceof ConfigError) return fault.message.split("\n");
+    throw fault;
+  }
+  return [];
+}
+
+describe("parseConfig", () => {
+  it("gives defaults, ms, bigint and a deeply frozen object", () => {
+    const config = parseConfig(
+      {
+        file: "w.yaml",
+        text: 'node: {url: "http://127.0.0.1:26660"}\nfee: "90071992547409931"\ninterval: 1m30s',
+      },
+      schema,
+    );
+    expect(config).toEqual({
+      interval: 90_000,
+      fee: 90071992547409931n,
+      listen: { host: "127.0.0.1", port: 9998 },
+      node: { url: "http://127.0.0.1:26660/", retries: 3 },
+      level: "info",
+      pairs: [],
+    });
+    expect(Object.isFrozen(config.node)).toBe(true);
+    expect(Object.isFrozen(config.pairs)).toBe(true);
+  });
+
+  it("reports every fault at once with its place, in the order of the file", () => {
+    const text = [
+      "interval: 30",
+      "fee: 12",
+      'listen: "9998"',
+      "node:",
+      '  url: "ftp://x"',
+      "  retries: 12",
+      "  colour: red",
+      "level: loud",
+      "hook: plain-text-secret",
+      "pairs:",
+      "  - BTC/USD",
+      "  - 7",
+    ].join("\n");
+    expect(faultsOf(text)).toEqual([
+      'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
+      "w.yaml:2:6: fee: is a number (expected a whole number in quotes)",
+      'w.yaml:3:9: listen: is not an address to listen on (expected "host:port", such as "127.0.0.1:9998")',
+      "w.yaml:5:8: node.url: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
+      "w.yaml:6:12: node.retries: is too large (expected 9 or less)",
+      "w.yaml:7:3: node.colour: unknown key (expected one of the documented keys)",
+      'w.yaml:8:8: level: is not one of the allowed values (expected "info", "debug")',
+      "w.yaml:9:7: hook: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
+      "w.yaml:12:5: pairs.1: is a number (expected text)",
+    ]);
+    expect(faultsOf(text).join()).not.toContain("plain-text-secret");
+  });
+
+  it("places a missing key at the section that lacks it", () => {
+    expect(faultsOf("level: info\nnode:\n  retries: 2\n")).toEqual([
+      "w.yaml:2:1: node.url: is missing (expected a URL such as http://127.0.0.1:26660/metrics)",
+    ]);
+    expect(faultsOf("")).toEqual(["w.yaml:1:1: node: is missing (expected a section)"]);
+    expect(faultsOf("node:\n")).toEqual(["w.yaml:1:1: node: is empty (expected a section)"]);
+  });
+
+  it("names broken YAML, doubled keys and alias bombs", () => {
+    expect(faultsOf("node: [1, 2")[0]).toMatch(/^w\.yaml:1:\d+: is not YAML: .+ \(expected YAML\)$/);
+    expect(faultsOf("level: info\nlevel: debug")[0]).toMatch(
+      /^w\.yaml:2:1: is not YAML: Map keys must be unique/,
+    );
+    const bomb = `a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [${"*a,".repeat(20)}*a]\nc: [${"*b,".repeat(20)}*b]`;
+    expect(faultsOf(bomb)[0]).toMatch(/^w\.yaml:1:1: is not usable YAML/);
+  });
+
+  it("reads secrets by reference and never prints them", () => {
+    const text = 'node: {url: "http://h"}\nhook: {env: HOOK}';
+    const { hook } = parseConfig({ file: "w.yaml", text }, schema);
+    expect(hook?.reveal()).toBe("s3cret");
+    expect(
+      `${hook?.toString()} ${String(hook)} ${JSON.stringify({ hook })} ${inspect({ hook })}`,
+    ).not.toContain("s3cret");
+    expect(
+      parseConfig({ file: "w.yaml", text: text.replace("{env: HOOK}", "{file: /run/token}") }, schema).hook,
+    ).toBeInstanceOf(Secret);
+  });
+
+  it("names a secret that cannot be had", () => {
+    const faults = (reference: string): string =>
+      faultsOf(`node: {url: "http://h"}\nhook: ${reference}`).join("\n");
+    expect(faults("{env: NO}")).toBe(
+      "w.yaml:2:1: hook: environment variable NO is not set (expected the secret in it)",
+    );
+    expect(faults("{file: /no}")).toBe(
+      "w.yaml:2:1: hook: cannot be read: ENOENT (expected a readable file with the secret in it)",
+    );
+    expect(faults("{}")).toBe(
+      "w.yaml:2:1: hook: names no single place for the secret (expected either file or env)",
+    );
+    expect(faults("{env: HOOK, file: /run/token}")).toContain("names no single place");
+  });
+});
+
+describe("loadConfig", () => {
+  it("reads a file and reports one that is not there as a configuration fault", () => {
+    const folder = mkdtempSync(join(tmpdir(), "relaywatch-config-"));
+    const file = join(folder, "c.yaml");
+    writeFileSync(file, "node: {url: 'https://x.example/metrics'}\n");
+    expect(loadConfig(file, schema).node.url).toBe("https://x.example/metrics");
+    expect(() => loadConfig(join(folder, "none.yaml"), schema)).toThrow(ConfigError);
+    expect(() => loadConfig(join(folder, "none.yaml"), schema)).toThrow(/none\.yaml:1:1: cannot be read/);
+  });
+});

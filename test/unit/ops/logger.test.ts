@@ -1,0 +1,70 @@
+import { PassThrough } from "node:stream";
+import { EventEmitter } from "node:events";
+import { describe, expect, it } from "vitest";
+import { CodedError } from "../../../src/base/errors.ts";
+import { createLogger, type LogLevel } from "../../../src/ops/logger.ts";
+import { Secret } from "../../../src/ops/secret.ts";
+import { createShutdown, StopRequest } from "../../../src/ops/shutdown.ts";
+
+class SampleError extends CodedError<{ readonly code: "sample"; readonly height: bigint }> {}
+
+function capture(level: LogLevel, pretty = false) {
+  const stream = new PassThrough();
+  const chunks: string[] = [];
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString()));
+  const logger = createLogger({ level, pretty, stream });
+  return { logger, text: () => chunks.join("") };
+}
+
+describe("createLogger", () => {
+  it("writes one JSON object a line, with plain errors and no stack", () => {
+    const { logger, text } = capture("info");
+    const fault = new SampleError({ code: "sample", height: 7n }, "it broke", { cause: new Error("a wire") });
+    logger
+      .child({ source: "node" })
+      .warn("scrape failed", { fault, height: 9007199254740993n, token: new Secret("x1y2") });
+    logger.debug("not written");
+    const lines = text().trim().split("\n");
+    expect(lines).toHaveLength(1);
+    const line: unknown = JSON.parse(lines[0] ?? "");
+    expect(line).toMatchObject({
+      level: "warn",
+      msg: "scrape failed",
+      source: "node",
+      height: "9007199254740993",
+      token: "[redacted]",
+      fault: { type: "SampleError", message: "it broke: a wire", facts: { code: "sample", height: "7" } },
+    });
+    expect(text()).not.toContain("stack");
+  });
+
+  it("adds the stack at level debug", () => {
+    const { logger, text } = capture("debug");
+    logger.error("failed", { fault: new Error("x") });
+    expect(text()).toContain('"stack":"Error: x');
+  });
+
+  it("writes lines for people", () => {
+    const { logger, text } = capture("info", true);
+    logger.info("listening", { port: 9998 });
+    expect(text()).toMatch(/INFO.*listening/);
+    expect(text()).toContain("port: 9998");
+  });
+});
+
+describe("createShutdown", () => {
+  it("fires on the first signal, leaves on the second, and can be disposed", () => {
+    const source = new EventEmitter();
+    const exits: number[] = [];
+    const { signal, dispose } = createShutdown({ process: source, exit: (code) => exits.push(code) });
+    expect(signal.aborted).toBe(false);
+    source.emit("SIGTERM", "SIGTERM");
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).toBeInstanceOf(StopRequest);
+    expect(exits).toEqual([]);
+    source.emit("SIGINT", "SIGINT");
+    expect(exits).toEqual([1]);
+    dispose();
+    expect(source.listenerCount("SIGINT") + source.listenerCount("SIGTERM")).toBe(0);
+  });
+});
