@@ -1,0 +1,26 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+
+/** Go package names of proto packages where they are not "types"; error texts of the SDK show them. */
+const GO_PACKAGES: Readonly<Record<string, string>> = {
+  "cosmos.tx.v1beta1": "tx",
+  "cosmos.tx.signing.v1beta1": "signing",
+  "cosmos.crypto.secp256k1": "secp256k1",
+  "cosmos.crypto.ed25519": "ed25519",
+  "cosmos.crypto.multisig": "multisig",
+  "cosmos.base.query.v1beta1": "query",
+  "cosmos.base.tendermint.v1beta1": "cmtservice",
+  "cosmos.base.node.v1beta1": "node",
+  "cosmos.ics23.v1": "ics23",
+  "ibc.lightclients.tendermint.v1": "tendermint",
+  "ibc.lightclients.localhost.v2": "localhost",
+  "tendermint.crypto": "crypto",
+  "tendermint.version": "version",
+  "tendermint.p2p": "p2p",
+};
+
+/** The Go type of a message as `%T` prints it, e.g. `*tx.ModeInfo_Single`. */
+export function goTypeName(desc: DescMessage): string {
+  const protoPackage = desc.file.proto.package;
+  const name = desc.typeName.slice(protoPackage.length + 1).replaceAll(".", "_");
+  return `*${GO_PACKAGES[protoPackage] ?? "types"}.${name}`;
+}
