@@ -1,0 +1,60 @@
+import type { GoJson } from "../../../base/go-json/parse.ts";
+import { GoJsonError, parseGoJson } from "../../../base/go-json/parse.ts";
+import { formatGoFloat, printGoValue } from "../../../base/go-json/print.ts";
+import { decodeFilter } from "./filter-decoding.ts";
+import type { FilterItem } from "./filter-decoding.ts";
+import { invalidTransactionsFilter } from "./errors.ts";
+
+const OPERATORS: readonly string[] = ["eq", "gt", "gte", "lt", "lte"];
+const FORBIDDEN = "\t\n\r\\()\"'=><";
+
+/**
+ * Checks a `transactions_filter`: a JSON array of `{field, op, value}` (or null), at most `maxFilters` items. The text
+ * is stored as it came; the module never evaluates it (spec 000, "Known behaviours", 2). Throws icq/1106.
+ */
+export function validateTransactionsFilter(text: string, maxFilters: bigint): void {
+  const items = readFilter(text);
+  if (BigInt(items.length) > maxFilters)
+    throw invalidTransactionsFilter(
+      `too many transactions filters, provided=${items.length}, max=${maxFilters}`,
+    );
+  for (const [index, item] of items.entries()) {
+    const fault = itemFault(item);
+    if (fault !== undefined)
+      throw invalidTransactionsFilter(`transactions filter condition idx=${index} is invalid: ${fault}`);
+  }
+}
+
+function readFilter(text: string): readonly FilterItem[] {
+  try {
+    return decodeFilter(parseGoJson(text));
+  } catch (error) {
+    if (!(error instanceof GoJsonError)) throw error;
+    throw invalidTransactionsFilter(`failed to unmarshal transactions filter: ${error.message}`);
+  }
+}
+
+function itemFault(item: FilterItem): string | undefined {
+  if ([...item.field].some((character) => FORBIDDEN.includes(character)))
+    return `special symbols ${FORBIDDEN} are not allowed`;
+  if (item.field === "") return "field couldn't be empty";
+  return valueFault(item.value) ?? operatorFault(item.op);
+}
+
+function valueFault(value: GoJson): string | undefined {
+  if (value.kind === "string") return undefined;
+  if (value.kind !== "number")
+    return `value '${printGoValue(value)}' is expected to be on of: string, number`;
+  const number = Number(value.text);
+  return isInt64(number) ? undefined : `value ${formatGoFloat(number)} can't be a decimal number`;
+}
+
+/** Whether a float64 survives the way to int64 and back. */
+function isInt64(value: number): boolean {
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
+}
+
+function operatorFault(op: string): string | undefined {
+  if (OPERATORS.includes(op.toLowerCase())) return undefined;
+  return `op '${op}' is expected to be one of: ${OPERATORS.join(", ")}`;
+}
