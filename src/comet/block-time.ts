@@ -1,0 +1,26 @@
+import { toHex } from "../base/bytes.ts";
+import { BLOCK_ID_FLAG, type Commit, type Validator } from "./block-types.ts";
+
+/**
+ * BFT time: the median of the commit's vote times, weighted by power. `validators` is the set that signed, in the
+ * commit's order or any other. Votes for nil count, absent ones do not. Undefined when nobody voted.
+ */
+export function medianTimeNs(
+  commit: Pick<Commit, "signatures">,
+  validators: readonly Validator[],
+): bigint | undefined {
+  const powers = new Map(validators.map((one) => [toHex(one.address), one.power]));
+  const votes = commit.signatures
+    .filter((sig) => sig.flag !== BLOCK_ID_FLAG.absent)
+    .flatMap(({ validatorAddress, timestampNs }) => {
+      const power = powers.get(toHex(validatorAddress));
+      return power === undefined ? [] : [{ timestampNs, power }];
+    })
+    .toSorted((a, b) => (a.timestampNs < b.timestampNs ? -1 : 1));
+  let median = votes.reduce((sum, vote) => sum + vote.power, 0n) / 2n;
+  for (const vote of votes) {
+    if (median <= vote.power) return vote.timestampNs;
+    median -= vote.power;
+  }
+  return undefined;
+}

@@ -1,0 +1,63 @@
+import { toBase64 } from "../base/bytes.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { formatRfc3339Ns } from "../base/rfc3339.ts";
+import type { BlockId, Commit, Header, SignedHeader, Validator } from "./block-types.ts";
+import { upperHex } from "./validate.ts";
+
+/** `signed_header` of a `commit` answer. */
+export function signedHeaderToJson(signed: SignedHeader): JsonObject {
+  return { header: headerToJson(signed.header), commit: commitToJson(signed.commit) };
+}
+
+/** A header as CometBFT's RPC prints it: hashes in upper-case hex, 64-bit numbers as text, no `app` version of zero. */
+export function headerToJson(header: Header): JsonObject {
+  const { block, app } = header.version;
+  return {
+    version: app === 0n ? { block: `${block}` } : { block: `${block}`, app: `${app}` },
+    chain_id: header.chainId,
+    height: `${header.height}`,
+    time: formatRfc3339Ns(header.timeNs),
+    last_block_id: blockIdToJson(header.lastBlockId),
+    last_commit_hash: upperHex(header.lastCommitHash),
+    data_hash: upperHex(header.dataHash),
+    validators_hash: upperHex(header.validatorsHash),
+    next_validators_hash: upperHex(header.nextValidatorsHash),
+    consensus_hash: upperHex(header.consensusHash),
+    app_hash: upperHex(header.appHash),
+    last_results_hash: upperHex(header.lastResultsHash),
+    evidence_hash: upperHex(header.evidenceHash),
+    proposer_address: upperHex(header.proposerAddress),
+  };
+}
+
+/** A commit as CometBFT's RPC prints it; an absent signature is null. */
+export function commitToJson(commit: Commit): JsonObject {
+  return {
+    height: `${commit.height}`,
+    round: commit.round,
+    block_id: blockIdToJson(commit.blockId),
+    signatures: commit.signatures.map(
+      (sig): JsonValue => ({
+        block_id_flag: sig.flag,
+        validator_address: upperHex(sig.validatorAddress),
+        timestamp: formatRfc3339Ns(sig.timestampNs),
+        signature: sig.signature.length === 0 ? null : toBase64(sig.signature),
+      }),
+    ),
+  };
+}
+
+/** A block id as CometBFT's RPC prints it. */
+export function blockIdToJson(id: BlockId): JsonObject {
+  return { hash: upperHex(id.hash), parts: { total: id.parts.total, hash: upperHex(id.parts.hash) } };
+}
+
+/** One entry of a `validators` answer. */
+export function validatorToJson(validator: Validator): JsonObject {
+  return {
+    address: upperHex(validator.address),
+    pub_key: { type: "tendermint/PubKeyEd25519", value: toBase64(validator.publicKey) },
+    voting_power: `${validator.power}`,
+    proposer_priority: `${validator.priority}`,
+  };
+}

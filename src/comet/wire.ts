@@ -1,0 +1,63 @@
+import { concat, utf8 } from "../base/bytes.ts";
+import { splitNs } from "../base/rfc3339.ts";
+
+/**
+ * The few protobuf forms that CometBFT hashes and signs, written by hand: they must be canonical to the byte, whatever
+ * a code generator does about defaults. Every field function gives an empty array for the default value.
+ */
+const EMPTY = new Uint8Array(0);
+
+/** An unsigned varint; negative numbers as 64-bit two's complement. */
+export function varint(value: bigint): Uint8Array {
+  let rest = BigInt.asUintN(64, value);
+  const bytes: number[] = [];
+  while (rest >= 0x80n) {
+    bytes.push(Number(rest & 0x7fn) | 0x80);
+    rest >>= 7n;
+  }
+  bytes.push(Number(rest));
+  return Uint8Array.from(bytes);
+}
+
+/** Field of type int32, int64, uint32, uint64 or enum. */
+export function varintField(field: number, value: bigint): Uint8Array {
+  return value === 0n ? EMPTY : concat(tag(field, 0), varint(value));
+}
+
+/** Field of type sfixed64. */
+export function fixed64Field(field: number, value: bigint): Uint8Array {
+  if (value === 0n) return EMPTY;
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigInt64(0, value, true);
+  return concat(tag(field, 1), bytes);
+}
+
+/** Field of type bytes. */
+export function bytesField(field: number, value: Uint8Array): Uint8Array {
+  return value.length === 0 ? EMPTY : messageField(field, value);
+}
+
+/** Field of type string. */
+export function stringField(field: number, value: string): Uint8Array {
+  return bytesField(field, utf8(value));
+}
+
+/** An embedded message, written even when it is empty. */
+export function messageField(field: number, message: Uint8Array): Uint8Array {
+  return concat(tag(field, 2), lengthPrefixed(message));
+}
+
+/** A message with its length as a varint in front. */
+export function lengthPrefixed(message: Uint8Array): Uint8Array {
+  return concat(varint(BigInt(message.length)), message);
+}
+
+/** `google.protobuf.Timestamp` of nanoseconds since the Unix epoch. */
+export function timestampMessage(timeNs: bigint): Uint8Array {
+  const { seconds, nanos } = splitNs(timeNs);
+  return concat(varintField(1, seconds), varintField(2, BigInt(nanos)));
+}
+
+function tag(field: number, wireType: number): Uint8Array {
+  return varint(BigInt((field << 3) | wireType));
+}
