@@ -1,0 +1,77 @@
+import type { JsonObject } from "../base/json.ts";
+import type { NodeStatus } from "./chain-client.ts";
+import { ClientError, isEndpointFault } from "./errors.ts";
+import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
+import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
+
+/** Outcome of asking one endpoint for its status. */
+export type EndpointCheck =
+  | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
+  | { readonly name: string; readonly ok: false; readonly fault: unknown };
+
+/** Several endpoints of one chain behind one caller. */
+export interface EndpointPool extends RpcCaller {
+  /** Calls and decodes; an answer that does not decode counts as a fault of the endpoint. */
+  readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
+  /** Asks every endpoint for its status, in parallel. */
+  readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
+  readonly health: () => readonly EndpointHealth[];
+}
+
+/**
+ * Creates a pool over `endpoints`, which stand in order of preference. A read goes to the first that does not rest; on
+ * a fault of the endpoint the next one is asked, and a lone endpoint once more (a kept-alive connection may have died
+ * unseen). Broadcasts are never repeated here. A JSON-RPC error is an answer, save "height in the future": another
+ * endpoint may be ahead. When all rest they are tried all the same, so nothing waits for a rest to end.
+ */
+export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
+  const read = async <T>(wanted: RpcRead<T>, signal: AbortSignal): Promise<T> => {
+    let last: unknown = new ClientError({ code: "closed" }, "there is no endpoint to ask");
+    for (const endpoint of planTries(endpoints, wanted.method)) {
+      try {
+        return await endpoint.read(wanted, signal);
+      } catch (fault) {
+        if (signal.aborted || !mayAnotherAnswer(fault)) throw fault;
+        last = fault;
+      }
+    }
+    throw last;
+  };
+  const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> =>
+    read({ method, params, decode: (result) => result }, signal);
+  const check = (signal: AbortSignal): Promise<readonly EndpointCheck[]> =>
+    Promise.all(endpoints.map((endpoint) => checkOne(endpoint, signal)));
+  const close = (): void => {
+    for (const endpoint of endpoints) endpoint.close();
+  };
+  return { call, read, check, close, health: () => endpoints.map((endpoint) => endpoint.health()) };
+}
+
+/** Endpoints in the order to try: by how long they still rest, then as configured. */
+function planTries(endpoints: readonly PooledEndpoint[], method: string): readonly PooledEndpoint[] {
+  const ordered = endpoints.toSorted((a, b) => a.restMs() - b.restMs());
+  if (method.startsWith("broadcast_")) return ordered.slice(0, 1);
+  return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
+}
+
+function mayAnotherAnswer(fault: unknown): boolean {
+  return isEndpointFault(fault) || isBehind(fault);
+}
+
+/** CometBFT's answer for a block that it has not reached. */
+function isBehind(fault: unknown): boolean {
+  return (
+    fault instanceof ClientError &&
+    fault.facts.code === "rpc" &&
+    fault.facts.data.includes("must be less than or equal to the current blockchain height")
+  );
+}
+
+async function checkOne(endpoint: PooledEndpoint, signal: AbortSignal): Promise<EndpointCheck> {
+  try {
+    return { name: endpoint.name, ok: true, status: await endpoint.verify(signal) };
+  } catch (fault) {
+    if (signal.aborted) throw fault;
+    return { name: endpoint.name, ok: false, fault };
+  }
+}
