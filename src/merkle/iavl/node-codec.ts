@@ -1,0 +1,128 @@
+import { concat, readUint64BigEndian, uint64BigEndian } from "../../base/bytes.ts";
+import { CodedError } from "../../base/errors.ts";
+import { encodeVarint, lengthPrefixed } from "../varint.ts";
+import { hashLeaf } from "./hash-node.ts";
+import type { IavlNode, NodeId } from "./node.ts";
+
+const ID_BYTES = 12;
+const HASH_BYTES = 32;
+
+/** Why a tree's saved nodes cannot be used. */
+export type IavlFault =
+  | { readonly code: "broken-node"; readonly what: string }
+  | { readonly code: "missing-node"; readonly version: number; readonly nonce: number }
+  | { readonly code: "bad-version"; readonly version: bigint }
+  | { readonly code: "empty-key" };
+
+/** Saved nodes are missing or broken, or the tree was used against its contract. */
+export class IavlError extends CodedError<IavlFault> {}
+
+/** 8 bytes of version and 4 bytes of nonce, both big-endian. */
+export function encodeNodeId(id: NodeId): Uint8Array {
+  const bytes = new Uint8Array(ID_BYTES);
+  bytes.set(uint64BigEndian(BigInt(id.version)));
+  new DataView(bytes.buffer).setUint32(8, id.nonce);
+  return bytes;
+}
+
+/** Reads what `encodeNodeId` wrote. Throws `IavlError` on another length or a version above 2^53. */
+export function decodeNodeId(bytes: Uint8Array): NodeId {
+  if (bytes.length !== ID_BYTES) throw broken(`an id of ${bytes.length} bytes`);
+  const version = Number(readUint64BigEndian(bytes));
+  if (!Number.isSafeInteger(version)) throw broken("an id with a version above 2^53");
+  const nonce = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(8);
+  return { version, nonce };
+}
+
+/** The encoding of cosmos/iavl 1.x: height, size, key, then the value, or the hash and both children's ids. */
+export function encodeNode(
+  node: IavlNode,
+  hash: Uint8Array,
+  idOf: (child: IavlNode | NodeId) => NodeId,
+): Uint8Array {
+  const head = concat(encodeVarint(node.height), encodeVarint(node.size), lengthPrefixed(node.key));
+  if (node.kind === "leaf") return concat(head, lengthPrefixed(node.value));
+  const left = idOf(node.left);
+  const right = idOf(node.right);
+  return concat(
+    head,
+    lengthPrefixed(hash),
+    encodeVarint(0),
+    concat(encodeVarint(left.version), encodeVarint(left.nonce)),
+    concat(encodeVarint(right.version), encodeVarint(right.nonce)),
+  );
+}
+
+/** Reads what `encodeNode` wrote for the node with this id. Throws `IavlError` on anything else. */
+export function decodeNode(id: NodeId, bytes: Uint8Array): IavlNode {
+  const reader = createReader(bytes);
+  const height = reader.varint();
+  const size = reader.varint();
+  const key = reader.bytes();
+  const node = height === 0 ? decodeLeaf(id, key, reader) : decodeInner({ id, height, size, key }, reader);
+  if (!reader.atEnd()) throw broken("bytes after the end");
+  if (node.size !== size) throw broken(`a leaf with size ${size}`);
+  return node;
+}
+
+function decodeLeaf(id: NodeId, key: Uint8Array, reader: Reader): IavlNode {
+  const leaf: IavlNode = {
+    kind: "leaf",
+    height: 0,
+    size: 1,
+    key,
+    value: reader.bytes(),
+    id,
+    hash: undefined,
+  };
+  leaf.hash = hashLeaf(leaf, id.version);
+  return leaf;
+}
+
+function decodeInner(
+  head: { readonly id: NodeId; readonly height: number; readonly size: number; readonly key: Uint8Array },
+  reader: Reader,
+): IavlNode {
+  const hash = reader.bytes();
+  if (hash.length !== HASH_BYTES) throw broken(`a hash of ${hash.length} bytes`);
+  if (reader.varint() !== 0) throw broken("children in the form of iavl 0.x");
+  const left = { version: reader.varint(), nonce: reader.varint() };
+  const right = { version: reader.varint(), nonce: reader.varint() };
+  return { kind: "inner", ...head, left, right, hash };
+}
+
+interface Reader {
+  readonly varint: () => number;
+  readonly bytes: () => Uint8Array;
+  readonly atEnd: () => boolean;
+}
+
+function createReader(source: Uint8Array): Reader {
+  let at = 0;
+  const uvarint = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = source[at++];
+      if (byte === undefined) throw broken("an early end");
+      value += (byte & 0x7f) * scale;
+      if (value > Number.MAX_SAFE_INTEGER) throw broken("a number above 2^53");
+      if (byte < 0x80) return value;
+    }
+  };
+  const varint = (): number => {
+    const value = uvarint();
+    if (value % 2 !== 0) throw broken("a negative number");
+    return value / 2;
+  };
+  const bytes = (): Uint8Array => {
+    const length = uvarint();
+    if (length > source.length - at) throw broken("an early end");
+    at += length;
+    return source.slice(at - length, at);
+  };
+  return { varint, bytes, atEnd: () => at === source.length };
+}
+
+function broken(what: string): IavlError {
+  return new IavlError({ code: "broken-node", what }, `a saved tree node is broken: it has ${what}`);
+}

@@ -1,0 +1,56 @@
+import { unreachable } from "../../base/errors.ts";
+import { hashInner, hashLeaf, hashPrefix } from "./hash-node.ts";
+import type { IavlNode, Inner, NodeId, ReadNode } from "./node.ts";
+import { encodeNode, encodeNodeId } from "./node-codec.ts";
+
+/** One node to keep: the 12 bytes of its id, and its encoding. */
+export interface NodeBytes {
+  readonly id: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Gives every new node under `root` its id and hash for this version; returns them, children before parents. */
+export function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly NodeBytes[] {
+  const writes: NodeBytes[] = [];
+  let nonce = 0;
+  const save = (node: IavlNode): void => {
+    if (node.id !== undefined) return;
+    nonce += 1;
+    const id = { version, nonce };
+    if (node.kind === "inner") saveChildren(node, save);
+    node.id = id;
+    node.hash = hashNode(node, version, read);
+    writes.push({ id: encodeNodeId(id), bytes: encodeNode(node, node.hash, idOf) });
+  };
+  save(root);
+  return writes;
+}
+
+/** The hash of a saved node. */
+export function savedHash(node: IavlNode): Uint8Array {
+  return node.hash ?? unreachable("a saved tree node has no hash");
+}
+
+/** The id of a saved node. */
+export function savedId(node: IavlNode): NodeId {
+  return node.id ?? unreachable("a tree node was not saved");
+}
+
+/** The id of a saved node, or of one that was not read yet. */
+export function idOf(child: IavlNode | NodeId): NodeId {
+  return "kind" in child ? savedId(child) : child;
+}
+
+function saveChildren(node: Inner, save: (node: IavlNode) => void): void {
+  if ("kind" in node.left) save(node.left);
+  if ("kind" in node.right) save(node.right);
+}
+
+function hashNode(node: IavlNode, version: number, read: ReadNode): Uint8Array {
+  if (node.kind === "leaf") return hashLeaf(node, version);
+  return hashInner(hashPrefix(node, version), childHash(node.left, read), childHash(node.right, read));
+}
+
+function childHash(child: IavlNode | NodeId, read: ReadNode): Uint8Array {
+  return savedHash("kind" in child ? child : read(child));
+}
