@@ -1,16 +1,15 @@
 import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../chain/abci.ts";
 import type { ChainEvent } from "../chain/runtime/events.ts";
-import type { Block } from "../proto/gen/tendermint/types/block.ts";
-import type { Commit, PartSetHeader } from "../proto/gen/tendermint/types/types.ts";
-import type { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
+import type { BlockId, Commit, Header, ValidatorSet } from "../comet/block-types.ts";
 
-/** A committed block as it is stored. */
+/** A committed block as it is stored. It carries no evidence. */
 export interface StoredBlock {
-  readonly height: bigint;
-  readonly hash: Uint8Array;
-  readonly block: Block;
-  readonly partSetHeader: PartSetHeader;
-  /** Length of the encoded block. */
+  readonly header: Header;
+  readonly txs: readonly Uint8Array[];
+  /** The commit of the block before; at the first height an empty one of height 0. */
+  readonly lastCommit: Commit;
+  readonly blockId: BlockId;
+  /** Length of the encoded block (`encodeBlock`). */
   readonly sizeBytes: number;
 }
 

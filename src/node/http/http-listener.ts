@@ -77,7 +77,10 @@ async function serve(
 ): Promise<void> {
   try {
     const answer = await answerRequest(request, options, deps);
-    response.writeHead(answer.status, { "Content-Length": Buffer.byteLength(answer.body), ...answer.headers });
+    response.writeHead(answer.status, {
+      "Content-Length": Buffer.byteLength(answer.body),
+      ...answer.headers,
+    });
     response.end(answer.body);
   } catch (fault) {
     deps.logger.error("request failed", { face: options.face, fault: errorText(fault) });

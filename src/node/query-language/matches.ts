@@ -43,7 +43,9 @@ export function matchesSearch(
     else if (!holds(condition, value)) return false;
   }
   if (ofEvent.length === 0) return true;
-  return events.some((event) => ofEvent.every((condition) => holdsForSome(condition, valuesOf(event, condition.tag))));
+  return events.some((event) =>
+    ofEvent.every((condition) => holdsForSome(condition, valuesOf(event, condition.tag))),
+  );
 }
 
 function valuesOf(event: ChainEvent, tag: string): readonly string[] {

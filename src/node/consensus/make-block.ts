@@ -1,0 +1,105 @@
+import { type Commit, type CommitSig, BLOCK_ID_FLAG, type Header } from "../../comet/block-types.ts";
+import { consensusHash, dataHash, evidenceHash, partSetHeader } from "../../comet/block-hashes.ts";
+import { commitHash, commitSignBytes } from "../../comet/commit-bytes.ts";
+import { headerHash } from "../../comet/header-hash.ts";
+import { validatorsHash } from "../../comet/validator-set.ts";
+import { toHex } from "../../base/bytes.ts";
+import { GO_ZERO_TIME_NS } from "../../base/rfc3339.ts";
+import type { ConsensusParams } from "../consensus-params.ts";
+import type { StoredBlock } from "../node-view.ts";
+import { encodeBlock } from "../storage/block-codec.ts";
+import { medianTimeNs, voteTimeNs } from "./bft-time.ts";
+import type { ChainState } from "./chain-state.ts";
+import type { Turn } from "./proposer.ts";
+import type { ValidatorKey } from "./validator-keys.ts";
+
+/** Block protocol version of CometBFT 0.38. */
+const BLOCK_PROTOCOL = 11n;
+
+/** Nanoseconds between the votes of neighbours in a set: real validators do not vote in the same instant either. */
+const VOTE_SPACING_NS = 1_000n;
+
+/** What a proposer puts into a block. */
+export interface Proposal {
+  readonly txs: readonly Uint8Array[];
+  readonly turn: Turn;
+  readonly params: ConsensusParams;
+  readonly appVersion: bigint;
+}
+
+/** The block after `state`, with all hashes of CometBFT 0.38. Its time is that of the last commit (BFT time). */
+export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
+  const header = makeHeader(state, proposal);
+  const bytes = encodeBlock({ header, txs: proposal.txs, lastCommit: state.lastCommit });
+  return {
+    header,
+    txs: proposal.txs,
+    lastCommit: state.lastCommit,
+    blockId: { hash: headerHash(header), parts: partSetHeader(bytes) },
+    sizeBytes: bytes.length,
+  };
+}
+
+function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Proposal): Header {
+  const isFirst = state.height + 1n === state.initialHeight;
+  return {
+    version: { block: BLOCK_PROTOCOL, app: appVersion },
+    chainId: state.chainId,
+    height: state.height + 1n,
+    timeNs: isFirst ? state.lastTimeNs : medianTimeNs(state.lastCommit, state.lastValidators.validators),
+    lastBlockId: state.lastBlockId,
+    lastCommitHash: commitHash(state.lastCommit),
+    dataHash: dataHash(txs),
+    validatorsHash: validatorsHash(state.validators.validators),
+    nextValidatorsHash: validatorsHash(state.nextValidators.validators),
+    consensusHash: consensusHash(params),
+    appHash: state.appHash,
+    lastResultsHash: state.lastResultsHash,
+    evidenceHash: evidenceHash([]),
+    proposerAddress: turn.proposer.address,
+  };
+}
+
+/** Who signs, and when. A validator without a key here, or said to be absent, does not sign. */
+export interface Signers {
+  readonly keyOf: (address: Uint8Array) => ValidatorKey | undefined;
+  readonly nowNs: bigint;
+}
+
+/** The precommits of all present validators for a block, in the order of the set. */
+export function signCommit(state: ChainState, block: StoredBlock, round: number, signers: Signers): Commit {
+  const firstNs = voteTimeNs(signers.nowNs, block.header.timeNs);
+  const unsigned = state.validators.validators.map(({ address }, index): CommitSig => {
+    if (signers.keyOf(address) === undefined) return ABSENT;
+    const timestampNs = firstNs + BigInt(index) * VOTE_SPACING_NS;
+    return {
+      flag: BLOCK_ID_FLAG.commit,
+      validatorAddress: address,
+      timestampNs,
+      signature: new Uint8Array(),
+    };
+  });
+  const commit = { height: block.header.height, round, blockId: block.blockId, signatures: unsigned };
+  const signBytes = commitSignBytes(state.chainId, commit);
+  const signatures = unsigned.map((one, index) => {
+    const key = one === ABSENT ? undefined : signers.keyOf(one.validatorAddress);
+    return key === undefined ? one : { ...one, signature: key.sign(signBytes(index)) };
+  });
+  return { ...commit, signatures };
+}
+
+const ABSENT: CommitSig = {
+  flag: BLOCK_ID_FLAG.absent,
+  validatorAddress: new Uint8Array(),
+  timestampNs: GO_ZERO_TIME_NS,
+  signature: new Uint8Array(),
+};
+
+/** Addresses (lower-case hex) that signed a commit. */
+export function signersOf(commit: Commit): ReadonlySet<string> {
+  return new Set(
+    commit.signatures
+      .filter((one) => one.flag === BLOCK_ID_FLAG.commit)
+      .map((one) => toHex(one.validatorAddress)),
+  );
+}

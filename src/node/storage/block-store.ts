@@ -1,0 +1,151 @@
+import type Database from "libsql";
+import type { CommitChanges, StateStorage } from "../../chain/store/state-storage.ts";
+import type { Commit, ValidatorSet } from "../../comet/block-types.ts";
+import type { StoredBlock, StoredResults } from "../node-view.ts";
+import {
+  decodeBlock,
+  decodeCommit,
+  decodeValidatorSet,
+  encodeBlock,
+  encodeCommit,
+  encodeValidatorSet,
+} from "./block-codec.ts";
+import { createEventIndex, type EventIndex } from "./event-index.ts";
+import { openDatabase } from "./open-database.ts";
+import { createRecentCache } from "./recent-cache.ts";
+import { decodeResults, encodeResults } from "./results-codec.ts";
+import { type Row, readRow, readRows } from "./rows.ts";
+import { createStateTables } from "./state-tables.ts";
+
+/** Everything that one height adds; written in one durable transaction or not at all. */
+export interface HeightRecord {
+  readonly block: StoredBlock;
+  /** The commit seen for this block (the next block carries it). */
+  readonly seenCommit: Commit;
+  readonly results: StoredResults;
+  /** Validator set of a later height that is worth keeping (see `validator-history.ts`). */
+  readonly validatorSets: readonly { readonly height: bigint; readonly set: ValidatorSet }[];
+  readonly changes: CommitChanges;
+}
+
+/** The node's durable memory. Synchronous. */
+export interface BlockStore {
+  readonly state: StateStorage;
+  readonly index: EventIndex;
+  readonly genesis: () => Uint8Array | undefined;
+  /** Keeps the genesis document and the first validator sets; once. */
+  readonly saveGenesis: (document: Uint8Array, validatorSets: HeightRecord["validatorSets"]) => void;
+  readonly latestHeight: () => bigint | undefined;
+  readonly save: (record: HeightRecord) => void;
+  readonly block: (height: bigint) => StoredBlock | undefined;
+  readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
+  readonly results: (height: bigint) => StoredResults | undefined;
+  readonly seenCommit: (height: bigint) => Commit | undefined;
+  /** The newest kept validator set at or below a height. */
+  readonly validatorSetAtOrBelow: (
+    height: bigint,
+  ) => { readonly height: bigint; readonly set: ValidatorSet } | undefined;
+  readonly saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void;
+  readonly validatorSeeds: () => readonly Uint8Array[];
+  readonly close: () => void;
+}
+
+const CACHED_HEIGHTS = 64;
+
+/** Opens the store of a home directory; without one everything lives in memory. Throws `NodeError` (see {@link openDatabase}). */
+export function openBlockStore(home: string | undefined): BlockStore {
+  const database = openDatabase(home);
+  const stateTables = createStateTables(database);
+  const index = createEventIndex(database);
+  const blocks = createRecentCache<StoredBlock>(CACHED_HEIGHTS);
+  const results = createRecentCache<StoredResults>(CACHED_HEIGHTS);
+  const sql = statements(database);
+  const saveSets = (sets: HeightRecord["validatorSets"]): void => {
+    for (const { height, set } of sets) sql.saveSet.run(height, encodeValidatorSet(set));
+  };
+  const saveAll = (record: HeightRecord): void => {
+    insertBlock(sql, record);
+    saveSets(record.validatorSets);
+    index.add(record);
+    stateTables.apply(record.changes);
+  };
+  return {
+    state: stateTables.storage,
+    index,
+    genesis: () => readRow(sql.meta.get("genesis"))?.bytes("value"),
+    saveGenesis: (document, sets) =>
+      database.transaction(() => {
+        sql.saveMeta.run("genesis", document);
+        saveSets(sets);
+      })(),
+    latestHeight: () => readRow(sql.latest.get())?.integer("height"),
+    save: (record) => {
+      database.transaction(() => saveAll(record))();
+      blocks.put(record.block.header.height, record.block);
+      results.put(record.results.height, record.results);
+    },
+    block: (height) => blocks.get(height, () => readBlock(sql.block.get(height))),
+    heightOfHash: (hash) => readRow(sql.heightOfHash.get(hash))?.integer("height"),
+    results: (height) => results.get(height, () => readResults(height, sql.results.get(height))),
+    seenCommit: (height) => {
+      const row = readRow(sql.seenCommit.get(height));
+      return row === undefined ? undefined : decodeCommit(row.bytes("seen_commit"));
+    },
+    validatorSetAtOrBelow: (height) => readSet(readRow(sql.set.get(height))),
+    saveValidatorKey: (address, seed) => void sql.saveKey.run(address, seed),
+    validatorSeeds: () => readRows(sql.seeds.all()).map((row) => row.bytes("seed")),
+    close: () => void database.close(),
+  };
+}
+
+type Statements = ReturnType<typeof statements>;
+
+function statements(database: Database.Database) {
+  return {
+    meta: database.prepare("SELECT value FROM meta WHERE key = ?"),
+    saveMeta: database.prepare("INSERT INTO meta (key, value) VALUES (?, ?)"),
+    latest: database.prepare("SELECT height FROM blocks ORDER BY height DESC LIMIT 1"),
+    insert: database.prepare(
+      "INSERT INTO blocks (height, hash, block, part_total, part_hash, seen_commit, results) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    ),
+    block: database.prepare("SELECT hash, block, part_total, part_hash FROM blocks WHERE height = ?"),
+    heightOfHash: database.prepare("SELECT height FROM blocks WHERE hash = ?"),
+    results: database.prepare("SELECT results FROM blocks WHERE height = ?"),
+    seenCommit: database.prepare("SELECT seen_commit FROM blocks WHERE height = ?"),
+    saveSet: database.prepare("INSERT OR REPLACE INTO validator_sets (height, validators) VALUES (?, ?)"),
+    set: database.prepare(
+      "SELECT height, validators FROM validator_sets WHERE height <= ? ORDER BY height DESC LIMIT 1",
+    ),
+    saveKey: database.prepare("INSERT OR IGNORE INTO validator_keys (address, seed) VALUES (?, ?)"),
+    seeds: database.prepare("SELECT seed FROM validator_keys ORDER BY address"),
+  };
+}
+
+function insertBlock(sql: Statements, { block, seenCommit, results }: HeightRecord): void {
+  sql.insert.run(
+    block.header.height,
+    block.blockId.hash,
+    encodeBlock(block),
+    block.blockId.parts.total,
+    block.blockId.parts.hash,
+    encodeCommit(seenCommit),
+    encodeResults(results),
+  );
+}
+
+function readBlock(raw: unknown): StoredBlock | undefined {
+  const row = readRow(raw);
+  if (row === undefined) return undefined;
+  const parts = { total: Number(row.integer("part_total")), hash: row.bytes("part_hash") };
+  return decodeBlock(row.bytes("block"), { hash: row.bytes("hash"), parts });
+}
+
+function readResults(height: bigint, raw: unknown): StoredResults | undefined {
+  const row = readRow(raw);
+  return row === undefined ? undefined : decodeResults(height, row.bytes("results"));
+}
+
+function readSet(row: Row | undefined): { readonly height: bigint; readonly set: ValidatorSet } | undefined {
+  if (row === undefined) return undefined;
+  return { height: row.integer("height"), set: decodeValidatorSet(row.bytes("validators")) };
+}

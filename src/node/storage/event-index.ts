@@ -1,0 +1,115 @@
+import type Database from "libsql";
+import { sha256 } from "../../base/sha256.ts";
+import type { ChainEvent } from "../../chain/runtime/events.ts";
+import type { HeightRecord } from "./block-store.ts";
+import { readRow, readRows } from "./rows.ts";
+
+/** Where a transaction is: block height and place in the block. */
+export interface TxPlace {
+  readonly height: bigint;
+  readonly position: number;
+}
+
+/** What narrows a search before events are compared; heights are inclusive. */
+export interface Narrowing {
+  readonly fromHeight: bigint;
+  readonly toHeight: bigint;
+  readonly tag: string | undefined;
+  /** Exact value of the tag. */
+  readonly value: string | undefined;
+}
+
+/** Index of event attributes, transactions by hash. */
+export interface EventIndex {
+  /** Adds a height; the caller holds a transaction. */
+  readonly add: (record: HeightRecord) => void;
+  readonly placeOf: (hash: Uint8Array) => TxPlace | undefined;
+  /** Places that may match, ascending, each once. `tag` undefined: every transaction in the range. */
+  readonly txCandidates: (narrowing: Narrowing) => Iterable<TxPlace>;
+  readonly blockCandidates: (narrowing: Narrowing) => Iterable<bigint>;
+}
+
+/** Creates the index over the node's database. */
+export function createEventIndex(database: Database.Database): EventIndex {
+  const sql = {
+    place: database.prepare("SELECT height, position FROM txs WHERE hash = ?"),
+    savePlace: database.prepare("INSERT OR REPLACE INTO txs (hash, height, position) VALUES (?, ?, ?)"),
+    txEvent: database.prepare(
+      "INSERT OR IGNORE INTO tx_events (tag, value, height, position) VALUES (?, ?, ?, ?)",
+    ),
+    blockEvent: database.prepare("INSERT OR IGNORE INTO block_events (tag, value, height) VALUES (?, ?, ?)"),
+  };
+  const placeOf = (hash: Uint8Array): TxPlace | undefined => {
+    const row = readRow(sql.place.get(hash));
+    return row && { height: row.integer("height"), position: Number(row.integer("position")) };
+  };
+  const addTx = (record: HeightRecord, tx: Uint8Array, position: number): void => {
+    const result = record.results.txResults[position];
+    const hash = sha256(tx);
+    // A transaction that once succeeded keeps its place when the same bytes fail again, as CometBFT's indexer has it.
+    if (result?.code === 0 || placeOf(hash) === undefined) {
+      sql.savePlace.run(hash, record.block.header.height, position);
+    }
+    for (const [tag, value] of indexed(result?.events ?? [])) {
+      sql.txEvent.run(tag, value, record.block.header.height, position);
+    }
+  };
+  return {
+    placeOf,
+    add: (record) => {
+      record.block.txs.forEach((tx, position) => addTx(record, tx, position));
+      for (const [tag, value] of indexed(record.results.events)) {
+        sql.blockEvent.run(tag, value, record.block.header.height);
+      }
+    },
+    txCandidates: (narrowing) => txCandidates(database, narrowing),
+    blockCandidates: (narrowing) => blockCandidates(database, narrowing),
+  };
+}
+
+function* indexed(events: readonly ChainEvent[]): Generator<readonly [tag: string, value: string]> {
+  for (const event of events) {
+    for (const attribute of event.attributes) {
+      if (attribute.index && event.type !== "" && attribute.key !== "") {
+        yield [`${event.type}.${attribute.key}`, attribute.value];
+      }
+    }
+  }
+}
+
+function txCandidates(database: Database.Database, narrowing: Narrowing): readonly TxPlace[] {
+  const { tag, value, fromHeight, toHeight } = narrowing;
+  if (tag === undefined) {
+    const all = database.prepare(
+      "SELECT height, position FROM txs WHERE height BETWEEN ? AND ? ORDER BY height, position",
+    );
+    return toPlaces(all.all(fromHeight, toHeight));
+  }
+  const equal = value === undefined ? "" : "AND value = ?";
+  const query = database.prepare(
+    `SELECT DISTINCT height, position FROM tx_events WHERE tag = ? ${equal} AND height BETWEEN ? AND ? ORDER BY height, position`,
+  );
+  return toPlaces(query.all(tag, ...(value === undefined ? [] : [value]), fromHeight, toHeight));
+}
+
+function toPlaces(rows: readonly unknown[]): readonly TxPlace[] {
+  return readRows(rows).map((row) => ({
+    height: row.integer("height"),
+    position: Number(row.integer("position")),
+  }));
+}
+
+function blockCandidates(database: Database.Database, narrowing: Narrowing): readonly bigint[] {
+  const { tag, value, fromHeight, toHeight } = narrowing;
+  if (tag === undefined) {
+    const all = database.prepare("SELECT height FROM blocks WHERE height BETWEEN ? AND ? ORDER BY height");
+    return readRows(all.all(fromHeight, toHeight)).map((row) => row.integer("height"));
+  }
+  const equal = value === undefined ? "" : "AND value = ?";
+  const query = database.prepare(
+    `SELECT DISTINCT height FROM block_events WHERE tag = ? ${equal} AND height BETWEEN ? AND ? ORDER BY height`,
+  );
+  return readRows(query.all(tag, ...(value === undefined ? [] : [value]), fromHeight, toHeight)).map((row) =>
+    row.integer("height"),
+  );
+}

@@ -1,0 +1,40 @@
+import type Database from "libsql";
+import type { CommitChanges, StateStorage } from "../../chain/store/state-storage.ts";
+import { readRow, readRows } from "./rows.ts";
+
+/** The application's state in the node's database. */
+export interface StateTables {
+  readonly storage: StateStorage;
+  /** Writes one commit; the caller holds a transaction. */
+  readonly apply: (changes: CommitChanges) => void;
+}
+
+/** Creates the state's part of the store. */
+export function createStateTables(database: Database.Database): StateTables {
+  const node = database.prepare("SELECT node FROM state_nodes WHERE store = ? AND id = ?");
+  const writeNode = database.prepare("INSERT OR REPLACE INTO state_nodes (store, id, node) VALUES (?, ?, ?)");
+  const deleteNode = database.prepare("DELETE FROM state_nodes WHERE store = ? AND id = ?");
+  const writeRoot = database.prepare(
+    "INSERT OR REPLACE INTO state_roots (height, store, root_id) VALUES (?, ?, ?)",
+  );
+  const roots = database.prepare("SELECT store, root_id FROM state_roots WHERE height = ? ORDER BY store");
+  const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
+  const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
+  return {
+    apply: (changes) => {
+      for (const write of changes.writes) writeNode.run(write.store, write.id, write.bytes);
+      for (const gone of changes.deletes) deleteNode.run(gone.store, gone.id);
+      for (const root of changes.roots) writeRoot.run(changes.height, root.store, root.rootId ?? null);
+    },
+    storage: {
+      latestHeight: () => readRow(latest.get())?.integer("height"),
+      heights: () => readRows(heights.all()).map((row) => row.integer("height")),
+      roots: (height) =>
+        readRows(roots.all(height)).map((row) => ({
+          store: row.text("store"),
+          rootId: row.optionalBytes("root_id"),
+        })),
+      node: (store, id) => readRow(node.get(store, id))?.bytes("node"),
+    },
+  };
+}
