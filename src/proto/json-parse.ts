@@ -48,9 +48,14 @@ function parseFields(desc: DescMessage, json: unknown, place: ParsePlace): Refle
   return message;
 }
 
-/** Go writes a message that it holds by value even when nobody set it. */
+/** Go writes what it holds by value even when nobody set it: such a message with its defaults, such a number as "0". */
 function fillHeldByValue(message: ReflectMessage, field: DescField): void {
-  if (field.fieldKind !== "message" || message.isSet(field) || !formOf(field).neverNull) return;
+  if (message.isSet(field)) return;
+  const form = formOf(field);
+  if (field.fieldKind === "scalar" && form.number !== undefined && !form.nullWhenEmpty) {
+    message.set(field, field.scalar === ScalarType.BYTES ? utf8("0") : "0");
+  }
+  if (field.fieldKind !== "message" || !form.neverNull) return;
   const isTime = field.message.typeName === "google.protobuf.Timestamp";
   const inner = isTime ? timeMessage(field.message, GO_ZERO_TIME) : reflect(field.message);
   for (const each of field.message.fields) fillHeldByValue(inner, each);
