@@ -1,0 +1,119 @@
+import { concat, fromUtf8, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../base/bytes.ts";
+import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
+import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
+import type { Context } from "../../../runtime/context.ts";
+import type { KVStore } from "../../../store/kv-store.ts";
+import { selfHeight, formatHeight, parseHeight } from "../height.ts";
+import {
+  CLIENT_STATE,
+  clientPrefix,
+  consensusStateKey,
+  heightOfIterationKey,
+  iterationKey,
+  iterationRange,
+  processedHeightKey,
+  processedTimeKey,
+  STORE_NAME,
+} from "../keys.ts";
+import { encodeClientState, type StoredClient, unpackClientState } from "./client-state.ts";
+import { encodeConsensusState, unpackConsensusState, type VerifiedState } from "./consensus-state.ts";
+
+/** When and at which own height a consensus state came. */
+export interface Processed {
+  readonly timeNs: bigint;
+  readonly height: Height;
+}
+
+/** The part of the IBC store that belongs to one client. Paths are ICS-24's; writes of a consensus state include its metadata. */
+export interface ClientStore {
+  readonly clientState: () => StoredClient | undefined;
+  readonly setClientState: (client: StoredClient) => void;
+  readonly consensusState: (height: Height) => VerifiedState | undefined;
+  /** Stores a consensus state and when it came (`processed`, by default now). */
+  readonly setConsensusState: (height: Height, state: VerifiedState, processed?: Processed) => void;
+  readonly processed: (height: Height) => Processed | undefined;
+  /** Removes a consensus state with its metadata. */
+  readonly deleteConsensusState: (height: Height) => void;
+  /** The lowest height that has a consensus state. */
+  readonly earliestHeight: () => Height | undefined;
+  /** The consensus state of the greatest height below this one. */
+  readonly previousState: (height: Height) => VerifiedState | undefined;
+  /** The consensus state of the lowest height above this one. */
+  readonly nextState: (height: Height) => VerifiedState | undefined;
+}
+
+/** Opens the store of a client, which need not exist. */
+export function openClientStore(context: Context, clientId: string): ClientStore {
+  const store = context.store(STORE_NAME);
+  const prefix = clientPrefix(clientId);
+  const path = (key: Uint8Array): Uint8Array => concat(prefix, key);
+  const stateAt = (key: Uint8Array): VerifiedState | undefined => readConsensusState(store, path(key));
+  return {
+    clientState: () => readClientState(store, path(CLIENT_STATE)),
+    setClientState: (client) => store.set(path(CLIENT_STATE), encodeClientState(client)),
+    consensusState: (height) => stateAt(consensusStateKey(height)),
+    setConsensusState: (height, state, processed) => {
+      store.set(path(consensusStateKey(height)), encodeConsensusState(state));
+      const { timeNs, height: own } = processed ?? { timeNs: context.timeNs, height: selfHeight(context) };
+      store.set(path(processedTimeKey(height)), uint64BigEndian(timeNs));
+      store.set(path(processedHeightKey(height)), utf8(formatHeight(own)));
+      store.set(path(iterationKey(height)), consensusStateKey(height));
+    },
+    processed: (height) => readProcessed(store, path, height),
+    deleteConsensusState: (height) => {
+      store.delete(path(consensusStateKey(height)));
+      store.delete(path(processedTimeKey(height)));
+      store.delete(path(processedHeightKey(height)));
+      store.delete(path(iterationKey(height)));
+    },
+    earliestHeight: () => {
+      const key = firstOf(store.iterate(...fullRange(path, {})))?.[0];
+      return key === undefined ? undefined : heightOfIterationKey(key.subarray(prefix.length));
+    },
+    previousState: (height) => {
+      const entry = firstOf(store.iterateReverse(...fullRange(path, { below: height })));
+      return entry === undefined ? undefined : stateAt(entry[1]);
+    },
+    nextState: (height) => {
+      // the height itself is never stored when this is asked, but would come first
+      const above: Height = { ...height, revisionHeight: height.revisionHeight + 1n };
+      const entry = firstOf(store.iterate(...fullRange(path, { from: above })));
+      return entry === undefined ? undefined : stateAt(entry[1]);
+    },
+  };
+}
+
+function fullRange(
+  path: (key: Uint8Array) => Uint8Array,
+  bounds: { readonly from?: Height; readonly below?: Height },
+): [start: Uint8Array, end: Uint8Array] {
+  const { start, end } = iterationRange(bounds);
+  return [path(start), path(end)];
+}
+
+function firstOf<T>(entries: IterableIterator<T>): T | undefined {
+  for (const entry of entries) return entry;
+  return undefined;
+}
+
+function readClientState(store: KVStore, key: Uint8Array): StoredClient | undefined {
+  const bytes = store.get(key);
+  return bytes === undefined ? undefined : unpackClientState(Any.decode(bytes));
+}
+
+function readConsensusState(store: KVStore, key: Uint8Array): VerifiedState | undefined {
+  const bytes = store.get(key);
+  return bytes === undefined ? undefined : unpackConsensusState(Any.decode(bytes));
+}
+
+function readProcessed(
+  store: KVStore,
+  path: (key: Uint8Array) => Uint8Array,
+  height: Height,
+): Processed | undefined {
+  const time = store.get(path(processedTimeKey(height)));
+  const own = store.get(path(processedHeightKey(height)));
+  const ownHeight = own === undefined ? undefined : parseHeight(fromUtf8(own));
+  if (time === undefined || ownHeight === undefined) return undefined;
+  return { timeNs: readUint64BigEndian(time), height: ownHeight };
+}

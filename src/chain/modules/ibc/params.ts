@@ -1,0 +1,57 @@
+import { Params as ClientParams } from "../../../proto/gen/ibc/core/client/v1/client.ts";
+import { Params as ConnectionParams } from "../../../proto/gen/ibc/core/connection/v1/connection.ts";
+import type { Context } from "../../runtime/context.ts";
+import { createItem, messageCodec } from "../../store/collections.ts";
+import { unregistered } from "./errors.ts";
+import { CLIENT_PARAMS, CONNECTION_PARAMS, STORE_NAME } from "./keys.ts";
+
+/** The entry of `allowed_clients` that allows all types. */
+export const ALLOW_ALL_CLIENTS = "*";
+
+/** Client params of a new chain: every type of client. */
+export const DEFAULT_CLIENT_PARAMS: ClientParams = { allowedClients: [ALLOW_ALL_CLIENTS] };
+
+/** Connection params of a new chain: 30 s a block, in nanoseconds. */
+export const DEFAULT_CONNECTION_PARAMS: ConnectionParams = { maxExpectedTimePerBlock: 30_000_000_000n };
+
+const clientParams = createItem(STORE_NAME, CLIENT_PARAMS, messageCodec(ClientParams));
+const connectionParams = createItem(STORE_NAME, CONNECTION_PARAMS, messageCodec(ConnectionParams));
+
+/** The client params; those of a new chain when none are stored. */
+export function getClientParams(context: Context): ClientParams {
+  return clientParams.get(context) ?? DEFAULT_CLIENT_PARAMS;
+}
+
+/** Stores client params. Throws when they are not valid. */
+export function setClientParams(context: Context, params: ClientParams): void {
+  validateClientParams(params);
+  clientParams.set(context, params);
+}
+
+/** The connection params; those of a new chain when none are stored. */
+export function getConnectionParams(context: Context): ConnectionParams {
+  return connectionParams.get(context) ?? DEFAULT_CONNECTION_PARAMS;
+}
+
+/** Stores connection params. Throws when they are not valid. */
+export function setConnectionParams(context: Context, params: ConnectionParams): void {
+  if (params.maxExpectedTimePerBlock === 0n) throw unregistered("MaxExpectedTimePerBlock cannot be zero");
+  connectionParams.set(context, params);
+}
+
+/** Whether clients of this type may be created and used. */
+export function isAllowedClient(params: ClientParams, clientType: string): boolean {
+  return params.allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
+}
+
+function validateClientParams({ allowedClients }: ClientParams): void {
+  for (const [index, type] of allowedClients.entries()) {
+    if (type.trim() === "") throw unregistered(`client type ${index} cannot be blank`);
+    if (allowedClients.indexOf(type) !== index) throw unregistered(`duplicate client type: ${type}`);
+  }
+  if (allowedClients.length > 1 && allowedClients.includes(ALLOW_ALL_CLIENTS)) {
+    throw unregistered(
+      `allow list must have only one element because the allow all clients wildcard (${ALLOW_ALL_CLIENTS}) is present`,
+    );
+  }
+}
