@@ -36,7 +36,12 @@ export type ClientFault =
       readonly found: string;
     }
   | { readonly code: "no-account"; readonly address: string }
-  | { readonly code: "gas-price-above-cap"; readonly denom: string; readonly price: string; readonly cap: string }
+  | {
+      readonly code: "gas-price-above-cap";
+      readonly denom: string;
+      readonly price: string;
+      readonly cap: string;
+    }
   | { readonly code: "bad-key"; readonly kind: string }
   /** the setting is no http(s) URL */
   | { readonly code: "bad-endpoint"; readonly endpoint: string }
@@ -66,9 +71,7 @@ export function classifyClientFault(fault: unknown, signal?: AbortSignal): Fault
     case "http-status":
       return isTransientStatus(fault.facts.status) ? "retry" : "fatal";
     case "rpc":
-      return fault.facts.rpcCode === INVALID_PARAMS || fault.facts.rpcCode === METHOD_NOT_FOUND
-        ? "skip"
-        : "retry";
+      return classifyRpc(fault.facts.rpcCode, fault.facts.data);
     case "abci":
     case "too-large":
       return "skip";
@@ -100,6 +103,12 @@ export function isEndpointFault(fault: unknown): boolean {
     default:
       return false;
   }
+}
+
+/** A node that keeps no transaction index cannot confirm anything: a setting, not a moment. */
+function classifyRpc(rpcCode: number, data: string): FaultClass {
+  if (data.includes("indexing is disabled")) return "fatal";
+  return rpcCode === INVALID_PARAMS || rpcCode === METHOD_NOT_FOUND ? "skip" : "retry";
 }
 
 /** 408, 429 and every 5xx heal; others (401, 403, 404) are settings. */

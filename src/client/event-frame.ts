@@ -31,7 +31,12 @@ export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   const answer = parseRpcAnswer(parseFrame(source), endpoint);
   const id = typeof answer.id === "number" ? answer.id : -1;
   if (!("result" in answer))
-    return { kind: "error", id, rpcCode: answer.rpcCode, data: answer.data === "" ? answer.message : answer.data };
+    return {
+      kind: "error",
+      id,
+      rpcCode: answer.rpcCode,
+      data: answer.data === "" ? answer.message : answer.data,
+    };
   const { result } = answer;
   if (!isRecord(result) || !isRecord(result["data"])) return { kind: "answer", id, result };
   const data = field(wireValue(result, "event", endpoint), "data");

@@ -29,10 +29,7 @@ export interface HttpTransportOptions {
 }
 
 /** Creates a transport over a pool of kept-alive connections. */
-export function createHttpTransport(
-  endpoint: ParsedEndpoint,
-  options: HttpTransportOptions,
-): HttpTransport {
+export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTransportOptions): HttpTransport {
   // The caller's signal is the only deadline; undici's own timers would only blur which one fired.
   const pool = new Pool(endpoint.origin, {
     connections: options.connections,

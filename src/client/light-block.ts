@@ -115,10 +115,7 @@ const KEY_TYPES = new Map<string, "ed25519" | "secp256k1">([
 ]);
 
 /** Encodes the parts. The proposer is the header's; a set without it cannot be the header's set. */
-function toLightBlock(
-  signed: DecodedSignedHeader,
-  validators: readonly Validator[],
-): LightBlockBytes {
+function toLightBlock(signed: DecodedSignedHeader, validators: readonly Validator[]): LightBlockBytes {
   const { header } = signed;
   const proposer = validators.find(({ address }) => equalBytes(address, header.proposerAddress));
   if (proposer === undefined)

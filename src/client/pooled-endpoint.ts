@@ -50,7 +50,10 @@ export interface PooledEndpointDeps {
 }
 
 /** Creates a pooled endpoint in the state `unchecked`. */
-export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps): PooledEndpoint {
+export function createPooledEndpoint(
+  options: PooledEndpointOptions,
+  deps: PooledEndpointDeps,
+): PooledEndpoint {
   const life = new AbortController();
   let health: EndpointHealth = { name: options.name, state: "unchecked", failures: 0, lastFault: undefined };
   let restUntilMs = 0;

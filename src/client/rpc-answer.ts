@@ -4,7 +4,12 @@ import { ClientError } from "./errors.ts";
 /** One JSON-RPC answer, checked. `id` is null for an answer that belongs to no request. */
 export type RpcAnswer =
   | { readonly id: number | string | null; readonly result: unknown }
-  | { readonly id: number | string | null; readonly rpcCode: number; readonly message: string; readonly data: string };
+  | {
+      readonly id: number | string | null;
+      readonly rpcCode: number;
+      readonly message: string;
+      readonly data: string;
+    };
 
 /**
  * Parses a JSON-RPC answer body: one answer, or a list for a batch. Throws `bad-answer` for anything else, empty text

@@ -22,7 +22,9 @@ export function isTransaction(bytes: Uint8Array): boolean {
   try {
     const raw = TxRaw.decode(bytes);
     const { messages } = TxBody.decode(raw.bodyBytes);
-    return raw.authInfoBytes.length > 0 && messages.length > 0 && messages.every(({ typeUrl }) => typeUrl !== "");
+    return (
+      raw.authInfoBytes.length > 0 && messages.length > 0 && messages.every(({ typeUrl }) => typeUrl !== "")
+    );
   } catch {
     return false;
   }
