@@ -47,7 +47,8 @@ function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): Go
   const [, string, number, word, bracket] = match;
   if (string !== undefined) return takeString(unquote(string), open.at(-1));
   if (number !== undefined) return { kind: "number", text: number };
-  if (word !== undefined) return word === "null" ? { kind: "null" } : { kind: "bool", value: word === "true" };
+  if (word !== undefined)
+    return word === "null" ? { kind: "null" } : { kind: "bool", value: word === "true" };
   if (bracket === "[") open.push({ kind: "array", items: [] });
   else if (bracket === "{") open.push({ kind: "object", members: [], name: undefined });
   else return open.pop();

@@ -29,10 +29,7 @@ export const emptyKeyId: ErrorKind = kind(1119, "key id is empty");
 export const tooManyKeys: ErrorKind = kind(1120, "too many keys");
 export const unexpectedQueryTypeGenesis: ErrorKind = kind(1121, "unexpected query type");
 
-/** Errors of the SDK's own codespace that this module gives. */
-export const unauthorized: ErrorKind = registerError("sdk", 4, "unauthorized");
-export const invalidAddress: ErrorKind = registerError("sdk", 7, "invalid address");
-export const invalidRequest: ErrorKind = registerError("sdk", 18, "invalid request");
+/** sdk/29. */
 export const sdkInvalidType: ErrorKind = registerError("sdk", 29, "invalid type");
 
 /** A failure as the deployed module words it: the words, the error, and the error's text again. */

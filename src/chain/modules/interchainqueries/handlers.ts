@@ -6,19 +6,28 @@ import type {
   MsgUpdateInterchainQueryRequest,
   MsgUpdateParams,
 } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
+import type { Coin as WireCoin } from "../../../proto/gen/cosmos/base/v1beta1/coin.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
+import { parseCoins } from "../../runtime/coins.ts";
 import { connectionIdFault } from "./connection-id.ts";
-import { invalidConnectionId, invalidRequest, notContract, unauthorized, wrapTwice } from "./errors.ts";
+import { ErrInvalidRequest, ErrUnauthorized } from "../../runtime/sdk-errors.ts";
+import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { invalidConnectionId, notContract, wrapTwice } from "./errors.ts";
 import { queryRemoved, queryUpdated } from "./events.ts";
 import type { KeyList } from "./key-list.ts";
-import { deleteQuery, getLastId, getParams, getQuery, setLastId, setParams, setQuery } from "./keeper.ts";
+import { deleteQuery, getParams, getQuery, nextId, setParams, setQuery } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import type { WithKeyList } from "./messages.ts";
 import { validateRegister, validateRemove, validateUpdate, validateUpdateParams } from "./messages.ts";
 import { ZERO_PARAMS } from "./params.ts";
 import { maySenderRemove } from "./removal-rule.ts";
-import type { BankKeeper, ContractKeeper, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
+import type {
+  BankKeeper,
+  ContractKeeper,
+  IbcKeeper,
+  InterchainqueriesDeps,
+  InterchainqueriesOptions,
+} from "./types.ts";
 
 /** Options and keepers, as every handler gets them. */
 export interface Environment extends InterchainqueriesOptions, InterchainqueriesDeps {}
@@ -33,8 +42,7 @@ export function registerQuery(
   validateRegister(message, { bech32Prefix: environment.bech32Prefix, params });
   requireContract(context, environment.contracts, message.sender);
   requireConnection(context, environment.ibc, message.connectionId);
-  const id = getLastId(context) + 1n;
-  setLastId(context, id);
+  const id = nextId(context);
   collectDeposit(context, environment.bank, message.sender, params.queryDeposit);
   const query: RegisteredQuery = {
     id,
@@ -63,7 +71,7 @@ export function updateQuery(
 ): void {
   validateUpdate(message, { bech32Prefix: environment.bech32Prefix, params: getParams(context) });
   const query = requireQuery(context, message.queryId);
-  if (message.sender !== query.owner) throw unauthorized("authorization failed");
+  if (message.sender !== query.owner) throw ErrUnauthorized("authorization failed");
   requireSameType(query, message);
   const updated: RegisteredQuery = {
     ...query,
@@ -85,10 +93,10 @@ export function removeQuery(
   validateRemove(message, environment);
   const query = requireQuery(context, message.queryId);
   if (!maySenderRemove(query, message.sender, context.height))
-    throw unauthorized("only owner can remove a query within its service period");
+    throw ErrUnauthorized("only owner can remove a query within its service period");
   deleteQuery(context, query);
   if (query.deposit.length > 0)
-    environment.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, query.deposit);
+    environment.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
   context.emit(queryRemoved(environment.chainName, query));
 }
 
@@ -96,7 +104,7 @@ export function removeQuery(
 export function updateParams(context: Context, message: MsgUpdateParams, environment: Environment): void {
   validateUpdateParams(message, environment);
   if (message.authority !== environment.authority)
-    throw invalidRequest(`invalid authority; expected ${environment.authority}, got ${message.authority}`);
+    throw ErrInvalidRequest(`invalid authority; expected ${environment.authority}, got ${message.authority}`);
   setParams(context, message.params ?? ZERO_PARAMS);
 }
 
@@ -115,25 +123,23 @@ function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
 }
 
 function requireQuery(context: Context, id: bigint): RegisteredQuery {
-  try {
-    return getQuery(context, id);
-  } catch (error) {
-    throw error instanceof ModuleError ? wrapTwice("failed to get query by query id", error) : error;
-  }
+  return wrapErrors(
+    (error) => wrapTwice("failed to get query by query id", error),
+    () => getQuery(context, id),
+  );
 }
 
 function collectDeposit(
   context: Context,
   bank: BankKeeper,
   sender: string,
-  deposit: readonly { readonly denom: string; readonly amount: string }[],
+  deposit: readonly WireCoin[],
 ): void {
   if (deposit.length === 0) return;
-  try {
-    bank.sendFromAccountToModule(context, sender, MODULE_NAME, deposit);
-  } catch (error) {
-    throw error instanceof ModuleError ? error.wrap("failed to collect deposit") : error;
-  }
+  wrapErrors(
+    (error) => error.wrap("failed to collect deposit"),
+    () => bank.sendFromAccountToModule(context, sender, MODULE_NAME, parseCoins(deposit)),
+  );
 }
 
 function requireSameType(
@@ -142,9 +148,9 @@ function requireSameType(
 ): void {
   const words = "params to update don't correspond with query type";
   if (query.queryType === "kv" && message.newTransactionsFilter !== "")
-    throw invalidRequest(`${words}: can't update TX filter for a KV query`);
+    throw ErrInvalidRequest(`${words}: can't update TX filter for a KV query`);
   if (query.queryType === "tx" && message.newKeys.length > 0)
-    throw invalidRequest(`${words}: can't update KV keys for a TX query`);
+    throw ErrInvalidRequest(`${words}: can't update KV keys for a TX query`);
 }
 
 /** Drops gaps: a KV query's list has none after its check, a TX query's list is never checked. */

@@ -1,141 +1,123 @@
-import { readUint64BigEndian, uint64BigEndian } from "../../../base/bytes.ts";
-import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
+import { readUint64BigEndian } from "../../../base/bytes.ts";
 import { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import { Params } from "../../../proto/gen/neutron/interchainqueries/params.ts";
 import { QueryResult } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { KVStore } from "../../store/kv-store.ts";
+import type { Codec } from "../../store/collections.ts";
+import { bytesCodec, createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
+import { concat, uint64BigEndian } from "../../../base/bytes.ts";
 import { invalidQueryId, noQueryResult } from "./errors.ts";
-import {
-  idOfKey,
-  LAST_ID_KEY,
-  MODULE_NAME,
-  PARAMS_KEY,
-  QUERY_PREFIX,
-  queryKey,
-  rangeOf,
-  REMOVED_TX_QUERY_PREFIX,
-  removedTxQueryKey,
-  resultKey,
-  submittedTxKey,
-} from "./keys.ts";
+import * as keys from "./keys.ts";
 import { ZERO_PARAMS } from "./params.ts";
 
 /** Written where only a key's presence counts. */
 const MARK = new Uint8Array(0);
 
-function storeOf(context: Context): KVStore {
-  return context.store(MODULE_NAME);
+/** A transaction (SHA-256 hash) that was delivered for a query. */
+export interface SubmittedTx {
+  readonly queryId: bigint;
+  readonly hash: Uint8Array;
 }
+
+const submittedTxCodec: Codec<SubmittedTx> = {
+  encode: ({ queryId, hash }) => concat(uint64BigEndian(queryId), hash),
+  decode: (bytes) => ({ queryId: readUint64BigEndian(bytes), hash: bytes.subarray(8) }),
+};
+
+const { MODULE_NAME } = keys;
+const paramsItem = createItem(MODULE_NAME, keys.PARAMS_KEY, messageCodec(Params));
+
+/** The last id that was assigned; nothing before the first. */
+export const lastId = createItem(MODULE_NAME, keys.LAST_ID_KEY, uint64Codec);
+/** Registered queries. */
+export const queries = createMap(
+  MODULE_NAME,
+  keys.QUERY_PREFIX,
+  uint64Codec,
+  messageCodec<RegisteredQuery>(RegisteredQuery),
+);
+/** The latest result of each KV query, without proofs. */
+export const results = createMap(
+  MODULE_NAME,
+  keys.RESULT_PREFIX,
+  uint64Codec,
+  messageCodec<QueryResult>(QueryResult),
+);
+/** Transactions that were delivered to the owners of TX queries. */
+export const submittedTxs = createMap(MODULE_NAME, keys.SUBMITTED_TX_PREFIX, submittedTxCodec, bytesCodec);
+/** TX queries that were removed and whose submitted transactions wait for deletion. */
+export const removedTxQueries = createMap(MODULE_NAME, keys.REMOVED_TX_QUERY_PREFIX, uint64Codec, bytesCodec);
 
 /** The parameters; all zero when none were ever stored. */
 export function getParams(context: Context): Params {
-  const bytes = storeOf(context).get(PARAMS_KEY);
-  return bytes === undefined ? ZERO_PARAMS : Params.decode(bytes);
+  return paramsItem.get(context) ?? ZERO_PARAMS;
 }
 
 /** Replaces the parameters. Nothing is checked: zero and empty values have the meaning that README gives. */
 export function setParams(context: Context, params: Params): void {
-  storeOf(context).set(PARAMS_KEY, Params.encode(params).finish());
+  paramsItem.set(context, params);
 }
 
-/** The last id that was assigned; 0 before the first. */
-export function getLastId(context: Context): bigint {
-  const bytes = storeOf(context).get(LAST_ID_KEY);
-  return bytes === undefined ? 0n : readUint64BigEndian(bytes);
-}
-
-/** Records an id as assigned. */
-export function setLastId(context: Context, id: bigint): void {
-  storeOf(context).set(LAST_ID_KEY, uint64BigEndian(id));
-}
-
-/** A query by id, or undefined. */
-export function findQuery(context: Context, id: bigint): RegisteredQuery | undefined {
-  const bytes = storeOf(context).get(queryKey(id));
-  return bytes === undefined ? undefined : RegisteredQuery.decode(bytes);
+/** Assigns the next id. */
+export function nextId(context: Context): bigint {
+  const id = (lastId.get(context) ?? 0n) + 1n;
+  lastId.set(context, id);
+  return id;
 }
 
 /** A query by id; throws icq/1100 when there is none. */
 export function getQuery(context: Context, id: bigint): RegisteredQuery {
-  const query = findQuery(context, id);
+  const query = queries.get(context, id);
   if (query === undefined) throw invalidQueryId(`there is no query with id: ${id}`);
   return query;
 }
 
-/** Whether a query is registered. */
-export function hasQuery(context: Context, id: bigint): boolean {
-  return storeOf(context).has(queryKey(id));
-}
-
-/** Writes a query's record. */
+/** Writes a query under its id. */
 export function setQuery(context: Context, query: RegisteredQuery): void {
-  storeOf(context).set(queryKey(query.id), RegisteredQuery.encode(query).finish());
+  queries.set(context, query.id, query);
 }
 
-/** All registered queries by ascending id. */
-export function listQueries(context: Context): readonly RegisteredQuery[] {
-  return [...storeOf(context).iterate(...rangeOf(QUERY_PREFIX))].map(([, value]) =>
-    RegisteredQuery.decode(value),
-  );
-}
-
-/** Deletes a query's record at once, and its result; what was delivered for a TX query is left to the end of the block. */
+/** Deletes a query's record at once, and its result; what a TX query left is marked for the end of the block. */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
-  const store = storeOf(context);
-  store.delete(queryKey(query.id));
-  if (query.queryType === "kv") store.delete(resultKey(query.id));
-  else if (query.queryType === "tx") store.set(removedTxQueryKey(query.id), MARK);
+  queries.delete(context, query.id);
+  if (query.queryType === "kv") results.delete(context, query.id);
+  else markRemoved(context, query.id);
 }
 
 /** The latest result of a KV query; throws icq/1115 when there is none. */
 export function getResult(context: Context, id: bigint): QueryResult {
-  const bytes = storeOf(context).get(resultKey(id));
-  if (bytes === undefined) throw noQueryResult();
-  return QueryResult.decode(bytes);
+  const result = results.get(context, id);
+  if (result === undefined) throw noQueryResult();
+  return result;
 }
 
-/**
- * Keeps a verified KV result, without proofs, block and callback flag, and notes its heights in the query's record.
- */
+/** Keeps a verified KV result, without proofs, block and callback flag, and notes both heights in the query's record. */
 export function saveKvResult(context: Context, query: RegisteredQuery, result: QueryResult): void {
-  const kept: QueryResult = {
+  results.set(context, query.id, {
     kvResults: result.kvResults.map((value) => ({ ...value, Proof: undefined })),
     block: undefined,
     height: result.height,
     revision: result.revision,
     allowKvCallbacks: false,
-  };
-  storeOf(context).set(resultKey(query.id), QueryResult.encode(kept).finish());
-  const remote: Height = { revisionNumber: result.revision, revisionHeight: result.height };
+  });
   setQuery(context, {
     ...query,
     lastSubmittedResultLocalHeight: context.height,
-    lastSubmittedResultRemoteHeight: remote,
+    lastSubmittedResultRemoteHeight: { revisionNumber: result.revision, revisionHeight: result.height },
   });
 }
 
-/** Whether a transaction (SHA-256 hash) was delivered for a query already. */
-export function isSubmitted(context: Context, id: bigint, hash: Uint8Array): boolean {
-  return storeOf(context).has(submittedTxKey(id, hash));
+/** Whether a transaction was delivered already. */
+export function isSubmitted(context: Context, tx: SubmittedTx): boolean {
+  return submittedTxs.has(context, tx);
 }
 
-/** Marks a transaction as delivered. */
-export function markSubmitted(context: Context, id: bigint, hash: Uint8Array): void {
-  storeOf(context).set(submittedTxKey(id, hash), MARK);
+/** Remembers a transaction as delivered. */
+export function markSubmitted(context: Context, tx: SubmittedTx): void {
+  submittedTxs.set(context, tx, MARK);
 }
 
-/** Marks a TX query as removed, so that the end of a block deletes what was delivered for it. */
+/** Marks a TX query as removed, so that the ends of blocks delete what was delivered for it. */
 export function markRemoved(context: Context, id: bigint): void {
-  storeOf(context).set(removedTxQueryKey(id), MARK);
-}
-
-/** Ids of removed TX queries that are not cleaned up yet, ascending; at most `limit` of them when it is not 0. */
-export function listRemoved(context: Context, limit: bigint): readonly bigint[] {
-  const ids: bigint[] = [];
-  for (const [key] of storeOf(context).iterate(...rangeOf(REMOVED_TX_QUERY_PREFIX))) {
-    ids.push(idOfKey(key));
-    if (BigInt(ids.length) === limit) break;
-  }
-  return ids;
+  removedTxQueries.set(context, id, MARK);
 }

@@ -1,13 +1,7 @@
 import { toHex } from "../../../base/bytes.ts";
 import type { KVKey } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
-import {
-  emptyKeyId,
-  emptyKeyPath,
-  emptyKeys,
-  invalidRequest,
-  sdkInvalidType,
-  tooManyKeys,
-} from "./errors.ts";
+import { ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
+import { emptyKeyId, emptyKeyPath, emptyKeys, sdkInvalidType, tooManyKeys } from "./errors.ts";
 
 /** Keys as they come in; an element can be missing only in a contract's JSON. */
 export type KeyList = readonly (KVKey | undefined)[];
@@ -19,7 +13,7 @@ export function validateKeys(keys: KeyList, maxKeys: bigint): void {
   for (const key of keys) {
     if (key === undefined) throw sdkInvalidType("key cannot be nil");
     const name = `${toHex(key.key)}/${key.path}`;
-    if (seen.has(name)) throw invalidRequest("keys cannot be duplicated");
+    if (seen.has(name)) throw ErrInvalidRequest("keys cannot be duplicated");
     if (key.path === "") throw emptyKeyPath("keys path cannot be empty");
     if (key.key.length === 0) throw emptyKeyId("keys id cannot be empty");
     seen.add(name);

@@ -1,4 +1,3 @@
-import { decodeAddress, isAddress } from "../../../base/bech32.ts";
 import type { Params } from "../../../proto/gen/neutron/interchainqueries/params.ts";
 import type {
   MsgRegisterInterchainQuery,
@@ -7,14 +6,15 @@ import type {
   MsgUpdateInterchainQueryRequest,
   MsgUpdateParams,
 } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
+import { parseAddress } from "../../runtime/address.ts";
 import { ModuleError } from "../../runtime/module-error.ts";
+import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { ErrInvalidAddress, ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
 import {
   emptyResult,
-  invalidAddress,
   invalidConnectionId,
   invalidQueryId,
   invalidQueryType,
-  invalidRequest,
   invalidUpdatePeriod,
 } from "./errors.ts";
 import { validateTransactionsFilter } from "./filter.ts";
@@ -55,9 +55,9 @@ export function validateUpdate(
     const { newKeys, newTransactionsFilter: filter } = message;
     if (message.queryId === 0n) throw invalidQueryId("query_id cannot be empty or equal to 0");
     if (newKeys.length === 0 && filter === "" && message.newUpdatePeriod === 0n)
-      throw invalidRequest("one of new_keys, new_transactions_filter or new_update_period should be set");
+      throw ErrInvalidRequest("one of new_keys, new_transactions_filter or new_update_period should be set");
     if (newKeys.length > 0 && filter !== "")
-      throw invalidRequest("either new_keys or new_transactions_filter should be set");
+      throw ErrInvalidRequest("either new_keys or new_transactions_filter should be set");
     if (newKeys.length > 0) validateKeys(newKeys, params.maxKvQueryKeysCount);
     if (filter !== "") validateTransactionsFilter(filter, params.maxTransactionsFilters);
     checkSender(bech32Prefix, message.sender);
@@ -97,7 +97,7 @@ export function validateUpdateParams(
 ): void {
   inMessage("MsgUpdateParams", () => {
     try {
-      decodeAddress(bech32Prefix, message.authority);
+      parseAddress(bech32Prefix, message.authority);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new ModuleError("undefined", 1, `authority is invalid: ${reason}`);
@@ -106,15 +106,20 @@ export function validateUpdateParams(
 }
 
 function checkSender(bech32Prefix: string, sender: string): void {
-  if (sender.trim() === "") throw invalidAddress("missing sender address");
-  if (!isAddress(bech32Prefix, sender)) throw invalidAddress(`failed to parse address: ${sender}`);
+  if (sender.trim() === "") throw ErrInvalidAddress("missing sender address");
+  if (!isAddress(bech32Prefix, sender)) throw ErrInvalidAddress(`failed to parse address: ${sender}`);
+}
+
+function isAddress(bech32Prefix: string, text: string): boolean {
+  try {
+    parseAddress(bech32Prefix, text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Puts "failed to validate X" in front of whatever fails. */
 function inMessage<T>(name: string, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    throw error instanceof ModuleError ? error.wrap(`failed to validate ${name}`) : error;
-  }
+  return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
 }

@@ -1,6 +1,6 @@
-import type { Coin } from "../../../proto/gen/cosmos/base/v1beta1/coin.ts";
 import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
+import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 
 /** The two kinds of query. */

@@ -1,0 +1,117 @@
+import * as wire from "../../../proto/gen/neutron/interchainqueries/tx.ts";
+import { toChainTypeUrl } from "../../../proto/type-urls.ts";
+import type { Context } from "../../runtime/context.ts";
+import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
+import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
+import { cleanUpRemovedQueries } from "./cleanup.ts";
+import { exportGenesis, initGenesis } from "./genesis.ts";
+import type { Environment } from "./handlers.ts";
+import { registerQuery, removeQuery, updateParams, updateQuery } from "./handlers.ts";
+import { requireClientMessage } from "./headers.ts";
+import { MODULE_NAME } from "./keys.ts";
+import { createQueryHandlers } from "./queries.ts";
+import { submitQueryResult } from "./submit.ts";
+import type { InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
+
+/** The module `interchainqueries` with its messages, queries, end of block and genesis. */
+export function createInterchainqueriesModule(
+  options: InterchainqueriesOptions,
+  deps: InterchainqueriesDeps,
+): ChainModule {
+  const environment: Environment = { ...options, ...deps };
+  return {
+    name: MODULE_NAME,
+    stores: [MODULE_NAME],
+    messages: messageHandlers(environment),
+    queries: createQueryHandlers(options.chainName, deps.ibc),
+    endBlock: cleanUpRemovedQueries,
+    initGenesis: (context, genesis) => initGenesis(context, genesis, options.bech32Prefix),
+    exportGenesis,
+  };
+}
+
+/** The part of a generated message type that a handler needs. */
+interface Codec<T> {
+  encode(message: T): { finish(): Uint8Array };
+  decode(input: Uint8Array): T;
+}
+
+interface Handling<M, R> {
+  readonly request: Codec<M>;
+  readonly response: Codec<R>;
+  readonly signer: (message: M) => string;
+  readonly handle: (context: Context, message: M, environment: Environment) => R;
+}
+
+function messageHandlers(environment: Environment): readonly MessageHandler[] {
+  const handler = <M, R>(name: string, handling: Handling<M, R>): MessageHandler =>
+    toHandler(toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName), handling, environment);
+  return [
+    handler("MsgRegisterInterchainQuery", {
+      request: wire.MsgRegisterInterchainQuery,
+      response: wire.MsgRegisterInterchainQueryResponse,
+      signer: ({ sender }) => sender,
+      handle: registerQuery,
+    }),
+    handler("MsgSubmitQueryResult", {
+      request: wire.MsgSubmitQueryResult,
+      response: wire.MsgSubmitQueryResultResponse,
+      signer: submitter,
+      handle: answeringEmpty(submitQueryResult),
+    }),
+    handler("MsgRemoveInterchainQueryRequest", {
+      request: wire.MsgRemoveInterchainQueryRequest,
+      response: wire.MsgRemoveInterchainQueryResponse,
+      signer: ({ sender }) => sender,
+      handle: answeringEmpty(removeQuery),
+    }),
+    handler("MsgUpdateInterchainQueryRequest", {
+      request: wire.MsgUpdateInterchainQueryRequest,
+      response: wire.MsgUpdateInterchainQueryResponse,
+      signer: ({ sender }) => sender,
+      handle: answeringEmpty(updateQuery),
+    }),
+    handler("MsgUpdateParams", {
+      request: wire.MsgUpdateParams,
+      response: wire.MsgUpdateParamsResponse,
+      signer: ({ authority }) => authority,
+      handle: answeringEmpty(updateParams),
+    }),
+  ];
+}
+
+/** Headers are unpacked when a transaction is decoded: an unknown type fails there. */
+function submitter({ sender, result }: wire.MsgSubmitQueryResult): string {
+  requireClientMessage(result?.block?.header);
+  requireClientMessage(result?.block?.nextBlockHeader);
+  return sender;
+}
+
+function answeringEmpty<M>(
+  handle: (context: Context, message: M, environment: Environment) => void,
+): Handling<M, Record<string, never>>["handle"] {
+  return (context, message, environment) => {
+    handle(context, message, environment);
+    return {};
+  };
+}
+
+function toHandler<M, R>(typeUrl: string, handling: Handling<M, R>, environment: Environment): MessageHandler {
+  const { request, response, signer, handle } = handling;
+  return {
+    typeUrl,
+    signers: (bytes) => [signer(decode(request, bytes))],
+    handle: (context, bytes) => ({
+      typeUrl: `${typeUrl.replace(/Request$/, "")}Response`,
+      response: response.encode(handle(context, decode(request, bytes), environment)).finish(),
+    }),
+  };
+}
+
+function decode<M>(codec: Codec<M>, bytes: Uint8Array): M {
+  try {
+    return codec.decode(bytes);
+  } catch (error) {
+    throw ErrTxDecode(error instanceof Error ? error.message : String(error));
+  }
+}

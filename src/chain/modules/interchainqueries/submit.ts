@@ -1,0 +1,45 @@
+import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
+import type { MsgSubmitQueryResult } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
+import type { Context } from "../../runtime/context.ts";
+import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { invalidConnectionId, wrapTwice } from "./errors.ts";
+import type { Environment } from "./handlers.ts";
+import { getQuery } from "./keeper.ts";
+import { validateSubmit } from "./messages.ts";
+import { submitKvResult } from "./submit-kv.ts";
+import { submitTxResult } from "./submit-tx.ts";
+
+/**
+ * MsgSubmitQueryResult, from any sender at any time (`update_period` binds relayers only). KV values come first; a
+ * KV result with a callback ends there, so that a block beside it is ignored. A result with neither values nor a
+ * transaction does nothing.
+ */
+export function submitQueryResult(
+  context: Context,
+  message: MsgSubmitQueryResult,
+  environment: Environment,
+): void {
+  const result = validateSubmit(message, environment);
+  const query = requireQuery(context, message.queryId);
+  const clientId = requireClientId(context, query, environment);
+  if (result.kvResults.length > 0) {
+    submitKvResult(context, { query, clientId, result }, environment);
+    if (result.allowKvCallbacks) return;
+  }
+  const { block } = result;
+  if (block?.tx === undefined) return;
+  submitTxResult(context, { query, clientId, block, tx: block.tx }, environment);
+}
+
+function requireQuery(context: Context, id: bigint): RegisteredQuery {
+  return wrapErrors(
+    (error) => wrapTwice("failed to get query by id", error),
+    () => getQuery(context, id),
+  );
+}
+
+function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Environment): string {
+  const clientId = ibc.connectionClientId(context, query.connectionId);
+  if (clientId !== undefined) return clientId;
+  throw invalidConnectionId(`registered query ${query.id} has invalid connection id: ${query.connectionId}`);
+}
