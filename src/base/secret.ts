@@ -12,7 +12,10 @@ export interface Secret {
 
 /** Wraps a secret text; printing, interpolating, inspecting or serialising the wrapper gives "[redacted]". */
 export function createSecret(text: string): Secret {
-  const redacted = (): string => REDACTED;
   const secret = { reveal: () => text, toString: redacted, toJSON: redacted, [inspect.custom]: redacted };
   return Object.freeze(secret);
+}
+
+function redacted(): string {
+  return REDACTED;
 }

@@ -5,7 +5,7 @@ import { ClientError } from "./errors.ts";
 import type { HttpTransport } from "./http-transport.ts";
 import { createPendingCall, outcomeOf, type PendingCall } from "./pending-call.ts";
 import { badAnswer, parseRpcAnswers, type RpcAnswer } from "./rpc-answer.ts";
-import type { RpcCaller, RpcObserver } from "./rpc-caller.ts";
+import type { RpcCaller, RpcObserver, RpcOutcome } from "./rpc-caller.ts";
 
 /** Bounds of a batching client. */
 export interface BatchingOptions {
@@ -39,23 +39,22 @@ export function createBatchingRpcClient(options: BatchingOptions, deps: Batching
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> => {
     if (isClosed) return Promise.reject(closedError());
     if (pending.size >= options.maxPending) return Promise.reject(overloadedError(options));
-    const startedMs = deps.clock.monotonicMs();
-    const { call: created, answer } = createPendingCall({
-      id: nextId++,
-      method,
-      params,
-      signal,
-      onSettled: (settled, outcome) => {
+    return new Promise((resolve, reject) => {
+      const startedMs = deps.clock.monotonicMs();
+      const onSettled = (settled: PendingCall, outcome: RpcOutcome): void => {
         pending.delete(settled);
         const durationMs = deps.clock.monotonicMs() - startedMs;
         deps.observer.onCall({ endpoint: options.endpoint, method, outcome, durationMs });
-      },
+      };
+      enqueue(createPendingCall({ id: nextId++, method, params, signal, resolve, reject, onSettled }));
     });
-    if (created.isSettled()) return answer;
+  };
+
+  const enqueue = (created: PendingCall): void => {
+    if (created.isSettled()) return;
     pending.add(created);
     if (queue.length === 0) setImmediate(flush);
     queue.push(created);
-    return answer;
   };
 
   const flush = (): void => {
@@ -66,7 +65,7 @@ export function createBatchingRpcClient(options: BatchingOptions, deps: Batching
 
   const close = (): void => {
     isClosed = true;
-    for (const waiting of [...pending]) waiting.reject(closedError());
+    for (const waiting of pending) waiting.reject(closedError());
     deps.transport.close();
   };
   return { call, close };

@@ -12,11 +12,11 @@ export interface BlockTicker {
 export function createBlockTicker(): BlockTicker {
   const waiting = new Set<() => void>();
   const notify = (): void => {
-    for (const wake of [...waiting]) wake();
+    for (const wake of waiting) wake();
   };
   const next = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
-      let forget = (): void => {};
+      let forget = notWatchedYet;
       const wake = (): void => {
         waiting.delete(wake);
         forget();
@@ -30,3 +30,5 @@ export function createBlockTicker(): BlockTicker {
     });
   return { notify, next };
 }
+
+function notWatchedYet(): void {}

@@ -2,7 +2,7 @@ import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import type { BackoffOptions } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Header } from "../proto/gen/tendermint/types/types.ts";
+import type { Header } from "../comet/block-types.ts";
 import { createBatchingRpcClient } from "./batching-rpc-client.ts";
 import type { ChainClient } from "./chain-client.ts";
 import { createCosmjsRpcClient } from "./cosmjs-rpc-client.ts";
@@ -10,13 +10,11 @@ import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError } from "./errors.ts";
 import { createHttpTransport } from "./http-transport.ts";
-import { readLightBlock } from "./light-block.ts";
+import { decodeHeader, readLightBlock } from "./light-block.ts";
 import { decodeStatus } from "./node-status.ts";
 import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcObserver } from "./rpc-caller.ts";
 import { decodeGrpcAnswer, decodeStoreAnswer, grpcQueryParams, storeReadParams } from "./store-read.ts";
-import { field, wireValue } from "./wire-fields.ts";
-import { decodeHeader } from "./wire-header.ts";
 
 /** How a chain is reached. */
 export interface ChainClientOptions {
@@ -99,7 +97,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
         {
           method: "header",
           params: { height: height.toString() },
-          decode: (result, endpoint) => decodeHeader(field(wireValue(result, "header", endpoint), "header")),
+          decode: decodeHeader,
         },
         signal,
       ),

@@ -92,18 +92,16 @@ export const METHOD_NOT_FOUND = -32601;
 /** Whether this fault says something about the endpoint rather than about the question, so that another may answer. */
 export function isEndpointFault(fault: unknown): boolean {
   if (!(fault instanceof ClientError)) return false;
-  const { facts } = fault;
-  switch (facts.code) {
-    case "unreachable":
-    case "timeout":
-    case "http-status":
-    case "bad-answer":
-    case "wrong-chain":
-      return true;
-    default:
-      return false;
-  }
+  return ENDPOINT_FAULTS.has(fault.facts.code);
 }
+
+const ENDPOINT_FAULTS: ReadonlySet<ClientFault["code"]> = new Set([
+  "unreachable",
+  "timeout",
+  "http-status",
+  "bad-answer",
+  "wrong-chain",
+] as const);
 
 /** A node that keeps no transaction index cannot confirm anything: a setting, not a moment. */
 function classifyRpc(rpcCode: number, data: string): FaultClass {

@@ -1,33 +1,31 @@
 import { equalBytes } from "../base/bytes.ts";
-import { type Header, SignedHeader } from "../proto/gen/tendermint/types/types.ts";
-import { type Validator, ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
+import { CodedError } from "../base/errors.ts";
+import type {
+  Header,
+  SignedHeader as SignedHeaderParts,
+  ValidatorSet as Validators,
+} from "../comet/block-types.ts";
+import { headerHash } from "../comet/header-hash.ts";
+import { signedHeaderToProto, validatorSetToProto } from "../comet/proto-blocks.ts";
+import { MAX_VALIDATORS, parseHeader, parseSignedHeader, parseValidators } from "../comet/rpc-parse.ts";
+import { validatorsHash } from "../comet/validator-set.ts";
+import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
 import type { LightBlockBytes } from "./chain-client.ts";
+import { ClientError } from "./errors.ts";
 import { badAnswer } from "./rpc-answer.ts";
 import type { RpcRead } from "./rpc-caller.ts";
-import {
-  base64Bytes,
-  field,
-  hexBytes,
-  int64,
-  items,
-  text,
-  unfit,
-  type WireValue,
-  wireValue,
-} from "./wire-fields.ts";
-import { decodeCommit, decodeHeader } from "./wire-header.ts";
+import { field, int64, items, unfit, wireValue } from "./wire-fields.ts";
 
 /** CometBFT's largest page. */
 const PER_PAGE = 100;
-/** CometBFT's largest validator set. */
-const MAX_VALIDATORS = 10_000;
 
 /** Calls and decodes; the signal belongs to the caller. */
 export type ReadRpc = <T>(read: RpcRead<T>) => Promise<T>;
 
 /**
  * Reads header, commit and all validators of a height (0: the latest) and encodes them as a light client takes them.
- * Heights, chain and counts are compared; hashes and signatures are left to the light client. For a known height the
+ * That they belong together is checked by their hashes; signatures are left to the light client. For a known height the
  * commit and the first page of validators travel together.
  */
 export async function readLightBlock(height: bigint, read: ReadRpc): Promise<LightBlockBytes> {
@@ -46,87 +44,81 @@ export async function readLightBlock(height: bigint, read: ReadRpc): Promise<Lig
   return toLightBlock(signed, validators);
 }
 
-function atHeight(height: bigint, signed: DecodedSignedHeader, endpoint: string): DecodedSignedHeader {
+/** Decodes the answer to `header`. */
+export function decodeHeader(result: unknown, endpoint: string): Header {
+  const header = field(wireValue(result, "header", endpoint), "header");
+  return parsed("header", endpoint, () => parseHeader(header.value));
+}
+
+/** Decodes the answer to `commit`; the commit must be for its header. */
+export function decodeSignedHeader(result: unknown, endpoint: string): SignedHeaderParts {
+  const wire = field(wireValue(result, "commit", endpoint), "signed_header");
+  const signed = parsed("commit", endpoint, () => parseSignedHeader(wire.value));
+  const { header, commit } = signed;
+  if (commit.height !== header.height || !equalBytes(commit.blockId.hash, headerHash(header)))
+    throw badAnswer(endpoint, "commit.signed_header", "has a commit that is not for its header");
+  return signed;
+}
+
+function atHeight(height: bigint, signed: SignedHeaderParts, endpoint: string): SignedHeaderParts {
   if (signed.header.height === height) return signed;
   throw badAnswer(endpoint, "commit.signed_header.header.height", "is not the height that was asked for");
 }
 
-/** A signed header whose parts are there. */
-export interface DecodedSignedHeader extends SignedHeader {
-  readonly header: Header;
-}
-
-/** Decodes the answer to `commit`. */
-export function decodeSignedHeader(result: unknown, endpoint: string): DecodedSignedHeader {
-  const signedHeader = field(wireValue(result, "commit", endpoint), "signed_header");
-  const header = decodeHeader(field(signedHeader, "header"));
-  const commitHeight = field(field(signedHeader, "commit"), "height");
-  if (int64(commitHeight) !== header.height) throw unfit(commitHeight, "the height of its header");
-  return { header, commit: decodeCommit(field(signedHeader, "commit")) };
-}
-
 /** Reads the validators of a height, page by page, in the node's order. */
-async function readValidators(height: bigint, read: ReadRpc): Promise<readonly Validator[]> {
-  const validators: Validator[] = [];
+async function readValidators(height: bigint, read: ReadRpc): Promise<Validators> {
+  const entries: unknown[] = [];
   for (let page = 1; ; page++) {
-    const { entries, total } = await read({
+    const { validators, total } = await read({
       method: "validators",
       params: { height: height.toString(), page: page.toString(), per_page: PER_PAGE.toString() },
       decode: (result, endpoint) => decodeValidatorsPage(result, height, endpoint),
     });
-    validators.push(...entries);
-    if (validators.length === total) return validators;
-    if (entries.length === 0 || validators.length > total)
+    entries.push(...validators);
+    if (entries.length === total) return parsed("validators", "chain", () => parseValidators(entries));
+    if (validators.length === 0 || entries.length > total)
       throw badAnswer("chain", "validators.validators", "does not add up to its total");
   }
 }
 
-/** Decodes one answer to `validators`; the height must be the one that was asked for. */
+/** Takes one answer to `validators` apart; the height must be the one that was asked for. */
 export function decodeValidatorsPage(
   result: unknown,
   height: bigint,
   endpoint: string,
-): { readonly entries: readonly Validator[]; readonly total: number } {
+): { readonly validators: readonly unknown[]; readonly total: number } {
   const root = wireValue(result, "validators", endpoint);
   const blockHeight = field(root, "block_height");
   if (int64(blockHeight) !== height) throw unfit(blockHeight, "the height that was asked for");
   const total = int64(field(root, "total"));
   if (total < 1n || total > MAX_VALIDATORS)
     throw unfit(field(root, "total"), `a number from 1 to ${MAX_VALIDATORS}`);
-  return { entries: items(field(root, "validators")).map(decodeValidator), total: Number(total) };
+  return { validators: items(field(root, "validators")).map(({ value }) => value), total: Number(total) };
 }
 
-function decodeValidator(validator: WireValue): Validator {
-  const key = field(validator, "pub_key");
-  const keyType = field(key, "type");
-  const $case = KEY_TYPES.get(text(keyType));
-  if ($case === undefined) throw unfit(keyType, "a known key type");
-  return {
-    address: hexBytes(field(validator, "address")),
-    pubKey: { sum: { $case, value: base64Bytes(field(key, "value")) } },
-    votingPower: int64(field(validator, "voting_power")),
-    proposerPriority: int64(field(validator, "proposer_priority")),
-  };
-}
-
-const KEY_TYPES = new Map<string, "ed25519" | "secp256k1">([
-  ["tendermint/PubKeyEd25519", "ed25519"],
-  ["tendermint/PubKeySecp256k1", "secp256k1"],
-]);
-
-/** Encodes the parts. The proposer is the header's; a set without it cannot be the header's set. */
-function toLightBlock(signed: DecodedSignedHeader, validators: readonly Validator[]): LightBlockBytes {
+/** Encodes the parts, which must belong together: pages may have come from different endpoints. */
+function toLightBlock(signed: SignedHeaderParts, validators: Validators): LightBlockBytes {
   const { header } = signed;
-  const proposer = validators.find(({ address }) => equalBytes(address, header.proposerAddress));
-  if (proposer === undefined)
-    throw badAnswer("chain", "validators.validators", "does not hold the proposer of the header");
-  const totalVotingPower = validators.reduce((sum, { votingPower }) => sum + votingPower, 0n);
-  const time = header.time ?? { seconds: 0n, nanos: 0 };
+  if (!equalBytes(validatorsHash(validators.validators), header.validatorsHash))
+    throw badAnswer("chain", "validators.validators", "is not the validator set of the header");
   return {
     height: header.height,
-    timeNs: time.seconds * 1_000_000_000n + BigInt(time.nanos),
+    timeNs: header.timeNs,
     appHash: header.appHash,
-    signedHeader: SignedHeader.encode(signed).finish(),
-    validatorSet: ValidatorSet.encode({ validators: [...validators], proposer, totalVotingPower }).finish(),
+    signedHeader: SignedHeader.encode(signedHeaderToProto(signed)).finish(),
+    validatorSet: ValidatorSet.encode(validatorSetToProto(validators)).finish(),
   };
+}
+
+/** Runs a parser of CometBFT's forms; what it finds wrong is the endpoint's bad answer. */
+function parsed<T>(where: string, endpoint: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    if (!(cause instanceof CodedError)) throw cause;
+    throw new ClientError(
+      { code: "bad-answer", endpoint, where },
+      `${endpoint}: ${where} does not hold: ${cause.message}`,
+    );
+  }
 }

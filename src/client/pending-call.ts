@@ -15,24 +15,22 @@ export interface PendingCall {
   readonly reject: (fault: Error) => void;
 }
 
-/** What is asked, and who wants to know that it settled. */
+/** What is asked, and who wants to know how it ended: first `resolve` or `reject`, then `onSettled`. */
 export interface PendingCallRequest {
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
   readonly signal: AbortSignal;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (fault: Error) => void;
   readonly onSettled: (call: PendingCall, outcome: RpcOutcome) => void;
 }
 
-/** Creates a call and the promise of its answer; it rejects by itself when the signal fires. */
-export function createPendingCall(request: PendingCallRequest): {
-  readonly call: PendingCall;
-  readonly answer: Promise<unknown>;
-} {
-  const { promise, resolve, reject } = withResolvers();
+/** Creates a call; it rejects by itself when the signal fires. */
+export function createPendingCall(request: PendingCallRequest): PendingCall {
   const listeners: (() => void)[] = [];
   let settled = false;
-  let forget = (): void => {};
+  let forget = notWatchedYet;
   const settle = (outcome: RpcOutcome, finish: () => void): void => {
     if (settled) return;
     settled = true;
@@ -50,11 +48,11 @@ export function createPendingCall(request: PendingCallRequest): {
       if (settled) listener();
       else listeners.push(listener);
     },
-    resolve: (result) => settle("ok", () => resolve(result)),
-    reject: (fault) => settle(outcomeOf(fault), () => reject(fault)),
+    resolve: (result) => settle("ok", () => request.resolve(result)),
+    reject: (fault) => settle(outcomeOf(fault), () => request.reject(fault)),
   };
-  forget = onAbort(request.signal, (reason) => settle("aborted", () => reject(reason)));
-  return { call, answer: promise };
+  forget = onAbort(request.signal, (reason) => settle("aborted", () => request.reject(reason)));
+  return call;
 }
 
 /** The code of a fault, for metrics: a closed set. */
@@ -62,17 +60,4 @@ export function outcomeOf(fault: unknown): RpcOutcome {
   return fault instanceof CodedError ? fault.facts.code : "aborted";
 }
 
-/** `Promise.withResolvers`, which Node 20 lacks. */
-function withResolvers(): {
-  readonly promise: Promise<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (fault: Error) => void;
-} {
-  let resolve: (value: unknown) => void = () => {};
-  let reject: (fault: Error) => void = () => {};
-  const promise = new Promise<unknown>((good, bad) => {
-    resolve = good;
-    reject = bad;
-  });
-  return { promise, resolve, reject };
-}
+function notWatchedYet(): void {}
