@@ -56,7 +56,10 @@ function writeDescriptorSet() {
   try {
     const file = join(work, "set.binpb");
     buf("build", ".", "--exclude-source-info", "-o", file);
-    const lines = readFileSync(file).toString("base64").match(/.{1,120}/g) ?? [];
+    const lines =
+      readFileSync(file)
+        .toString("base64")
+        .match(/.{1,120}/g) ?? [];
     const body = lines.map((line) => `  "${line}",\n`).join("");
     writeFileSync(
       join(target, "descriptor-set.ts"),

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { findMessageByTypeUrl } from "../../../src/proto/registry.ts";
+import {
+  parseChainName,
+  TYPE_URL,
+  toCanonicalTypeUrl,
+  toChainRestPath,
+  toChainTypeUrl,
+  typeNameOf,
+} from "../../../src/proto/type-urls.ts";
+
+describe("the chain's own name", () => {
+  it("replaces the root of type URLs, type names and gRPC paths, and comes back", () => {
+    const canonical = [
+      "/neutron.harpoon.Query/SubscribedContracts",
+      "neutron.harpoon.Params",
+      TYPE_URL.submitQueryResult,
+    ];
+    const own = canonical.map((each) => toChainTypeUrl(each, "mychain"));
+    expect(own).toEqual([
+      "/mychain.harpoon.Query/SubscribedContracts",
+      "mychain.harpoon.Params",
+      "/mychain.interchainqueries.MsgSubmitQueryResult",
+    ]);
+    expect(own.map((each) => toCanonicalTypeUrl(each, "mychain"))).toEqual(canonical);
+  });
+
+  it("leaves others alone, and hides the canonical root on a chain of another name", () => {
+    expect(toChainTypeUrl("/cosmos.bank.v1beta1.MsgSend", "mychain")).toBe("/cosmos.bank.v1beta1.MsgSend");
+    expect(toChainTypeUrl("/neutronx.a.B", "mychain")).toBe("/neutronx.a.B");
+    expect(toCanonicalTypeUrl("/neutron.harpoon.Params", "mychain")).toBeUndefined();
+    expect(toCanonicalTypeUrl("/neutron.harpoon.Params", "neutron")).toBe("/neutron.harpoon.Params");
+  });
+
+  it("replaces the first segment of REST paths", () => {
+    expect(toChainRestPath("/neutron/interchainqueries/params", "mychain")).toBe(
+      "/mychain/interchainqueries/params",
+    );
+    expect(toChainRestPath("/cosmos/bank/v1beta1/params", "mychain")).toBe("/cosmos/bank/v1beta1/params");
+  });
+
+  it("is lower-case letters and digits, and no other module's package", () => {
+    expect(parseChainName("chain2")).toBe("chain2");
+    for (const name of ["", "Neutron", "my-chain", "2chain", "cosmos", "ibc", "a".repeat(33)]) {
+      expect(() => parseChainName(name), name).toThrow("cannot be a chain's own name");
+    }
+  });
+});
+
+describe("type URLs", () => {
+  it("that code names all exist", () => {
+    const missing = Object.values(TYPE_URL).filter((url) => findMessageByTypeUrl(url) === undefined);
+    expect(missing).toEqual([]);
+    expect(Object.keys(TYPE_URL).length).toBe(27);
+  });
+
+  it("are resolved by what follows the last slash", () => {
+    expect(typeNameOf("type.googleapis.com/a.B")).toBe("a.B");
+    expect(typeNameOf("a.B")).toBe("a.B");
+  });
+});
