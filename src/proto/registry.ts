@@ -14,7 +14,7 @@ import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 import { CANONICAL_CHAIN_NAME, toCanonicalTypeUrl, typeNameOf } from "./type-urls.ts";
 
 /** One rpc. `path` is its gRPC path, e.g. `/cosmos.bank.v1beta1.Query/Balance`; type names have no leading slash. */
-export interface MethodInfo {
+interface MethodInfo {
   readonly name: string;
   readonly path: string;
   readonly requestType: string;

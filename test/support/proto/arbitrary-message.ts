@@ -9,7 +9,7 @@ const MAX_DEPTH = 3;
 export type Integers = (min: bigint, max: bigint) => fc.Arbitrary<bigint>;
 
 /** All of them. */
-export const allIntegers: Integers = (min, max) => fc.bigInt({ min, max });
+const allIntegers: Integers = (min, max) => fc.bigInt({ min, max });
 
 /** Without 2^31 … 2^32-1, which cosmjs-types 0.11.0 writes with lost bits. */
 export const integersForCosmjs: Integers = (min, max) =>

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A recorded file of `test/fixtures`, as JSON. The caller checks its shape. */
-export function readFixture(path: string): unknown {
+function readFixture(path: string): unknown {
   return JSON.parse(readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), "utf8"));
 }
 
