@@ -1,0 +1,42 @@
+import { Buffer } from "node:buffer";
+
+const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: number])[] = [
+  [0xe0, 0xa0, 0xbf],
+  [0xed, 0x80, 0x9f],
+  [0xf0, 0x90, 0xbf],
+  [0xf4, 0x80, 0x8f],
+];
+
+/** Bytes as upper-case hex, as Go's `%X` prints them. */
+export function upperHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex").toUpperCase();
+}
+
+/**
+ * Bytes as Go prints `%s` into JSON: valid UTF-8 as it is, U+FFFD for each single byte that is not part of it.
+ * (A TextDecoder would give one for several bytes.)
+ */
+export function goString(bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let text = "";
+  for (let at = 0; at < buffer.length; ) {
+    const length = sequenceLength(buffer, at);
+    text += length === 0 ? "\ufffd" : buffer.toString("utf8", at, at + length);
+    at += Math.max(length, 1);
+  }
+  return text;
+}
+
+/** Length of the valid UTF-8 sequence at `at`, or 0. */
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at] ?? 0;
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  const length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  const [, low, high] = CONTINUATION_RANGES.find((range) => range[0] === lead) ?? [lead, 0x80, 0xbf];
+  for (let index = 1; index < length; index++) {
+    const byte = bytes[at + index] ?? 0;
+    if (byte < (index === 1 ? low : 0x80) || byte > (index === 1 ? high : 0xbf)) return 0;
+  }
+  return length;
+}

@@ -1,0 +1,153 @@
+import { utf8 } from "../../base/bytes.ts";
+import { bad, good, type Result } from "../../base/result.ts";
+import { calculateRoot } from "./calculate.ts";
+import { conformingRoot, type RootFinder } from "./conforming-root.ts";
+import { goString, upperHex } from "./go-text.ts";
+import { fromHashText, type HashText, toHashText } from "./hashing.ts";
+import { invalidMerkleProof, invalidProof, type ProofFault } from "./proof-fault.ts";
+import { type ProofSpec, SDK_SPECS } from "./proof-spec.ts";
+import type { CommitmentProof, ExistenceProof, MerkleProof, NonExistenceProof } from "./proof-types.ts";
+import { rootWithoutKey } from "./verify-absence.ts";
+
+/** What a proof is asked about: a key of a store, under an app hash. */
+export interface Claim {
+  /** App hash: the one in the header after the height that was queried. */
+  readonly root: Uint8Array;
+  readonly store: string;
+  readonly key: Uint8Array;
+  /** The store's proof, then the multistore's; see `decodeMerkleProof`. */
+  readonly proof: MerkleProof;
+}
+
+/** Nothing to say when the proof shows the claim; else why not. */
+export type ProofVerdict = Result<void, ProofFault>;
+
+/** How to find the roots of the two trees that a proof goes through. */
+export type RootFinders = readonly [store: RootFinder, multistore: RootFinder];
+
+const PLAIN_FINDERS: RootFinders = [conformingRoot, conformingRoot];
+
+/**
+ * Whether the store has the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs).
+ * Never throws, whatever the proof is.
+ */
+export function verifyMembership(
+  claim: Claim,
+  value: Uint8Array,
+  finders: RootFinders = PLAIN_FINDERS,
+): ProofVerdict {
+  const fault = checkArguments(claim);
+  if (fault !== undefined) return bad(fault);
+  if (value.length === 0) return bad(invalidProof("empty-value", "empty value in membership proof"));
+  return verifyChain(claim, toHashText(value), 0, finders);
+}
+
+/**
+ * Whether the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs).
+ * Never throws, whatever the proof is.
+ */
+export function verifyNonMembership(claim: Claim, finders: RootFinders = PLAIN_FINDERS): ProofVerdict {
+  const fault = checkArguments(claim);
+  if (fault !== undefined) return bad(fault);
+  const [proof] = claim.proof;
+  if (proof?.kind === "exist") return bad(invalidProof("wrong-kind", PRESENCE_PROVEN));
+  if (proof?.kind !== "nonexist") return bad(invalidProof("wrong-kind", unexpectedType(proof)));
+  const root = rootWithoutKey(proof.nonexist, claim.key, SDK_SPECS[0], finders[0]);
+  if (!root.ok) return bad(absenceFault(proof, proof.nonexist, { key: claim.key, detail: root.fault }));
+  return verifyChain(claim, root.value, 1, finders);
+}
+
+const PRESENCE_PROVEN =
+  "got ExistenceProof in VerifyNonMembership. If this is unexpected, please ensure that proof was queried with the correct key.";
+
+function checkArguments(claim: Claim): ProofFault | undefined {
+  if (claim.proof.length === 0) return invalidMerkleProof("no-proof", "proof cannot be empty");
+  if (claim.root.length === 0) return invalidMerkleProof("no-root", "root cannot be empty");
+  if (claim.proof.length === SDK_SPECS.length) return undefined;
+  return invalidMerkleProof(
+    "wrong-number-of-proofs",
+    `length of specs: ${SDK_SPECS.length} not equal to length of proof: ${claim.proof.length}`,
+  );
+}
+
+/** From proof `first` on, each shows the root that the one before it led to; the last root is the app hash. */
+function verifyChain(claim: Claim, firstValue: HashText, first: 0 | 1, finders: RootFinders): ProofVerdict {
+  let value = firstValue;
+  for (const [index, spec] of SDK_SPECS.entries()) {
+    if (index < first) continue;
+    const proof = claim.proof[index];
+    const key = index === 0 ? claim.key : utf8(claim.store);
+    const subroot = verifyLink({ proof, key, value, index, spec, claim }, finders[index] ?? conformingRoot);
+    if (!subroot.ok) return subroot;
+    value = subroot.value;
+  }
+  if (value === toHashText(claim.root)) return good(undefined);
+  return bad(
+    invalidProof(
+      "wrong-root",
+      `proof did not commit to expected root: ${upperHex(claim.root)}, got: ${hexText(value)}. Please ensure proof was submitted with correct proofHeight and to the correct chain.`,
+    ),
+  );
+}
+
+interface Link {
+  readonly claim: Claim;
+  readonly proof: CommitmentProof | undefined;
+  readonly key: Uint8Array;
+  readonly value: HashText;
+  readonly index: number;
+  readonly spec: ProofSpec;
+}
+
+function verifyLink(link: Link, findRoot: RootFinder): Result<HashText, ProofFault> {
+  const { proof, index } = link;
+  if (proof?.kind === "nonexist") return bad(invalidProof("wrong-kind", absenceProven(link)));
+  if (proof?.kind !== "exist") return bad(invalidProof("wrong-kind", unexpectedType(proof)));
+  const root = findRoot(proof.exist, link.spec);
+  const detail = root.ok ? differs(proof.exist, link.key, link.value) : root.fault;
+  if (root.ok && detail === undefined) return root;
+  const calculated = calculateRoot(proof);
+  const text = calculated.ok
+    ? `chained membership proof failed to verify membership of value: ${hexText(link.value)} in subroot ${hexText(calculated.value)} at index ${index}. Please ensure the path and value are both correct.`
+    : `could not calculate proof root at index ${index}, merkle tree may be empty. ${calculated.fault}`;
+  return bad(invalidProof("not-member", text, detail));
+}
+
+function differs(proof: ExistenceProof, key: Uint8Array, value: HashText): string | undefined {
+  const { bytes } = proof;
+  if (bytes.compare(key, 0, key.length, proof.keyStart, proof.keyEnd) !== 0) {
+    return "provided key doesn't match proof";
+  }
+  return bytes.toString("latin1", proof.valueStart, proof.valueEnd) === value
+    ? undefined
+    : "provided value doesn't match proof";
+}
+
+function absenceFault(
+  proof: CommitmentProof,
+  { left, right }: NonExistenceProof,
+  about: { readonly key: Uint8Array; readonly detail: string },
+): ProofFault {
+  const { key, detail } = about;
+  const calculated = calculateRoot(proof);
+  const text = calculated.ok
+    ? `could not verify absence of key ${goString(key)}. Please ensure that the path is correct.`
+    : `could not calculate root for proof index 0, merkle tree is likely empty. ${calculated.fault}`;
+  if (left === undefined && right === undefined) return invalidProof("empty-tree", text, detail);
+  const besideNothing = [left, right].some((side) => side !== undefined && side.valueStart === side.valueEnd);
+  return invalidProof(besideNothing ? "empty-neighbour" : "not-absent", text, detail);
+}
+
+function absenceProven({ claim, index }: Link): string {
+  const path = `{[${claim.store} ${goString(claim.key)}]}`;
+  return `chained membership proof contains nonexistence proof at index ${index}. If this is unexpected, please ensure that proof was queried from a height that contained the value in store and was queried with the correct key. The key used: ${path}`;
+}
+
+function unexpectedType(proof: CommitmentProof | undefined): string {
+  const type = proof?.kind === "batch" ? "Batch" : "Compressed";
+  return `expected proof type: *ics23.CommitmentProof_Exist, got: *ics23.CommitmentProof_${type}`;
+}
+
+function hexText(hash: HashText): string {
+  return upperHex(fromHashText(hash));
+}

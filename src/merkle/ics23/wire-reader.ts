@@ -1,0 +1,122 @@
+/** Malformed protobuf. The text is that of Go's generated decoders. */
+export class WireError extends Error {}
+
+export const WIRE_VARINT = 0;
+export const WIRE_BYTES = 2;
+
+/**
+ * Reads protobuf from `at` to `end`, as strictly and as laxly as Go's generated decoders do: varints of up to ten bytes
+ * that need not be the shortest form, numbers cut to their field's size, unknown fields skipped. Throws `WireError`.
+ */
+export class WireReader {
+  readonly bytes: Uint8Array;
+  at: number;
+  end: number;
+  /** Wire type of the field that `nextField` found. */
+  wireType = 0;
+  /** Upper half of the last varint. */
+  private high = 0;
+  private fieldStart = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.at = 0;
+    this.end = bytes.length;
+  }
+
+  /** Number of the next field, or 0 at the end. `message` is the name for error texts. */
+  nextField(message: string): number {
+    if (this.at >= this.end) return 0;
+    this.fieldStart = this.at;
+    const low = this.varint();
+    this.wireType = low & 7;
+    const field = (low >>> 3) | (this.high << 29);
+    if (this.wireType === 4) throw new WireError(`proto: ${message}: wiretype end group for non-group`);
+    if (field <= 0) {
+      const tag = (BigInt(this.high >>> 0) << 32n) | BigInt(low >>> 0);
+      throw new WireError(`proto: ${message}: illegal tag ${field} (wire type ${tag})`);
+    }
+    return field;
+  }
+
+  /** Where the field that `nextField` found begins. */
+  startOfField(): number {
+    return this.fieldStart;
+  }
+
+  /** The field's value as an int32. */
+  int32(name: string): number {
+    if (this.wireType !== WIRE_VARINT) throw wrongWireType(this.wireType, name);
+    return this.varint();
+  }
+
+  /** Steps over the field's bytes: they begin at the given position and end at `at`. */
+  startOfBytes(name: string): number {
+    if (this.wireType !== WIRE_BYTES) throw wrongWireType(this.wireType, name);
+    const length = this.length();
+    if (length > this.end - this.at) throw endOfInput();
+    this.at += length;
+    return this.at - length;
+  }
+
+  /** Steps over a field that is not known, whatever it is. */
+  skipUnknown(): void {
+    this.at = this.fieldStart;
+    let depth = 0;
+    do {
+      depth += this.skipOne();
+      if (depth < 0) throw new WireError("proto: unexpected end of group");
+      if (this.at > this.end) throw endOfInput();
+    } while (depth > 0);
+  }
+
+  /** Steps over a tag and its value; says how the depth of groups changed. */
+  private skipOne(): number {
+    const type = this.varint() & 7;
+    if (type === WIRE_VARINT) this.varint();
+    else if (type === 1) this.at += 8;
+    else if (type === WIRE_BYTES) this.at += this.length();
+    else if (type === 3) return 1;
+    else if (type === 4) return -1;
+    else if (type === 5) this.at += 4;
+    else throw new WireError(`proto: illegal wireType ${type}`);
+    return 0;
+  }
+
+  private length(): number {
+    const low = this.varint();
+    if (this.high < 0) throw new WireError("proto: negative length found during unmarshaling");
+    if (this.high !== 0) throw endOfInput();
+    return low >>> 0;
+  }
+
+  /** Lower 32 bits of a varint, as an int32; the upper ones go to `high`. */
+  private varint(): number {
+    this.high = 0;
+    const first = this.byte();
+    if (first < 0x80) return first;
+    let low = first & 0x7f;
+    for (let shift = 7; shift < 64; shift += 7) {
+      const byte = this.byte();
+      const bits = byte & 0x7f;
+      if (shift < 32) low |= bits << shift;
+      if (shift === 28) this.high = bits >> 4;
+      if (shift > 28) this.high |= bits << (shift - 32);
+      if (byte < 0x80) return low;
+    }
+    throw new WireError("proto: integer overflow");
+  }
+
+  private byte(): number {
+    if (this.at >= this.end) throw endOfInput();
+    return this.bytes[this.at++] ?? 0;
+  }
+}
+
+function wrongWireType(type: number, name: string): WireError {
+  return new WireError(`proto: wrong wireType = ${type} for field ${name}`);
+}
+
+function endOfInput(): WireError {
+  return new WireError("unexpected EOF");
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import type { Result } from "../../../src/base/result.ts";
+import { decodeMerkleProof } from "../../../src/merkle/ics23/merkle-proof.ts";
+import type { ProofFault } from "../../../src/merkle/ics23/proof-fault.ts";
+import { createProofVerifier, type ProofItem } from "../../../src/merkle/ics23/proof-verifier.ts";
+import { verifyMembership, verifyNonMembership } from "../../../src/merkle/ics23/verify-merkle-proof.ts";
+import { type RecordedProof, readRecordedProofs } from "./recorded-proofs.ts";
+
+const cases = readRecordedProofs();
+const proven = cases.filter((recorded) => recorded.expect.kind !== "query refused");
+
+function verdictOf(recorded: RecordedProof): Result<void, ProofFault> {
+  const proof = decodeMerkleProof(recorded.operations);
+  if (!proof.ok) return proof;
+  const claim = { root: recorded.root, store: recorded.store, key: recorded.key, proof: proof.value };
+  return recorded.expect.kind === "membership"
+    ? verifyMembership(claim, recorded.value)
+    : verifyNonMembership(claim);
+}
+
+function itemOf({ store, key, value, operations, expect: { kind } }: RecordedProof): ProofItem {
+  return { store, key, value: kind === "membership" ? value : undefined, operations };
+}
+
+function asRecorded(recorded: RecordedProof): {
+  readonly valid: boolean;
+  readonly error?: string | undefined;
+} {
+  return { valid: recorded.expect.valid, error: recorded.expect.error };
+}
+
+function asVerdict(verdict: Result<void, ProofFault>): ReturnType<typeof asRecorded> {
+  return { valid: verdict.ok, error: verdict.ok ? undefined : verdict.fault.text };
+}
+
+describe("recorded proofs of key-value queries", () => {
+  it("has all cases, of all kinds", () => {
+    expect(cases).toHaveLength(51);
+    expect(proven.filter((recorded) => recorded.expect.valid)).toHaveLength(42);
+    expect(proven.filter((recorded) => !recorded.expect.valid)).toHaveLength(7);
+  });
+
+  it.each(proven)("$name: verdict and text are Go's", (recorded) => {
+    expect(asVerdict(verdictOf(recorded))).toEqual(asRecorded(recorded));
+  });
+
+  it("says the same when all are verified by one verifier, twice over", () => {
+    const verifier = createProofVerifier();
+    for (const recorded of [...proven, ...proven]) {
+      const verdict = verifier.verify(recorded.root, itemOf(recorded));
+      expect(asVerdict(verdict)).toEqual(asRecorded(recorded));
+    }
+  });
+
+  it("names the queries that can never be proven", () => {
+    const codes = proven.flatMap((recorded) => {
+      const verdict = verdictOf(recorded);
+      return verdict.ok ? [] : [verdict.fault.code];
+    });
+    expect(codes).toEqual([
+      "empty-neighbour",
+      "empty-value",
+      "empty-tree",
+      "empty-neighbour",
+      "empty-value",
+      "empty-tree",
+      "empty-tree",
+    ]);
+  });
+
+  it("has no proof where the query was refused", () => {
+    const refused = cases.filter((recorded) => recorded.expect.kind === "query refused");
+    expect(refused).toHaveLength(2);
+    for (const recorded of refused) {
+      expect(`${recorded.log}: unknown request`).toContain(recorded.expect.error);
+      expect(decodeMerkleProof(recorded.operations)).toEqual({
+        ok: false,
+        fault: { code: "no-proof", text: "tendermint proof is nil: invalid merkle proof" },
+      });
+    }
+  });
+});
