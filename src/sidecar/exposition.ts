@@ -1,0 +1,148 @@
+/** Labels of a series. */
+export type SeriesLabels = Readonly<Record<string, string>>;
+
+/** One metric family that is being counted. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** Adds to a series; a series exists from its first event on. */
+  readonly add: (labels: SeriesLabels, amount?: number) => void;
+  readonly set: (labels: SeriesLabels, value: number) => void;
+  readonly delete: (labels: SeriesLabels) => void;
+  /** Records one value in a histogram. */
+  readonly observe: (labels: SeriesLabels, value: number) => void;
+  /** The family's lines, in the order that a Go program prints. */
+  readonly write: () => string;
+}
+
+/** What a family is called and, for histograms, its upper bounds without infinity, ascending. */
+export interface FamilyOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly type: Family["type"];
+  readonly bounds?: readonly number[];
+}
+
+interface Series {
+  readonly labels: SeriesLabels;
+  value: number;
+  sum: number;
+  readonly buckets: number[];
+}
+
+/** Creates an empty family. */
+export function createFamily(options: FamilyOptions): Family {
+  const bounds = options.bounds ?? [];
+  const series = new Map<string, Series>();
+  const at = (labels: SeriesLabels): Series => {
+    const key = labelText(labels);
+    const found = series.get(key) ?? { labels, value: 0, sum: 0, buckets: bounds.map(() => 0) };
+    series.set(key, found);
+    return found;
+  };
+  return {
+    name: options.name,
+    help: options.help,
+    type: options.type,
+    add: (labels, amount = 1) => {
+      at(labels).value += amount;
+    },
+    set: (labels, value) => {
+      at(labels).value = value;
+    },
+    delete: (labels) => {
+      series.delete(labelText(labels));
+    },
+    observe: (labels, value) => observe(at(labels), bounds, value),
+    write: () => writeFamily(options, [...series.entries()], bounds),
+  };
+}
+
+/** Writes a page: families by name, only those that have a series. */
+export function writeExposition(families: readonly Family[]): string {
+  return families
+    .toSorted((a, b) => compareText(a.name, b.name))
+    .map((family) => family.write())
+    .join("");
+}
+
+/** A number as Go prints it: shortest digits, exponent form from 1e6 on and below 1e-4. */
+export function formatGoFloat(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
+  if (value === 0) return "0";
+  const [digits = "", exponentText = "0"] = value.toExponential().split("e");
+  const exponent = Number(exponentText);
+  if (exponent >= -4 && exponent < 6) return String(value);
+  const sign = exponent < 0 ? "-" : "+";
+  return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, "0")}`;
+}
+
+function observe(series: Series, bounds: readonly number[], value: number): void {
+  series.value += 1;
+  series.sum += value;
+  for (const [index, bound] of bounds.entries()) {
+    if (value <= bound) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
+  }
+}
+
+function writeFamily(
+  { name, help, type }: FamilyOptions,
+  entries: readonly (readonly [string, Series])[],
+  bounds: readonly number[],
+): string {
+  if (entries.length === 0) return "";
+  const lines = entries
+    .toSorted(([, a], [, b]) => compareLabels(a.labels, b.labels))
+    .flatMap(([labels, series]) =>
+      type === "histogram"
+        ? writeHistogram(name, labels, series, bounds)
+        : [`${name}${braced(labels)} ${formatGoFloat(series.value)}`],
+    );
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
+}
+
+function writeHistogram(
+  name: string,
+  labels: string,
+  series: Series,
+  bounds: readonly number[],
+): readonly string[] {
+  const bucket = (le: string, count: number): string =>
+    `${name}_bucket${braced([labels, `le="${le}"`].filter((part) => part !== "").join(","))} ${formatGoFloat(count)}`;
+  return [
+    ...bounds.map((bound, index) => bucket(formatGoFloat(bound), series.buckets[index] ?? 0)),
+    bucket("+Inf", series.value),
+    `${name}_sum${braced(labels)} ${formatGoFloat(series.sum)}`,
+    `${name}_count${braced(labels)} ${formatGoFloat(series.value)}`,
+  ];
+}
+
+function labelText(labels: SeriesLabels): string {
+  return Object.entries(labels)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+    .join(",");
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
+}
+
+function compareLabels(a: SeriesLabels, b: SeriesLabels): number {
+  for (const name of Object.keys(a).toSorted(compareText)) {
+    const order = compareText(a[name] ?? "", b[name] ?? "");
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function braced(labels: string): string {
+  return labels === "" ? "" : `{${labels}}`;
+}

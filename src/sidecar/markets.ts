@@ -1,0 +1,46 @@
+/** One provider's feed of a market. */
+export interface Feed {
+  readonly provider: string;
+  readonly kind: "websockets" | "api";
+  /** The provider's own name for the market, lower case. */
+  readonly offChainTicker: string;
+}
+
+/** One market that the sidecar prices. */
+export interface Market {
+  /** `BASE/QUOTE` in upper case. */
+  readonly pair: string;
+  /** A price p is served as the integer p · 10^decimals. */
+  readonly decimals: number;
+  /** Feeds with a usable price that the market needs. */
+  readonly minProviders: number;
+  /** First price, scaled. */
+  readonly startPrice: bigint;
+  readonly feeds: readonly Feed[];
+}
+
+/**
+ * Eight markets with the decimals and prices of a recorded sidecar. Three WebSocket providers and one REST provider
+ * each; as on the deployed market map, REST alone never suffices, so a loss of all WebSockets empties the answer.
+ */
+export const DEFAULT_MARKETS: readonly Market[] = [
+  market("ATOM/USD", 9, 3, 6_789_000_000n),
+  market("BTC/USD", 5, 3, 9_712_345_000n),
+  market("DYDX/USD", 9, 3, 1_234_500_000n),
+  market("ETH/USD", 6, 3, 3_345_670_000n),
+  market("NTRN/USD", 9, 2, 412_345_000n),
+  market("SOL/USD", 8, 3, 24_321_000_000n),
+  market("TIA/USD", 8, 3, 543_210_000n),
+  market("USDT/USD", 9, 2, 1_000_100_000n),
+];
+
+function market(pair: string, decimals: number, minProviders: number, startPrice: bigint): Market {
+  const base = pair.split("/")[0]?.toLowerCase() ?? "";
+  const feeds: readonly Feed[] = [
+    { provider: "binance_ws", kind: "websockets", offChainTicker: `${base}usdt` },
+    { provider: "coinbase_ws", kind: "websockets", offChainTicker: `${base}-usd` },
+    { provider: "kraken_api", kind: "api", offChainTicker: `${base}usd` },
+    { provider: "okx_ws", kind: "websockets", offChainTicker: `${base}-usdt` },
+  ];
+  return { pair, decimals, minProviders, startPrice, feeds };
+}

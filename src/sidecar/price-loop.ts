@@ -1,0 +1,143 @@
+import type { FaultName } from "./faults.ts";
+import type { Feed, Market } from "./markets.ts";
+import { createPriceWalk, type PriceWalk } from "./price-walk.ts";
+import { recordApiProvider, recordWebSocketProvider } from "./provider-metrics.ts";
+import type { SidecarFamilies } from "./sidecar-families.ts";
+
+/** What the price loop works with. */
+export interface PriceLoopOptions {
+  readonly markets: readonly Market[];
+  readonly seed: number;
+  /** Age from which a feed's price is no longer used. */
+  readonly maxPriceAgeMs: number;
+  /** Pairs that the fault `pair-missing` takes away. */
+  readonly missingPairs: readonly string[];
+  readonly families: SidecarFamilies;
+}
+
+/** What the sidecar would answer now. */
+export interface PriceSnapshot {
+  /** Scaled integers by pair, in order of the pairs. A pair without a price is absent. */
+  readonly prices: ReadonlyMap<string, bigint>;
+  /** Time of the last tick; undefined before the first. */
+  readonly tickedAtMs: number | undefined;
+}
+
+/** The sidecar's aggregation loop, one tick at a time. */
+export interface PriceLoop {
+  /** Moves prices, asks every provider, aggregates; nothing at all while `timestamp-stale` is on. */
+  readonly tick: (nowMs: number, faults: ReadonlySet<FaultName>) => void;
+  readonly snapshot: () => PriceSnapshot;
+}
+
+interface LoopState {
+  readonly walk: PriceWalk;
+  readonly feedSeenMs: Map<string, number>;
+  readonly healthy: Set<string>;
+  prices: ReadonlyMap<string, bigint>;
+  tickedAtMs: number | undefined;
+}
+
+/** Creates a loop that has not ticked. Same seed, same ticks: same prices. */
+export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
+  const state: LoopState = {
+    walk: createPriceWalk(options.markets, options.seed),
+    feedSeenMs: new Map(),
+    healthy: new Set(),
+    prices: new Map(),
+    tickedAtMs: undefined,
+  };
+  return {
+    tick: (nowMs, faults) => {
+      if (faults.has("timestamp-stale")) return;
+      state.walk.step();
+      askProviders(options, state, nowMs, faults.has("websocket-providers-down"));
+      aggregate(options, state, nowMs, faults);
+      options.families.systemUpdates.add({});
+      state.tickedAtMs = nowMs;
+    },
+    snapshot: () => ({ prices: state.prices, tickedAtMs: state.tickedAtMs }),
+  };
+}
+
+function askProviders(
+  options: PriceLoopOptions,
+  state: LoopState,
+  nowMs: number,
+  socketsDown: boolean,
+): void {
+  const seen = new Set<string>();
+  for (const { feeds } of options.markets) {
+    for (const feed of feeds) {
+      const alive = !(socketsDown && feed.kind === "websockets");
+      if (!seen.has(feed.provider)) recordProvider(options, state, feed, alive);
+      seen.add(feed.provider);
+      const { provider, offChainTicker: id, kind: type } = feed;
+      const outcome = alive
+        ? ({ code: "0", status: "success" } as const)
+        : ({ code: "5", status: "failure" } as const);
+      options.families.providerStatus.add({ ...outcome, provider, type });
+      options.families.providerStatusPerId.add({ ...outcome, id, provider, type });
+      if (!alive) continue;
+      state.feedSeenMs.set(feedKey(feed), nowMs);
+      options.families.lastUpdated.set({ id, provider, type }, Math.floor(nowMs / 1000));
+    }
+  }
+}
+
+function recordProvider({ families }: PriceLoopOptions, state: LoopState, feed: Feed, alive: boolean): void {
+  const latencyMs = 5 + 295 * state.walk.random() ** 2;
+  const event = { provider: feed.provider, alive, latencyMs };
+  if (feed.kind === "api") recordApiProvider(families, { ...event, id: feed.offChainTicker });
+  else recordWebSocketProvider(families, event, state.healthy);
+}
+
+function aggregate(
+  options: PriceLoopOptions,
+  state: LoopState,
+  nowMs: number,
+  faults: ReadonlySet<FaultName>,
+): void {
+  const prices = new Map<string, bigint>();
+  for (const market of options.markets.toSorted((a, b) => (a.pair < b.pair ? -1 : 1))) {
+    const taken =
+      faults.has("all-prices-missing") ||
+      (faults.has("pair-missing") && options.missingPairs.includes(market.pair));
+    const usable = market.feeds.filter((feed) => {
+      const seenMs = state.feedSeenMs.get(feedKey(feed));
+      return !taken && seenMs !== undefined && nowMs - seenMs <= options.maxPriceAgeMs;
+    });
+    recordMarket(options.families, market, usable);
+    if (usable.length < market.minProviders) continue;
+    const price = state.walk.price(market.pair) ?? market.startPrice;
+    prices.set(market.pair, price);
+    recordPrice(options.families, market, usable, price);
+  }
+  state.prices = prices;
+}
+
+function recordMarket(families: SidecarFamilies, market: Market, usable: readonly Feed[]): void {
+  const id = market.pair.toLowerCase();
+  families.marketProviders.set({ id }, usable.length);
+  for (const feed of market.feeds) {
+    families.providerUpdates.add({ id, provider: feed.provider, success: String(usable.includes(feed)) });
+  }
+}
+
+function recordPrice(
+  families: SidecarFamilies,
+  market: Market,
+  usable: readonly Feed[],
+  price: bigint,
+): void {
+  const id = market.pair.toLowerCase();
+  const decimals = String(market.decimals);
+  const value = Number(price) / 10 ** market.decimals;
+  families.tickerUpdates.add({ id });
+  families.aggregatedPrice.set({ decimals, id }, value);
+  for (const { provider } of usable) families.providerPrice.set({ decimals, id, provider }, value);
+}
+
+function feedKey(feed: Feed): string {
+  return `${feed.provider} ${feed.offChainTicker}`;
+}

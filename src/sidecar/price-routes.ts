@@ -1,0 +1,113 @@
+import type { Clock } from "../base/clock.ts";
+import type { HttpReply, HttpRequest, HttpRoute } from "../ops/http-route.ts";
+import type { FaultName } from "./faults.ts";
+import type { Market } from "./markets.ts";
+import type { OracleFamilies } from "./oracle-families.ts";
+import type { PriceSnapshot } from "./price-loop.ts";
+
+/** Both API versions answer the same. */
+const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
+
+/** Go's zero time: what a sidecar says before its first tick. */
+const ZERO_TIME = "0001-01-01T00:00:00Z";
+
+/** What the price API reads. */
+export interface PriceRoutesDeps {
+  readonly snapshot: () => PriceSnapshot;
+  readonly faults: ReadonlySet<FaultName>;
+  readonly markets: readonly Market[];
+  readonly oracle: () => OracleFamilies;
+  readonly clock: Clock;
+  readonly chainId: string;
+  readonly version: string;
+  /** How long `slow` holds an answer back. */
+  readonly slowMs: number;
+}
+
+/** The answer for any other path, as the deployed gateway gives it. */
+export const NOT_FOUND: HttpReply = {
+  status: 404,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+  body: "Not Found\n",
+};
+
+/** `prices`, `marketmap` and `version` under both prefixes. */
+export function createPriceRoutes(deps: PriceRoutesDeps): readonly HttpRoute[] {
+  return PREFIXES.flatMap((prefix) => [
+    get(`${prefix}/prices`, (request) => answerPrices(request, deps)),
+    get(`${prefix}/marketmap`, () => gatewayReply(200, { market_map: { markets: marketMap(deps.markets) } })),
+    get(`${prefix}/version`, () => gatewayReply(200, { version: deps.version })),
+  ]);
+}
+
+async function answerPrices(request: HttpRequest, deps: PriceRoutesDeps): Promise<HttpReply> {
+  const beginMs = deps.clock.monotonicMs();
+  const record = (status: "Success" | "Failure"): void => {
+    const { responses, latency } = deps.oracle();
+    responses.add({ chain_id: deps.chainId, status });
+    latency.observe({ chain_id: deps.chainId }, Math.floor(deps.clock.monotonicMs() - beginMs));
+  };
+  try {
+    if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
+  } catch (fault) {
+    record("Failure");
+    throw fault;
+  }
+  const failed = deps.faults.has("http-500");
+  record(failed ? "Failure" : "Success");
+  return failed ? notRunning() : gatewayReply(200, pricesBody(deps.snapshot(), deps.version));
+}
+
+function pricesBody({ prices, tickedAtMs }: PriceSnapshot, version: string): unknown {
+  return {
+    prices: Object.fromEntries([...prices].map(([pair, price]) => [pair, price.toString()])),
+    timestamp: tickedAtMs === undefined ? ZERO_TIME : new Date(tickedAtMs).toISOString(),
+    version,
+  };
+}
+
+function notRunning(): HttpReply {
+  const message = "oracle is not running";
+  return gatewayReply(500, { error: message, code: 2, message, details: [] });
+}
+
+function marketMap(markets: readonly Market[]): unknown {
+  return Object.fromEntries(markets.map((market) => [market.pair, marketEntry(market)]));
+}
+
+function marketEntry(market: Market): unknown {
+  const [Base = "", Quote = ""] = market.pair.split("/");
+  return {
+    ticker: {
+      currency_pair: { Base, Quote },
+      decimals: String(market.decimals),
+      min_provider_count: String(market.minProviders),
+      enabled: true,
+      metadata_JSON: "",
+    },
+    provider_configs: market.feeds.map((feed) => ({
+      name: feed.provider,
+      off_chain_ticker: feed.offChainTicker,
+      normalize_by_pair: null,
+      invert: false,
+      metadata_JSON: "",
+    })),
+  };
+}
+
+/** Headers as the gateway's: it forwards the names of the gRPC trailers. */
+function gatewayReply(status: number, value: unknown): HttpReply {
+  return {
+    status,
+    headers: {
+      "Content-Type": "application/json",
+      "Grpc-Metadata-Content-Type": "application/grpc",
+      "Grpc-Metadata-Trailer": ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"],
+    },
+    body: JSON.stringify(value),
+  };
+}
+
+function get(path: string, handle: HttpRoute["handle"]): HttpRoute {
+  return { method: "GET", path, handle };
+}

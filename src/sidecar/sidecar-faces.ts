@@ -1,0 +1,55 @@
+import type { HttpRoute } from "../ops/http-route.ts";
+import { type Family, writeExposition } from "./exposition.ts";
+import { createFaces, type Faces } from "./faces.ts";
+import { createPriceRoutes, NOT_FOUND, type PriceRoutesDeps } from "./price-routes.ts";
+import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";
+
+/** What the metric pages read, anew for each request. */
+export interface PagesDeps {
+  readonly oracleFamilies: () => readonly Family[];
+  readonly sidecarFamilies: () => readonly Family[];
+}
+
+/** The three ports of a sidecar: prices, oracle metrics, sidecar metrics, in this order. */
+export function createSidecarFaces(
+  options: SidecarOptions,
+  deps: SidecarDeps,
+  prices: PriceRoutesDeps,
+  pages: PagesDeps,
+): Faces {
+  const { listen } = options;
+  return createFaces(
+    [
+      {
+        name: "sidecar prices",
+        listen: listen.prices,
+        portOption: "sidecar.listen.prices",
+        routes: createPriceRoutes(prices),
+        notFound: NOT_FOUND,
+      },
+      {
+        name: "sidecar oracle metrics",
+        listen: listen.oracleMetrics,
+        portOption: "sidecar.listen.oracle_metrics",
+        routes: [pageRoute(pages.oracleFamilies)],
+      },
+      {
+        name: "sidecar metrics",
+        listen: listen.sidecarMetrics,
+        portOption: "sidecar.listen.sidecar_metrics",
+        routes: [pageRoute(pages.sidecarFamilies)],
+      },
+    ],
+    deps,
+  );
+}
+
+/** A metrics page at every path, as the deployed servers have it. */
+function pageRoute(families: () => readonly Family[]): HttpRoute {
+  const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+  return {
+    method: "GET",
+    path: "*",
+    handle: () => ({ status: 200, headers, body: writeExposition(families()) }),
+  };
+}

@@ -1,0 +1,108 @@
+import { createFamily, type Family, type FamilyOptions } from "./exposition.ts";
+
+/** How metric names begin: `connect` as the specification has it (default), `side_car` as deployed sidecars do. */
+export type MetricNames = "connect" | "side_car";
+
+const RESPONSE_MS = [50, 100, 250, 500, 1000, 2000] as const;
+const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Families of the sidecar's own page (8002), by what they count. Help and types as a deployed sidecar prints them. */
+const CATALOGUE = {
+  aggregatedPrice: gauge("aggregated_price", "Aggregate price for a given currency pair"),
+  apiHttpStatus: counter(
+    "api_http_status_code",
+    "Number of API provider responses by status code grouped by category (2XX, 3XX, etc.) along with the exact code.",
+  ),
+  apiInternalStatus: counter("api_response_internal_status", "Number of API provider successes."),
+  apiLatency: histogram(
+    "api_response_latency",
+    "Response time per API provider. URL may be redacted but will correspond to indices in the oracle config.",
+  ),
+  marketProviders: gauge(
+    "health_check_market_providers",
+    "Number of providers that were utilized to calculate the final price for a given market.",
+  ),
+  providerUpdates: counter(
+    "health_check_provider_updates_total",
+    "Number of ticks with a successful provider update.",
+  ),
+  systemUpdates: counter(
+    "health_check_system_updates_total",
+    "Number of ticks with a successful oracle update.",
+  ),
+  tickerUpdates: counter(
+    "health_check_ticker_updates_total",
+    "Number of ticks with a successful ticker update.",
+  ),
+  lastUpdated: gauge("provider_last_updated_id", "Last time a given ID (i.e. currency pair) was updated."),
+  providerPrice: gauge("provider_price", "Price gauge for a given currency pair on a provider"),
+  providerStatus: counter("provider_status_responses", "Number of provider successes."),
+  providerStatusPerId: counter(
+    "provider_status_responses_per_id",
+    "Number of provider successes with a given ID.",
+  ),
+  buildInfo: gauge("slinky_build_info", "Information about the slinky build"),
+  connectionStatus: counter(
+    "web_socket_connection_status",
+    "Statuses associated with the underlying web socket connection.",
+  ),
+  dataHandlerStatus: counter(
+    "web_socket_data_handler_status",
+    "Statuses associated with parsing/sending web socket messages from/to a web socket connection.",
+  ),
+  webSocketLatency: histogram("web_socket_response_time", "Response time per web socket provider."),
+} as const satisfies Readonly<Record<string, FamilyOptions>>;
+
+/** Version 2 of the sidecar, whose names the specification uses, calls itself so. */
+const CONNECT_BUILD = gauge("build_info", "Information about the connect build");
+
+/** The families of the sidecar's page; `queryDuration` is the specification's and only there under `connect` names. */
+export type SidecarFamilies = Readonly<Record<keyof typeof CATALOGUE | "queryDuration", Family>>;
+
+/** Creates the families under the chosen names, all empty. */
+export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
+  const make = (key: keyof typeof CATALOGUE): Family =>
+    createFamily({ ...CATALOGUE[key], name: `${names}_${CATALOGUE[key].name}` });
+  const build = names === "connect" ? CONNECT_BUILD : CATALOGUE.buildInfo;
+  return {
+    aggregatedPrice: make("aggregatedPrice"),
+    apiHttpStatus: make("apiHttpStatus"),
+    apiInternalStatus: make("apiInternalStatus"),
+    apiLatency: make("apiLatency"),
+    marketProviders: make("marketProviders"),
+    providerUpdates: make("providerUpdates"),
+    systemUpdates: make("systemUpdates"),
+    tickerUpdates: make("tickerUpdates"),
+    lastUpdated: make("lastUpdated"),
+    providerPrice: make("providerPrice"),
+    providerStatus: make("providerStatus"),
+    providerStatusPerId: make("providerStatusPerId"),
+    buildInfo: createFamily({ ...build, name: `${names}_${build.name}` }),
+    connectionStatus: make("connectionStatus"),
+    dataHandlerStatus: make("dataHandlerStatus"),
+    webSocketLatency: make("webSocketLatency"),
+    queryDuration: createFamily({
+      name: "connect_provider_query_duration_seconds",
+      help: "Duration of provider queries in seconds.",
+      type: "histogram",
+      bounds: DURATION_SECONDS,
+    }),
+  };
+}
+
+/** The families that are on the page under these names. */
+export function pageFamilies(families: SidecarFamilies, names: MetricNames): readonly Family[] {
+  return Object.values(families).filter((family) => family.name.startsWith(`${names}_`));
+}
+
+function gauge(name: string, help: string): FamilyOptions {
+  return { name, help, type: "gauge" };
+}
+
+function counter(name: string, help: string): FamilyOptions {
+  return { name, help, type: "counter" };
+}
+
+function histogram(name: string, help: string): FamilyOptions {
+  return { name, help, type: "histogram", bounds: RESPONSE_MS };
+}
