@@ -119,7 +119,7 @@ function refuseMisfit(options: MempoolOptions, txs: number, bytes: number, lengt
   if (length > options.maxTxBytes) {
     throw new MempoolError(
       { code: "tx-too-large", bytes: length, maxBytes: options.maxTxBytes },
-      `tx too large. Max size is ${options.maxTxBytes}, but got ${length}`,
+      `Tx too large. Max size is ${options.maxTxBytes}, but got ${length}`,
     );
   }
   if (txs >= options.maxTxs || bytes + length > options.maxBytes) {

@@ -1,0 +1,133 @@
+import { toHex } from "../../base/bytes.ts";
+import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/abci.ts";
+import type { Commit } from "../../comet/block-types.ts";
+import { resultsHash } from "../../comet/block-hashes.ts";
+import { rotateProposer, updateValidatorSet } from "../../comet/proposer-rotation.ts";
+import type { ConsensusParams } from "../consensus-params.ts";
+import type { StoredBlock, StoredResults } from "../node-view.ts";
+import type { BlockStore } from "../storage/block-store.ts";
+import type { ChainState } from "./chain-state.ts";
+import { makeBlock, signCommit, signersOf } from "./make-block.ts";
+import type { Mempool } from "./mempool.ts";
+import { chooseProposer } from "./proposer.ts";
+import type { Validators } from "./validators.ts";
+import { setsToKeep } from "./validator-history.ts";
+
+/** A block that was made, with everything that it changed. */
+export interface ProducedBlock {
+  readonly block: StoredBlock;
+  readonly commit: Commit;
+  readonly results: StoredResults;
+  readonly state: ChainState;
+  /** Time that FinalizeBlock and Commit took together, ms. */
+  readonly executionMs: number;
+}
+
+/** Makes blocks, one at a time. */
+export interface Engine {
+  readonly state: () => ChainState;
+  /**
+   * Makes the next block: proposes, signs, executes, and writes it all in one durable transaction. When this throws
+   * `NodeError` `no-quorum`, nothing has happened; any other exception leaves the application ahead of the store, and the
+   * node has to stop: its restart continues from the last written block.
+   */
+  readonly produce: () => ProducedBlock;
+}
+
+/** What the engine works with. */
+export interface EngineDeps {
+  readonly app: Application;
+  readonly store: BlockStore;
+  readonly mempool: Mempool;
+  readonly validators: Validators;
+  readonly params: ConsensusParams;
+  readonly nowNs: () => bigint;
+  readonly monotonicMs: () => number;
+}
+
+/** Bytes of a block that are not transactions: header and envelope, and each signature of the commit in it. */
+const BLOCK_OVERHEAD = 731n;
+const SIGNATURE_OVERHEAD = 111n;
+
+/** Creates an engine that continues from `initial`. */
+export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
+  let state = initial;
+  const produce = (): ProducedBlock => {
+    const { block, commit } = decide(state, deps);
+    const startedMs = deps.monotonicMs();
+    const finalized = deps.app.finalizeBlock(toRequest(state, block));
+    const validatorUpdates = mergeUpdates(finalized.validatorUpdates, deps.validators.takeUpdates());
+    const changes = deps.app.commit();
+    const executionMs = deps.monotonicMs() - startedMs;
+    const results: StoredResults = {
+      height: block.header.height,
+      txResults: finalized.txResults,
+      events: finalized.events,
+      validatorUpdates,
+      appHash: finalized.appHash,
+    };
+    const next = advance(state, block, commit, results);
+    const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, validatorUpdates.length > 0);
+    deps.store.save({ block, seenCommit: commit, results, validatorSets, changes });
+    state = next;
+    deps.mempool.update(block.txs, results.txResults);
+    return { block, commit, results, state, executionMs };
+  };
+  return { state: () => state, produce };
+}
+
+/** Proposes the next block and signs it. Changes nothing. */
+function decide(
+  state: ChainState,
+  deps: EngineDeps,
+): { readonly block: StoredBlock; readonly commit: Commit } {
+  const keyOf = deps.validators.signingKey;
+  const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
+  const room =
+    deps.params.maxBytes -
+    BLOCK_OVERHEAD -
+    SIGNATURE_OVERHEAD * BigInt(state.lastValidators.validators.length);
+  const txs = deps.mempool.reap(room, deps.params.maxGas);
+  const { appVersion } = deps.app.info();
+  const block = makeBlock(state, { txs, turn, params: deps.params, appVersion });
+  return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
+}
+
+function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest {
+  const signed = signersOf(state.lastCommit);
+  return {
+    height: block.header.height,
+    timeNs: block.header.timeNs,
+    proposerAddress: block.header.proposerAddress,
+    txs: block.txs,
+    lastCommit: state.lastValidators.validators.map(({ address, power }) => ({
+      address,
+      power,
+      signed: signed.has(toHex(address)),
+    })),
+  };
+}
+
+/** The application's updates and those ordered from outside; the latter win for the same key. */
+function mergeUpdates(
+  ofApp: readonly ValidatorPower[],
+  ordered: readonly ValidatorPower[],
+): readonly ValidatorPower[] {
+  return [...new Map([...ofApp, ...ordered].map((update) => [toHex(update.publicKey), update])).values()];
+}
+
+/** The state after a block. Validator updates of height H sign from H + 2 on. */
+function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
+  return {
+    ...state,
+    height: block.header.height,
+    lastBlockId: block.blockId,
+    lastTimeNs: block.header.timeNs,
+    lastCommit: commit,
+    lastValidators: state.validators,
+    validators: state.nextValidators,
+    nextValidators: rotateProposer(updateValidatorSet(state.nextValidators, results.validatorUpdates), 1),
+    appHash: results.appHash,
+    lastResultsHash: resultsHash(results.txResults),
+  };
+}

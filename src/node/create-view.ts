@@ -1,0 +1,73 @@
+import type { Application } from "../chain/abci.ts";
+import type { Engine } from "./consensus/engine.ts";
+import type { Mempool } from "./consensus/mempool.ts";
+import { validatorsAt } from "./consensus/validator-history.ts";
+import type { BlockListeners } from "./block-listeners.ts";
+import type { GenesisDoc } from "./genesis-doc.ts";
+import type { NodeStatus, NodeView } from "./node-view.ts";
+import type { BlockStore } from "./storage/block-store.ts";
+import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
+
+/** What a view looks at. */
+export interface ViewDeps {
+  readonly app: Application;
+  readonly store: BlockStore;
+  readonly engine: Engine;
+  readonly mempool: Mempool;
+  readonly listeners: BlockListeners;
+  readonly genesis: GenesisDoc;
+  readonly moniker: string;
+}
+
+/** Creates the view that faces have of a node. */
+export function createView(deps: ViewDeps): NodeView {
+  const { app, store, mempool, engine } = deps;
+  const inRange = (height: bigint): boolean => height >= 1n && height <= engine.state().height;
+  const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
+  return {
+    status: () => status(deps),
+    query: app.query,
+    simulate: app.simulate,
+    queryPaths: app.queryPaths,
+    block,
+    blockByHash: (hash) => {
+      const height = store.heightOfHash(hash);
+      return height === undefined ? undefined : block(height);
+    },
+    results: (height) => (inRange(height) ? store.results(height) : undefined),
+    commit: (height) => {
+      if (!inRange(height)) return undefined;
+      return height === engine.state().height ? engine.state().lastCommit : block(height + 1n)?.lastCommit;
+    },
+    validators: (height) =>
+      height >= 1n && height <= engine.state().height + 1n ? validatorsAt(store, height) : undefined,
+    tx: (hash) => {
+      const place = store.index.placeOf(hash);
+      return place === undefined ? undefined : txAt(store, place);
+    },
+    searchTxs: (request) => searchTxs(store, request),
+    searchBlocks: (request) => searchBlocks(store, request),
+    broadcast: mempool.add,
+    check: (tx) => app.checkTx(tx, false),
+    unconfirmed: (limit) => ({
+      count: mempool.count(),
+      bytes: mempool.bytes(),
+      txs: mempool.txs().slice(0, limit),
+    }),
+    onBlock: deps.listeners.add,
+  };
+}
+
+function status({ app, engine, genesis, moniker }: ViewDeps): NodeStatus {
+  const state = engine.state();
+  return {
+    chainId: state.chainId,
+    moniker,
+    appVersion: app.info().version,
+    latestHeight: state.height,
+    latestHash: state.lastBlockId.hash,
+    latestAppHash: state.appHash,
+    latestTimeNs: state.lastTimeNs,
+    earliestHeight: genesis.initialHeight,
+  };
+}

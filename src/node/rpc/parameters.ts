@@ -1,0 +1,139 @@
+import { utf8 } from "../../base/bytes.ts";
+import { isRecord } from "../../base/json.ts";
+import { goBase64Decode, goHexDecode, goJsonParse, goKind } from "./go-decoding.ts";
+
+/** How a parameter travels: `int64` as a string of digits, `bytes` as base64, `hex` as hex text. */
+export type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
+
+/** A method's parameters, in the order of positional calls. */
+export type ParameterList = readonly (readonly [name: string, type: ParameterType])[];
+
+/** A decoded parameter; undefined: not given. */
+export type Parameter = bigint | string | boolean | Uint8Array | undefined;
+
+/** Decoded parameters by name, with a reader per type. */
+export interface Parameters {
+  readonly int64: (name: string) => bigint | undefined;
+  readonly text: (name: string) => string;
+  readonly flag: (name: string) => boolean;
+  readonly bytes: (name: string) => Uint8Array;
+}
+
+/** Reads the `params` of a JSON-RPC request as CometBFT does. Throws a plain error with its text. */
+export function parametersFromJson(list: ParameterList, params: unknown): Parameters {
+  if (Array.isArray(params)) return toParameters(list, fromArray(list, params));
+  if (params !== null && params !== undefined && !isRecord(params)) {
+    throw new Error(
+      `unknown type for JSON params: json: cannot unmarshal ${goKind(params)} into Go value of type []json.RawMessage. Expected map or array`,
+    );
+  }
+  const members = isRecord(params) ? params : {};
+  return toParameters(
+    list,
+    list.map(([name, type]) => fromJson(type, members[name])),
+  );
+}
+
+/** Reads the parameters of a URI call as CometBFT does: bare integers, 0x hex, quoted text, else JSON. Throws a plain error. */
+export function parametersFromUri(list: ParameterList, search: URLSearchParams): Parameters {
+  return toParameters(
+    list,
+    list.map(([name, type]) => fromText(type, search.get(name) ?? "")),
+  );
+}
+
+function toParameters(list: ParameterList, values: readonly Parameter[]): Parameters {
+  const byName = new Map(list.map(([name], index) => [name, values[index]]));
+  return {
+    int64: (name) => {
+      const value = byName.get(name);
+      return typeof value === "bigint" ? value : undefined;
+    },
+    text: (name) => {
+      const value = byName.get(name);
+      return typeof value === "string" ? value : "";
+    },
+    flag: (name) => byName.get(name) === true,
+    bytes: (name) => {
+      const value = byName.get(name);
+      return value instanceof Uint8Array ? value : new Uint8Array();
+    },
+  };
+}
+
+function fromArray(list: ParameterList, params: readonly unknown[]): readonly Parameter[] {
+  if (params.length !== list.length) {
+    const names = list.map(([name]) => name).join(" ");
+    const raw = params.map((one) => `[${utf8(JSON.stringify(one)).join(" ")}]`).join(" ");
+    throw new Error(`expected ${list.length} parameters ([${names}]), got ${params.length} ([${raw}])`);
+  }
+  return list.map(([, type], index) => fromJson(type, params[index]));
+}
+
+function fromJson(type: ParameterType, value: unknown): Parameter {
+  if (value === undefined || value === null) return undefined;
+  switch (type) {
+    case "int64":
+      return readInt64(value);
+    case "bool":
+      if (typeof value !== "boolean") throw wrongType(value, "bool");
+      return value;
+    case "string":
+      return readText(value, "string");
+    case "bytes":
+      return goBase64Decode(readText(value, "[]uint8"));
+    case "hex":
+      if (typeof value !== "string") throw new Error(`invalid hex string: ${JSON.stringify(value)}`);
+      return goHexDecode(value);
+  }
+}
+
+function readText(value: unknown, goType: string): string {
+  if (typeof value !== "string") throw wrongType(value, goType);
+  return value;
+}
+
+const INT64_MAX = 2n ** 63n - 1n;
+
+function readInt64(value: unknown): bigint {
+  if (typeof value !== "string") {
+    throw new Error(
+      `invalid 64-bit integer encoding ${JSON.stringify(JSON.stringify(value))}, expected string`,
+    );
+  }
+  const parsed: unknown = goJsonParse(value);
+  if (parsed === null) return 0n;
+  if (typeof parsed !== "number") throw wrongType(parsed, "int64");
+  if (!/^-?\d+$/.test(value)) throw wrongNumber(value);
+  const number = BigInt(value);
+  if (number > INT64_MAX || number < -INT64_MAX - 1n) throw wrongNumber(value);
+  return number;
+}
+
+function wrongType(value: unknown, goType: string): Error {
+  return new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type ${goType}`);
+}
+
+function wrongNumber(text: string): Error {
+  return new Error(`json: cannot unmarshal number ${text} into Go value of type int64`);
+}
+
+function fromText(type: ParameterType, text: string): Parameter {
+  if (text === "") return undefined;
+  const isBytes = type === "bytes" || type === "hex";
+  if (type === "int64" && /^-?\d+$/.test(text)) return readInt64(text);
+  if (/^0x/i.test(text)) return fromHexText(type, text.slice(2));
+  if (isBytes && text.startsWith('"') && text.endsWith('"')) {
+    return utf8(readText(goJsonParse(text), "string"));
+  }
+  if (type === "int64" && !(text.startsWith('"') && text.endsWith('"'))) {
+    throw new Error(`invalid 64-bit integer encoding ${JSON.stringify(text)}, expected string`);
+  }
+  return fromJson(type, goJsonParse(text));
+}
+
+function fromHexText(type: ParameterType, hex: string): Parameter {
+  if (type === "bytes" || type === "hex") return goHexDecode(hex);
+  if (type === "string") return Buffer.from(goHexDecode(hex)).toString("utf8");
+  throw new Error(`got a hex string arg, but expected '${type}'`);
+}

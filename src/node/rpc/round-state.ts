@@ -1,0 +1,34 @@
+import type { JsonObject } from "../../base/json.ts";
+import { formatRfc3339Ns } from "../../base/rfc3339.ts";
+import type { Validator } from "../../comet/block-types.ts";
+import { upperHex } from "./block-json.ts";
+
+/** Where consensus stands: the height that is made next, before any vote. */
+export interface RoundState {
+  readonly height: bigint;
+  readonly startTimeNs: bigint;
+  readonly validators: readonly Validator[];
+  readonly proposerAddress: Uint8Array;
+}
+
+/** The `round_state` of `consensus_state`. Between two blocks no votes are in. */
+export function roundStateJson(state: RoundState): JsonObject {
+  const { validators } = state;
+  const power = validators.reduce((sum, one) => sum + one.power, 0n);
+  const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${power} = 0.00`;
+  const votes = validators.map(() => "nil-Vote");
+  return {
+    "height/round/step": `${state.height}/0/1`,
+    start_time: formatRfc3339Ns(state.startTimeNs),
+    proposal_block_hash: "",
+    locked_block_hash: "",
+    valid_block_hash: "",
+    height_vote_set: [
+      { round: 0, prevotes: votes, prevotes_bit_array: bits, precommits: votes, precommits_bit_array: bits },
+    ],
+    proposer: {
+      address: upperHex(state.proposerAddress),
+      index: validators.findIndex((one) => upperHex(one.address) === upperHex(state.proposerAddress)),
+    },
+  };
+}
