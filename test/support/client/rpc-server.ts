@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** A request of the wire, with what a handler needs. */
+export interface RpcExchange {
+  readonly body: string;
+  /** the request's calls; one for a request that is no batch */
+  readonly calls: readonly { readonly id: unknown; readonly method: string; readonly params: Record<string, unknown> }[];
+  readonly isBatch: boolean;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Answers with a JSON body. */
+  readonly reply: (value: unknown, status?: number) => void;
+}
+
+/** An HTTP server on loopback whose every answer the test decides. */
+export interface RpcServer {
+  readonly url: string;
+  readonly port: number;
+  /** Bodies received so far. */
+  readonly bodies: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** Starts a server on `port` (0: a free one). */
+export async function startRpcServer(
+  handle: (exchange: RpcExchange) => void,
+  port = 0,
+): Promise<RpcServer> {
+  const bodies: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      bodies.push(body);
+      const parsed: unknown = JSON.parse(body);
+      const isBatch = Array.isArray(parsed);
+      const reply = (value: unknown, status = 200): void => {
+        response.writeHead(status, { "content-type": "application/json" });
+        response.end(JSON.stringify(value));
+      };
+      handle({ body, calls: isBatch ? parsed : [JSON.parse(body)], isBatch, request, response, reply });
+    });
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    port: address.port,
+    bodies,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** The part of a `status` answer that the client reads. */
+export function statusResult(chainId: string, height: bigint): unknown {
+  return {
+    node_info: { network: chainId },
+    sync_info: {
+      latest_block_height: height.toString(),
+      latest_block_time: "2026-11-21T12:26:05.360483943Z",
+      earliest_block_height: "1",
+      catching_up: false,
+    },
+  };
+}
+
+/** Answers every call of an exchange by name; a handler that throws gives an RPC error with that text. */
+export function answerCalls(
+  exchange: RpcExchange,
+  answer: (method: string, params: Record<string, unknown>) => unknown,
+): void {
+  const answers = exchange.calls.map(({ id, method, params }) => {
+    try {
+      return { jsonrpc: "2.0", id, result: answer(method, params) };
+    } catch (fault) {
+      const data = fault instanceof Error ? fault.message : "fault";
+      return { jsonrpc: "2.0", id, error: { code: -32603, message: "Internal error", data } };
+    }
+  });
+  exchange.reply(exchange.isBatch ? answers : answers[0]);
+}

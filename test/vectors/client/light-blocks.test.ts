@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { equalBytes } from "../../../src/base/bytes.ts";
+import { headerHash } from "../../../src/comet/header-hash.ts";
+import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/comet/proto-blocks.ts";
+import { validatorsHash } from "../../../src/comet/validator-set.ts";
+import { ClientError } from "../../../src/client/errors.ts";
+import { type ReadRpc, readLightBlock } from "../../../src/client/light-block.ts";
+import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
+import { fixtureText } from "../../support/client/fixture.ts";
+
+interface RecordedBlock {
+  readonly height: string;
+  readonly signed_header: { readonly header: { readonly time: string } };
+  readonly validators: readonly unknown[];
+}
+
+const recordings: readonly { readonly chain: string; readonly blocks: readonly RecordedBlock[] }[] = [
+  "test-1",
+  "test-2",
+].map((chain) => ({ chain, blocks: JSON.parse(fixtureText(`light-client/${chain}.json`)).blocks }));
+
+/** A node that holds one recorded block and serves its validators in pages of `perPage`. */
+function nodeWith(block: RecordedBlock, perPage: number): ReadRpc {
+  return async ({ method, params, decode }) => {
+    if (method === "commit") return decode({ signed_header: block.signed_header, canonical: true }, "node");
+    const page = Number(params["page"] ?? 1);
+    const validators = block.validators.slice((page - 1) * perPage, page * perPage);
+    return decode(
+      {
+        block_height: block.height,
+        validators,
+        count: `${validators.length}`,
+        total: `${block.validators.length}`,
+      },
+      "node",
+    );
+  };
+}
+
+describe.each(recordings)("recorded blocks of $chain", ({ blocks }) => {
+  it("are encoded so that a light client accepts them, to the nanosecond", async () => {
+    let read = 0;
+    for (const block of blocks)
+      for (const perPage of [100, 1]) {
+        const bytes = await readLightBlock(BigInt(block.height), nodeWith(block, perPage));
+        const signed = signedHeaderFromProto(SignedHeader.decode(bytes.signedHeader));
+        const set = validatorSetFromProto(ValidatorSet.decode(bytes.validatorSet));
+        expect(equalBytes(headerHash(signed.header), signed.commit.blockId.hash)).toBe(true);
+        expect(equalBytes(validatorsHash(set.validators), signed.header.validatorsHash)).toBe(true);
+        expect(bytes.height).toBe(BigInt(block.height));
+        const nanos = block.signed_header.header.time.replace(/^.*\.(\d+)Z$/, "$1").padEnd(9, "0");
+        expect(bytes.timeNs % 1_000_000_000n).toBe(BigInt(nanos));
+        read += 1;
+      }
+    expect(read).toBe(blocks.length * 2);
+    expect(blocks.length).toBeGreaterThan(8);
+  });
+});
+
+describe("a light block that does not hold together", () => {
+  const blocks = recordings[1]?.blocks ?? [];
+  const [first, second] = [blocks[0], blocks.find(({ validators }) => validators.length !== 4)];
+
+  it("is refused: another height, another set, a commit for another header, an endless set", async () => {
+    if (first === undefined || second === undefined) throw new Error("no recorded blocks");
+    const mixed = { ...first, validators: second.validators };
+    const node = nodeWith(first, 100);
+    const cases: readonly (readonly [bigint, ReadRpc])[] = [
+      [BigInt(first.height) + 1n, node],
+      [BigInt(first.height), nodeWith(mixed, 100)],
+      [BigInt(first.height), nodeWith(first, 0)],
+    ];
+    for (const [height, source] of cases)
+      await expect(readLightBlock(height, source)).rejects.toThrow(ClientError);
+  });
+
+  it("reads the latest height when asked for 0", async () => {
+    if (first === undefined) throw new Error("no recorded blocks");
+    const bytes = await readLightBlock(0n, nodeWith(first, 100));
+    expect(bytes.height).toBe(BigInt(first.height));
+  });
+});

@@ -1,0 +1,177 @@
+import { Comet38Client } from "@cosmjs/tendermint-rpc";
+import { describe, expect, it } from "vitest";
+import { fromBase64 } from "../../../src/base/bytes.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import { decodeBroadcast } from "../../../src/client/broadcast.ts";
+import { decodeFound } from "../../../src/client/confirmation.ts";
+import { createCosmjsRpcClient } from "../../../src/client/cosmjs-rpc-client.ts";
+import { ClientError } from "../../../src/client/errors.ts";
+import { decodeHeader, decodeSignedHeader, decodeValidatorsPage } from "../../../src/client/light-block.ts";
+import { decodeStatus } from "../../../src/client/node-status.ts";
+import { parseRpcAnswers } from "../../../src/client/rpc-answer.ts";
+import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/store-read.ts";
+import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
+
+const calls = recordedCalls();
+
+/** The method asked for, whichever way it was asked. */
+function methodOf(call: RecordedCall): string {
+  return call.request?.method ?? call.path?.slice(1).split("?")[0] ?? "";
+}
+
+function resultOf(call: RecordedCall): unknown {
+  const [answer] = parseRpcAnswers(recordedBody(call), "node");
+  return answer !== undefined && "result" in answer ? answer.result : undefined;
+}
+
+/** Recorded calls of these methods that were answered with a result. */
+function answered(...methods: readonly string[]): readonly RecordedCall[] {
+  return calls.filter(
+    (call) => methods.includes(methodOf(call)) && isRecord(call.response) && "result" in call.response,
+  );
+}
+
+/** CosmJS' client over one recorded result. */
+function cometOver(call: RecordedCall): Comet38Client {
+  const caller = { call: () => Promise.resolve(resultOf(call)), close: () => {} };
+  return Comet38Client.create(createCosmjsRpcClient(caller, new AbortController().signal));
+}
+
+describe("recorded RPC answers", () => {
+  it("are all 86 either read or refused for what they are", () => {
+    expect(calls).toHaveLength(86);
+    const kinds = calls.map((call) => {
+      try {
+        const answers = parseRpcAnswers(recordedBody(call), "node");
+        return answers.map((answer) => ("result" in answer ? "result" : `error ${answer.rpcCode}`)).join(", ");
+      } catch (fault) {
+        return fault instanceof ClientError ? fault.facts.code : "another fault";
+      }
+    });
+    const counts: Record<string, number> = {};
+    for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
+    expect(counts).toMatchInlineSnapshot(`
+      {
+        "bad-answer": 4,
+        "error -32601": 2,
+        "error -32602": 6,
+        "error -32603": 12,
+        "result": 61,
+        "result, error -32601": 1,
+      }
+    `);
+  });
+
+  it("give the same result or error as the recording", () => {
+    let compared = 0;
+    for (const call of calls) {
+      if (!isRecord(call.response)) continue;
+      const [answer] = parseRpcAnswers(recordedBody(call), "node");
+      if (answer === undefined) throw new Error("no answer");
+      const { error } = call.response;
+      if ("result" in answer) expect(answer.result).toEqual(call.response["result"]);
+      else if (isRecord(error)) expect([answer.rpcCode, answer.data]).toEqual([error["code"], error["data"] ?? ""]);
+      expect(answer.id).toEqual(call.response["id"]);
+      compared += 1;
+    }
+    expect(compared).toBe(81);
+  });
+});
+
+describe("own decoders over recorded answers", () => {
+  it("read every status", () => {
+    const found = answered("status");
+    expect(found).toHaveLength(3);
+    for (const call of found)
+      expect(decodeStatus(resultOf(call), "node")).toEqual({
+        chainId: "test-1",
+        latestHeight: 1556n,
+        latestTimeNs: 1_795_263_965_360_483_943n,
+        earliestHeight: 1n,
+        catchingUp: false,
+      });
+  });
+
+  it("read every header and commit", () => {
+    const headers = answered("header").map((call) => decodeHeader(resultOf(call), "node"));
+    const commits = answered("commit").map((call) => decodeSignedHeader(resultOf(call), "node"));
+    expect([headers.length, commits.length]).toEqual([2, 2]);
+    for (const { header } of commits) expect(headers[0]).toEqual(header);
+  });
+
+  it("read every page of validators", () => {
+    const found = answered("validators");
+    expect(found).toHaveLength(5);
+    for (const call of found) {
+      const result = resultOf(call);
+      const height = isRecord(result) ? BigInt(String(result["block_height"])) : 0n;
+      const page = decodeValidatorsPage(result, height, "node");
+      expect(page.validators).toHaveLength(1);
+      expect(page.total).toBe(1);
+      expect(() => decodeValidatorsPage(result, height + 1n, "node")).toThrow(ClientError);
+    }
+  });
+
+  it("read every abci_query, as a store read and as a gRPC query", () => {
+    const found = answered("abci_query");
+    expect(found).toHaveLength(11);
+    let refused = 0;
+    for (const call of found) {
+      const read = decodeStoreAnswer(resultOf(call), "node");
+      if (read.code === 0) {
+        expect(decodeGrpcAnswer(resultOf(call), "/path", "node")).toEqual(read.value ?? new Uint8Array(0));
+        continue;
+      }
+      refused += 1;
+      expect(() => decodeGrpcAnswer(resultOf(call), "/path", "node")).toThrow(read.log);
+    }
+    expect(refused).toBe(4);
+  });
+
+  it("read every transaction and every broadcast", () => {
+    const found = answered("tx").map((call) => decodeFound(resultOf(call), "node"));
+    expect(found).toHaveLength(3);
+    for (const tx of found) expect(tx).toMatchObject({ kind: "included", height: 1553n });
+    const broadcasts = answered("broadcast_tx_sync", "broadcast_tx_async");
+    expect(broadcasts.map((call) => decodeBroadcast(resultOf(call), "node").kind)).toEqual([
+      "accepted",
+      "refused",
+      "refused",
+    ]);
+  });
+});
+
+describe("CosmJS over our caller", () => {
+  const read: Readonly<Record<string, (comet: Comet38Client) => Promise<unknown>>> = {
+    abci_info: (comet) => comet.abciInfo(),
+    abci_query: (comet) => comet.abciQuery({ path: "/path", data: new Uint8Array([1]) }),
+    block: (comet) => comet.block(),
+    block_by_hash: (comet) => comet.block(),
+    block_results: (comet) => comet.blockResults(),
+    block_search: (comet) => comet.blockSearch({ query: "block.height>1" }),
+    blockchain: (comet) => comet.blockchain(),
+    broadcast_tx_async: (comet) => comet.broadcastTxAsync({ tx: fromBase64("AAAA") }),
+    broadcast_tx_commit: (comet) => comet.broadcastTxCommit({ tx: fromBase64("AAAA") }),
+    broadcast_tx_sync: (comet) => comet.broadcastTxSync({ tx: fromBase64("AAAA") }),
+    commit: (comet) => comet.commit(),
+    health: (comet) => comet.health(),
+    num_unconfirmed_txs: (comet) => comet.numUnconfirmedTxs(),
+    status: (comet) => comet.status(),
+    tx: (comet) => comet.tx({ hash: new Uint8Array(32) }),
+    tx_search: (comet) => comet.txSearch({ query: "tx.height>1" }),
+    validators: (comet) => comet.validators({ height: 1 }),
+  };
+
+  it("reads every recorded answer of the calls that it knows", async () => {
+    const faults: string[] = [];
+    let decoded = 0;
+    for (const [method, ask] of Object.entries(read))
+      for (const call of answered(method)) {
+        decoded += 1;
+        await ask(cometOver(call)).catch((fault: unknown) => faults.push(`${method}: ${String(fault)}`));
+      }
+    expect(faults).toEqual([]);
+    // 61 results less those of methods that CosmJS lacks (8) and of raw request texts (3).
+    expect(decoded).toBe(50);
+  });
+});
