@@ -1,0 +1,100 @@
+import { encodeBech32 } from "../../base/bech32.ts";
+import { sha256 } from "../../base/sha256.ts";
+import { utf8 } from "../../base/bytes.ts";
+
+const CHARSET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
+const CHECKSUM_LENGTH = 6;
+const MAX_LENGTH = 1023;
+const MAX_ADDRESS_BYTES = 255;
+
+/** Address of a module account: the first 20 bytes of the hash of its name. */
+export function moduleAddress(name: string): Uint8Array {
+  return sha256(utf8(name)).subarray(0, 20);
+}
+
+/** An account address as text. */
+export function formatAddress(prefix: string, address: Uint8Array): string {
+  return encodeBech32(prefix, address);
+}
+
+/** Reads an account address. Throws a plain error with the text of the SDK's `AccAddressFromBech32`. */
+export function parseAddress(prefix: string, text: string): Uint8Array {
+  if (text.trim() === "") throw new Error("empty address string is not allowed");
+  const decoded = decodeBech32(text);
+  if (decoded.prefix !== prefix)
+    throw new Error(`invalid Bech32 prefix; expected ${prefix}, got ${decoded.prefix}`);
+  if (decoded.bytes.length === 0) throw new Error("addresses cannot be empty");
+  if (decoded.bytes.length > MAX_ADDRESS_BYTES)
+    throw new Error(`address max length is ${MAX_ADDRESS_BYTES}, got ${decoded.bytes.length}`);
+  return decoded.bytes;
+}
+
+/** BIP-173, with the checks, their order and their texts as in btcutil's `bech32.Decode`. */
+function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
+  checkForm(text);
+  const lower = text.toLowerCase();
+  const separator = lower.lastIndexOf("1");
+  if (separator < 1 || separator + 1 + CHECKSUM_LENGTH > lower.length)
+    throw failure(`invalid separator index ${separator}`);
+  const prefix = lower.slice(0, separator);
+  const digits = [...lower.slice(separator + 1)].map(toDigit);
+  const expected = checksum(prefix, digits.slice(0, -CHECKSUM_LENGTH));
+  const got = lower.slice(-CHECKSUM_LENGTH);
+  if (expected !== got) throw failure(`invalid checksum (expected ${expected} got ${got})`);
+  return { prefix, bytes: regroup(digits.slice(0, -CHECKSUM_LENGTH)) };
+}
+
+function checkForm(text: string): void {
+  const { length } = utf8(text);
+  if (length < 8 || length > MAX_LENGTH) throw failure(`invalid bech32 string length ${length}`);
+  for (const character of text) {
+    if (character < "!" || character > "~") throw failure(`invalid character in string: '${character}'`);
+  }
+  if (text !== text.toLowerCase() && text !== text.toUpperCase())
+    throw failure("string not all lowercase or all uppercase");
+}
+
+function failure(text: string): Error {
+  return new Error(`decoding bech32 failed: ${text}`);
+}
+
+function toDigit(character: string): number {
+  const digit = CHARSET.indexOf(character);
+  if (digit < 0) throw failure(`invalid character not part of charset: ${character.charCodeAt(0)}`);
+  return digit;
+}
+
+function checksum(prefix: string, digits: readonly number[]): string {
+  const codes = [...prefix].map((character) => character.charCodeAt(0));
+  const values = [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...digits];
+  const remainder = polymod([...values, 0, 0, 0, 0, 0, 0]) ^ 1;
+  return [25, 20, 15, 10, 5, 0].map((shift) => CHARSET.charAt((remainder >>> shift) & 31)).join("");
+}
+
+function polymod(values: readonly number[]): number {
+  return values.reduce((sum, value) => {
+    const top = sum >>> 25;
+    const shifted = ((sum & 0x1ffffff) << 5) ^ value;
+    return GENERATORS.reduce(
+      (mixed, generator, bit) => (((top >>> bit) & 1) === 1 ? mixed ^ generator : mixed),
+      shifted,
+    );
+  }, 1);
+}
+
+/** Groups of 5 bits to bytes; what is left over must be fewer than 5 bits, all zero. */
+function regroup(digits: readonly number[]): Uint8Array {
+  const bytes: number[] = [];
+  let buffer = 0;
+  let bits = 0;
+  for (const digit of digits) {
+    buffer = ((buffer << 5) | digit) & 0xfff;
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push((buffer >>> bits) & 0xff);
+  }
+  if (bits > 4 || (buffer & ((1 << bits) - 1)) !== 0) throw failure("invalid incomplete group");
+  return new Uint8Array(bytes);
+}

@@ -1,0 +1,115 @@
+import { concat, readUint64BigEndian, uint64BigEndian } from "../../../base/bytes.ts";
+import type { Context } from "../context.ts";
+import {
+  ErrInsufficientFee,
+  ErrInvalidAddress,
+  ErrInvalidRequest,
+  ErrMemoTooLarge,
+  ErrNoSignatures,
+  ErrTxTimeoutHeight,
+  ErrUnauthorized,
+  ErrUnknownExtensionOptions,
+} from "../sdk-errors.ts";
+import { formatCoins, parseCoins } from "../coins.ts";
+import { type DecodedTx, feeOf } from "../tx.ts";
+import type { AnteAccounts, AnteStep } from "./ante-step.ts";
+
+/** Largest gas limit: the largest signed 64-bit number. */
+const MAX_GAS = (1n << 63n) - 1n;
+/** What the SDK takes a missing signature with its key to weigh when it simulates: amino StdSignature (106) and 6. */
+const SIMULATED_SIGNATURE_BYTES = 112n;
+/** wasmd's key of the counter of transactions in a block. */
+const TX_COUNTER_KEY = Uint8Array.of(8);
+
+/** Counts transactions of a block in the contract host's store (wasmd `CountTXDecorator`); simulations do not count. */
+export function countTx(storeName: string): AnteStep {
+  return (context) => {
+    if (context.mode === "simulate") return;
+    const store = context.store(storeName);
+    const last = store.get(TX_COUNTER_KEY);
+    const counted =
+      last !== undefined && readUint64BigEndian(last) === context.height ? readCounter(last) : 0;
+    store.set(TX_COUNTER_KEY, concat(uint64BigEndian(context.height), writeCounter(counted + 1)));
+  };
+}
+
+function readCounter(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(8);
+}
+
+function writeCounter(count: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, count);
+  return bytes;
+}
+
+/** Refuses critical extension options: none are defined. */
+export const rejectExtensionOptions: AnteStep = (_context, tx) => {
+  if (tx.body.extensionOptions.length > 0) throw ErrUnknownExtensionOptions();
+};
+
+/** The stateless checks of a transaction (SDK `Tx.ValidateBasic`); a recheck skips them. */
+export function validateBasic(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    if (context.mode === "recheck") return;
+    checkFee(tx, accounts);
+    const { signatures } = tx.raw;
+    if (signatures.length === 0) throw ErrNoSignatures();
+    if (signatures.length === tx.signers.length) return;
+    throw ErrUnauthorized(`wrong number of signers; expected ${tx.signers.length}, got ${signatures.length}`);
+  };
+}
+
+function checkFee(tx: DecodedTx, accounts: AnteAccounts): void {
+  const fee = feeOf(tx);
+  if (fee.gasLimit > MAX_GAS) throw ErrInvalidRequest(`invalid gas supplied; ${fee.gasLimit} > ${MAX_GAS}`);
+  const coins = parseCoins(fee.amount);
+  if (coins.some(({ amount }) => amount < 0n))
+    throw ErrInsufficientFee(`invalid fee provided: ${formatCoins(coins)}`);
+  if (fee.payer === "") return;
+  try {
+    accounts.parseAddress(fee.payer);
+  } catch (thrown) {
+    const text = thrown instanceof Error ? thrown.message : "unreadable";
+    throw ErrInvalidAddress(`invalid fee payer address (${text})`);
+  }
+}
+
+/** Refuses a transaction whose timeout height has passed. */
+export const checkTimeoutHeight: AnteStep = (context, tx) => {
+  const { timeoutHeight } = tx.body;
+  if (timeoutHeight > 0n && context.height > timeoutHeight)
+    throw ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
+};
+
+/** Limits the memo, counted in bytes. Reads the parameters only when there is one. */
+export function checkMemo(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    const length = new TextEncoder().encode(tx.body.memo).length;
+    if (length === 0) return;
+    const { maxMemoCharacters } = accounts.params(context);
+    if (BigInt(length) <= maxMemoCharacters) return;
+    throw ErrMemoTooLarge(
+      `maximum number of characters is ${maxMemoCharacters} but received ${length} characters`,
+    );
+  };
+}
+
+/** Charges for the bytes of the transaction; a simulation also for the signatures that are still missing. */
+export function chargeTxSize(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    const { txSizeCostPerByte } = accounts.params(context);
+    context.gas.consume(txSizeCostPerByte * BigInt(tx.bytes.length), "txSize");
+    if (context.mode !== "simulate") return;
+    for (const [index, signer] of tx.signers.entries()) {
+      if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
+      readAccount(context, accounts, signer);
+      context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
+    }
+  };
+}
+
+/** The SDK reads the account here for the kind of its key; only one kind can sign, but the reading is paid. */
+function readAccount(context: Context, accounts: AnteAccounts, signer: string): void {
+  accounts.get(context, accounts.parseAddress(signer));
+}

@@ -1,0 +1,51 @@
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import { concat, fromHex } from "../../../base/bytes.ts";
+import { sha256 } from "../../../base/sha256.ts";
+import { createHash } from "node:crypto";
+import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
+import { PubKey } from "../../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
+import { TYPE_URL } from "../../../proto/type-urls.ts";
+import { ErrInvalidPubKey } from "../sdk-errors.ts";
+
+/** DER of a SubjectPublicKeyInfo for a compressed secp256k1 point, up to the point. */
+const SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a032200");
+const KEY_BYTES = 33;
+const SIGNATURE_BYTES = 64;
+/** Half of the order of secp256k1: signatures with a larger s are refused, as the SDK does. */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/** Reads a compressed secp256k1 public key (33 bytes). Throws sdk/8 for other types of keys. */
+export function parsePublicKey(key: Any): Uint8Array {
+  if (key.typeUrl !== TYPE_URL.secp256k1PubKey)
+    throw ErrInvalidPubKey(`only secp256k1 public keys can sign here, not ${key.typeUrl}`);
+  const bytes = PubKey.decode(key.value).key;
+  if (bytes.length !== KEY_BYTES) throw ErrInvalidPubKey(`length of pubkey is incorrect: ${bytes.length}`);
+  return bytes;
+}
+
+/** Account address of a secp256k1 key: RIPEMD-160 of the SHA-256 of its compressed form, 20 bytes. */
+export function addressOfKey(publicKey: Uint8Array): Uint8Array {
+  return createHash("ripemd160").update(sha256(publicKey)).digest();
+}
+
+/** Whether `signature` (r and s, 32 bytes each, low s) over the SHA-256 of `message` is by this key. */
+export function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (signature.length !== SIGNATURE_BYTES || !hasLowS(signature)) return false;
+  const key = importKey(publicKey);
+  return key !== undefined && verify("sha256", message, { key, dsaEncoding: "ieee-p1363" }, signature);
+}
+
+function hasLowS(signature: Uint8Array): boolean {
+  let s = 0n;
+  for (const byte of signature.subarray(32)) s = (s << 8n) | BigInt(byte);
+  return s <= HALF_ORDER;
+}
+
+/** Undefined for bytes that are no point of the curve. */
+function importKey(publicKey: Uint8Array): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: Buffer.from(concat(SPKI_PREFIX, publicKey)), format: "der", type: "spki" });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import { utf8 } from "../../base/bytes.ts";
+import { nsToTimestamp, timestampToNs } from "../../comet/proto-blocks.ts";
+import { Header } from "../../proto/gen/tendermint/types/types.ts";
+import type { KVStore } from "../store/kv-store.ts";
+import type { BlockFacts } from "./execution-context.ts";
+
+/** Facts of a block that outlive it: queries at its height and the first checks after a restart need them. */
+export interface BlockRecord extends BlockFacts {
+  readonly proposerAddress: Uint8Array;
+}
+
+/** Store that holds the record; the consensus module owns it. */
+export const BLOCK_RECORD_STORE = "consensus";
+
+const KEY = utf8("LastBlock");
+
+/** Writes the record of the block that begins, as a `tendermint.types.Header` with the other fields empty. */
+export function writeBlockRecord(store: KVStore, record: BlockRecord): void {
+  const { chainId, height, timeNs, proposerAddress } = record;
+  const empty = Header.decode(new Uint8Array(0));
+  const header = { ...empty, chainId, height, time: nsToTimestamp(timeNs), proposerAddress };
+  store.set(KEY, Header.encode(header).finish());
+}
+
+/** The record that the state holds; undefined before the first block. */
+export function readBlockRecord(store: KVStore): BlockRecord | undefined {
+  const bytes = store.get(KEY);
+  if (bytes === undefined) return undefined;
+  const { chainId, height, time, proposerAddress } = Header.decode(bytes);
+  return { chainId, height, timeNs: timestampToNs(time), proposerAddress };
+}

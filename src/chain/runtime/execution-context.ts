@@ -1,0 +1,53 @@
+import { createBranch, type StoreSource } from "../store/branch.ts";
+import { createGasStore } from "../store/gas-store.ts";
+import type { KVStore } from "../store/kv-store.ts";
+import type { Context, ExecutionMode } from "./context.ts";
+import type { ChainEvent } from "./events.ts";
+import type { GasMeter } from "./gas.ts";
+
+/** Facts of the block that a context belongs to. */
+export interface BlockFacts {
+  readonly chainId: string;
+  readonly height: bigint;
+  readonly timeNs: bigint;
+}
+
+/** What a context reads, writes and charges. */
+export interface ExecutionScope {
+  readonly mode: ExecutionMode;
+  readonly gas: GasMeter;
+  readonly stores: StoreSource;
+  readonly emit: (event: ChainEvent) => void;
+}
+
+/** Creates a context whose stores charge its gas meter. */
+export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
+  const opened = new Map<string, KVStore>();
+  return {
+    chainId: block.chainId,
+    height: block.height,
+    timeNs: block.timeNs,
+    mode: scope.mode,
+    gas: scope.gas,
+    emit: scope.emit,
+    store: (name) => {
+      const known = opened.get(name);
+      if (known !== undefined) return known;
+      const store = createGasStore(scope.stores(name), scope.gas);
+      opened.set(name, store);
+      return store;
+    },
+    atomically: (work) => runAtomically(block, scope, work),
+    withGas: (gas) => createContext(block, { ...scope, gas }),
+  };
+}
+
+function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner: Context) => T): T {
+  const branch = createBranch(scope.stores);
+  const events: ChainEvent[] = [];
+  const inner = createContext(block, { ...scope, stores: branch.store, emit: (event) => events.push(event) });
+  const result = work(inner);
+  branch.write();
+  for (const event of events) scope.emit(event);
+  return result;
+}

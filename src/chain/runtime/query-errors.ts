@@ -1,0 +1,66 @@
+import { QueryError } from "./module.ts";
+import { ModuleError } from "./module-error.ts";
+import { ErrInvalidRequest, ErrKeyNotFound, ErrUnauthorized, ErrUnknownRequest } from "./sdk-errors.ts";
+
+/** A failed gRPC query in both its forms: as a gRPC status, and as the ABCI answer. */
+export interface QueryFailure {
+  readonly grpcCode: number;
+  readonly grpcMessage: string;
+  readonly abci: ModuleError;
+}
+
+const GRPC_UNKNOWN = 2;
+/** Names of gRPC codes as Go prints them. */
+const GRPC_NAMES: Readonly<Record<number, string>> = {
+  1: "Canceled",
+  2: "Unknown",
+  3: "InvalidArgument",
+  4: "DeadlineExceeded",
+  5: "NotFound",
+  6: "AlreadyExists",
+  7: "PermissionDenied",
+  8: "ResourceExhausted",
+  9: "FailedPrecondition",
+  10: "Aborted",
+  11: "OutOfRange",
+  12: "Unimplemented",
+  13: "Internal",
+  14: "Unavailable",
+  15: "DataLoss",
+  16: "Unauthenticated",
+};
+
+/**
+ * Says a query's failure as the SDK does. A registered error is gRPC code 2 with the words
+ * "codespace x code n: description: wraps, inner first"; over ABCI it is sdk/6. A plain error (`QueryError` of code 2) is
+ * sdk/18 there, a status of another code keeps its Go form ("rpc error: code = … desc = …"). Rethrows anything else.
+ */
+export function toQueryFailure(thrown: unknown): QueryFailure {
+  if (thrown instanceof ModuleError) {
+    const grpcMessage = grpcMessageOf(thrown);
+    return { grpcCode: GRPC_UNKNOWN, grpcMessage, abci: ErrUnknownRequest(thrown.message) };
+  }
+  if (!(thrown instanceof QueryError)) throw thrown;
+  return { grpcCode: thrown.grpcCode, grpcMessage: thrown.message, abci: abciErrorOf(thrown) };
+}
+
+function abciErrorOf({ grpcCode, message }: QueryError): ModuleError {
+  if (grpcCode === GRPC_UNKNOWN) return ErrInvalidRequest(message);
+  const text = `rpc error: code = ${GRPC_NAMES[grpcCode] ?? `Code(${grpcCode})`} desc = ${message}`;
+  switch (grpcCode) {
+    case 3:
+    case 9:
+      return ErrInvalidRequest(text);
+    case 5:
+      return ErrKeyNotFound(text);
+    case 16:
+      return ErrUnauthorized(text);
+    default:
+      return ErrUnknownRequest(text);
+  }
+}
+
+/** "codespace x code n: description: inner wrap: outer wrap". */
+function grpcMessageOf({ codespace, code, description, wraps }: ModuleError): string {
+  return `codespace ${codespace} code ${code}: ${[description, ...wraps].join(": ")}`;
+}

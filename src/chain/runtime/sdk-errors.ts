@@ -1,0 +1,26 @@
+import { registerError } from "./module-error.ts";
+
+/** Errors of codespace "sdk" (cosmos-sdk v0.50 types/errors), by their Go names. */
+export const ErrTxDecode = registerError("sdk", 2, "tx parse error");
+export const ErrUnauthorized = registerError("sdk", 4, "unauthorized");
+export const ErrInsufficientFunds = registerError("sdk", 5, "insufficient funds");
+export const ErrUnknownRequest = registerError("sdk", 6, "unknown request");
+export const ErrInvalidAddress = registerError("sdk", 7, "invalid address");
+export const ErrInvalidPubKey = registerError("sdk", 8, "invalid pubkey");
+export const ErrUnknownAddress = registerError("sdk", 9, "unknown address");
+export const ErrInvalidCoins = registerError("sdk", 10, "invalid coins");
+export const ErrOutOfGas = registerError("sdk", 11, "out of gas");
+export const ErrMemoTooLarge = registerError("sdk", 12, "memo too large");
+export const ErrInsufficientFee = registerError("sdk", 13, "insufficient fee");
+export const ErrTooManySignatures = registerError("sdk", 14, "maximum number of signatures exceeded");
+export const ErrNoSignatures = registerError("sdk", 15, "no signatures supplied");
+export const ErrInvalidRequest = registerError("sdk", 18, "invalid request");
+export const ErrInvalidHeight = registerError("sdk", 26, "invalid height");
+export const ErrTxTimeoutHeight = registerError("sdk", 30, "tx timeout height");
+export const ErrUnknownExtensionOptions = registerError("sdk", 31, "unknown extension options");
+export const ErrWrongSequence = registerError("sdk", 32, "incorrect account sequence");
+export const ErrKeyNotFound = registerError("sdk", 30, "key not found");
+export const ErrNotFound = registerError("sdk", 38, "not found");
+export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
+/** What the SDK reports for an error that nobody registered: code 1 of codespace "undefined". */
+export const ErrUndefined = registerError("undefined", 1, "internal");
