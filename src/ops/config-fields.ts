@@ -127,3 +127,8 @@ function readSecret(
 function textField(expected: string) {
   return z.string({ error: (issue) => faultText(receivedText(issue.input), expected) });
 }
+
+/** The URL at which an address is reached from this machine. */
+export function httpUrl({ host, port }: ListenAddress): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

@@ -89,6 +89,8 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
         allow_kv_callbacks: z.boolean().default(true),
         /** Serve TX queries too. */
         tx: z.boolean().default(true),
+        /** How many remote blocks before the tip the search starts for a TX query seen for the first time. */
+        tx_lookback_blocks: amountField().prefault("100"),
       })
       .prefault({}),
     batch: z

@@ -10,6 +10,7 @@ import { queryChanges } from "./query-events.ts";
 import { isDue, type QueryState } from "./query-state.ts";
 import type { Registry } from "./registry.ts";
 import { type Lane, runRound } from "./round.ts";
+import { runTxRound, type TxDeps } from "./tx-round.ts";
 
 /** What the engine's parts share: the local chain as it was last seen. */
 export interface EngineDeps {
@@ -17,7 +18,8 @@ export interface EngineDeps {
   readonly local: ChainClient;
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly Omit<Lane, "localHeight">[];
+  readonly tx: TxDeps;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -46,12 +48,13 @@ export function createEngine(deps: EngineDeps): Engine {
   const faults = new Map<string, string | undefined>(
     deps.lanes.map((lane) => [lane.connectionId, undefined]),
   );
+  const lanes: readonly Lane[] = deps.lanes.map((lane) => ({ ...lane, localHeight: height.now }));
   let loaded = false;
   return {
     services: [
       { name: "local chain subscription", run: (signal) => deps.subscription.run(signal) },
       { name: "query registry", run: (signal) => followChain(deps, height, () => (loaded = true), signal) },
-      ...deps.lanes.map((lane) => ({
+      ...lanes.map((lane) => ({
         name: `lane ${lane.connectionId}`,
         run: (signal: AbortSignal) => runLane(deps, lane, { height, faults }, signal),
       })),
@@ -189,7 +192,7 @@ async function runLane(deps: EngineDeps, lane: Lane, view: LaneView, signal: Abo
     noteStates(lane);
     try {
       if (due.length > 0 && seen > 0n) {
-        await runRound(lane, due, signal);
+        await runDue(deps, lane, due, signal);
         lane.metrics.rounds.inc({ connection_id: lane.connectionId, outcome: "done" });
       }
       failures = 0;
@@ -212,9 +215,21 @@ async function runLane(deps: EngineDeps, lane: Lane, view: LaneView, signal: Abo
   }
 }
 
+async function runDue(
+  deps: EngineDeps,
+  lane: Lane,
+  due: readonly QueryState[],
+  signal: AbortSignal,
+): Promise<void> {
+  const kv = due.filter(({ query }) => query.type === "kv");
+  const tx = due.filter(({ query }) => query.type === "tx");
+  if (kv.length > 0) await runRound(lane, kv, signal);
+  if (tx.length > 0) await runTxRound(lane, deps.tx, tx, signal);
+}
+
 function dueQueries(lane: Lane, localHeight: bigint): readonly QueryState[] {
   const nowMs = lane.clock.nowMs();
-  return laneStates(lane).filter((state) => state.query.type === "kv" && isDue(state, localHeight, nowMs));
+  return laneStates(lane).filter((state) => isDue(state, localHeight, nowMs));
 }
 
 function laneStates(lane: Lane): readonly QueryState[] {

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { RpcObserver } from "../client/rpc-caller.ts";
 import { QUERY_FAULT_CODES } from "./query-state.ts";
 
 /** Everything that the relayer measures; names and meanings in its README. */
@@ -11,6 +12,8 @@ export interface RelayerMetrics {
   readonly queries: Gauge<"connection_id" | "state">;
   readonly localHeight: Gauge<string>;
   readonly connected: Gauge<string>;
+  readonly rpcCalls: Counter<"chain_id" | "method" | "outcome">;
+  readonly rpcBytes: Counter<"chain_id" | "direction">;
 }
 
 /** States that `relaywatch_relayer_queries` counts. */
@@ -67,6 +70,18 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       help: "Whether the local chain's WebSocket is connected.",
       registers,
     }),
+    rpcCalls: new Counter({
+      name: "relaywatch_relayer_rpc_calls_total",
+      help: "RPC calls by chain, method and how they ended.",
+      labelNames: ["chain_id", "method", "outcome"],
+      registers,
+    }),
+    rpcBytes: new Counter({
+      name: "relaywatch_relayer_rpc_bytes_total",
+      help: "Bytes of RPC requests sent and answers received, bodies only.",
+      labelNames: ["chain_id", "direction"],
+      registers,
+    }),
   };
   for (const connection_id of connectionIds) zero(metrics, connection_id);
   return metrics;
@@ -80,4 +95,15 @@ function zero(metrics: RelayerMetrics, connection_id: string): void {
   metrics.clientUpdates.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });
+}
+
+/** Counts the RPC traffic with one chain. */
+export function createRpcObserver(metrics: RelayerMetrics, chain_id: string): RpcObserver {
+  return {
+    onCall: ({ method, outcome }) => metrics.rpcCalls.inc({ chain_id, method, outcome }),
+    onRequest: ({ bytesOut, bytesIn }) => {
+      metrics.rpcBytes.inc({ chain_id, direction: "sent" }, bytesOut);
+      metrics.rpcBytes.inc({ chain_id, direction: "received" }, bytesIn);
+    },
+  };
 }

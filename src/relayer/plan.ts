@@ -1,11 +1,11 @@
 import type { QueryState } from "./query-state.ts";
 
-/** A KV result that is ready to be sent: proven and within bounds. */
+/** A result that is ready to be sent: proven and within bounds. */
 export interface ProvenResult {
   readonly state: QueryState;
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** Number of keys: what its gas grows with. */
+  /** Number of keys, or of what costs as much: what its gas grows with. */
   readonly keys: number;
 }
 
@@ -30,12 +30,12 @@ export const GAS_PER_KEY = 30_000n;
  * Splits proven results into transactions: keeps order, fills each up to the limits; a result that alone exceeds a
  * limit travels alone. Linear.
  */
-export function planBatches(
-  results: readonly ProvenResult[],
+export function planBatches<T extends ProvenResult>(
+  results: readonly T[],
   limits: BatchLimits,
-): readonly (readonly ProvenResult[])[] {
-  const batches: ProvenResult[][] = [];
-  let open: ProvenResult[] = [];
+): readonly (readonly T[])[] {
+  const batches: T[][] = [];
+  let open: T[] = [];
   let gas = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;
   let bytes = 0;
   for (const result of results) {

@@ -62,6 +62,15 @@ export function answered(
   return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: state.results + 1 };
 }
 
+/** After a search for transactions that went through, with `results` of them relayed. */
+export function searched(
+  state: QueryState,
+  at: { readonly localHeight: bigint; readonly results: number },
+): QueryState {
+  const query = { ...state.query, lastLocalHeight: at.localHeight };
+  return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: state.results + at.results };
+}
+
 /** Whether a query wants a result at this local height and time: never answered, or `updatePeriod` blocks since. */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;

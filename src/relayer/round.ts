@@ -3,7 +3,13 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
 import type { TxSender, WireMessage } from "../client/tx-sender.ts";
-import { knowsHeight, revisionOf, updateClientMessage, updateHeader } from "./client-update.ts";
+import {
+  type HeaderDeps,
+  knowsHeight,
+  revisionOf,
+  updateClientMessage,
+  updateHeader,
+} from "./client-update.ts";
 import type { LightClientState, LocalQueries } from "./local-queries.ts";
 import type { RelayerMetrics } from "./metrics.ts";
 import { type BatchLimits, oldestFirst, type ProvenResult, planBatches } from "./plan.ts";
@@ -25,6 +31,8 @@ export interface Lane {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: RelayerMetrics;
+  /** Latest local height seen. */
+  readonly localHeight: () => bigint;
   readonly settings: LaneSettings;
 }
 
@@ -37,7 +45,7 @@ export interface LaneSettings {
 }
 
 /** One remote height at which a round reads, and the header that proves it. */
-interface ReadPoint {
+export interface ReadPoint {
   readonly client: LightClientState;
   readonly block: LightBlockBytes;
   /** Height of the state that is read: one below the block, whose header holds its root. */
@@ -63,7 +71,8 @@ export async function runRound(lane: Lane, due: readonly QueryState[], signal: A
   }
 }
 
-async function readPoint(lane: Lane, signal: AbortSignal): Promise<ReadPoint> {
+/** The newest remote block whose state can be proven to the connection's client. Throws `RelayError`. */
+export async function readPoint(lane: Lane, signal: AbortSignal): Promise<ReadPoint> {
   const [status, clientId] = await Promise.all([
     lane.remote.status(signal),
     lane.local.clientOfConnection(lane.connectionId, signal),
@@ -116,7 +125,7 @@ async function proveCandidates(
   );
   return proofs.flatMap(({ state, result }) => {
     if (result.ok && result.value.message.length <= lane.settings.limits.bytes) return [result.value];
-    holdBack(lane, state, result.ok ? tooLarge(result.value, lane.settings.limits) : result.fault);
+    noteFault(lane, state, result.ok ? tooLarge(result.value, lane.settings.limits) : result.fault);
     return [];
   });
 }
@@ -134,11 +143,7 @@ async function clientUpdate(
   signal: AbortSignal,
 ): Promise<WireMessage | undefined> {
   const { client, block } = point;
-  const deps = {
-    local: lane.local,
-    remote: lane.remote,
-    nowNs: () => BigInt(Math.round(lane.clock.nowMs())) * 1_000_000n,
-  };
+  const deps = headerDeps(lane);
   if (await knowsHeight(deps, client, { revision: point.at.revision, height: block.height }, signal))
     return undefined;
   lane.metrics.clientUpdates.inc({ connection_id: lane.connectionId });
@@ -149,11 +154,17 @@ async function clientUpdate(
   );
 }
 
-function settle(lane: Lane, point: ReadPoint, outcome: SubmissionOutcome): void {
+/** What building headers needs of a lane. */
+export function headerDeps(lane: Lane): HeaderDeps {
+  const nowNs = (): bigint => BigInt(Math.round(lane.clock.nowMs())) * 1_000_000n;
+  return { local: lane.local, remote: lane.remote, nowNs };
+}
+
+function settle(lane: Lane, point: ReadPoint, outcome: SubmissionOutcome<ProvenResult>): void {
   const { connectionId, metrics, registry } = lane;
   for (const { result, fault } of outcome.outcomes) {
     if (fault !== undefined) {
-      holdBack(lane, result.state, fault);
+      noteFault(lane, result.state, fault);
       continue;
     }
     const localHeight = outcome.height ?? 0n;
@@ -175,7 +186,7 @@ function settle(lane: Lane, point: ReadPoint, outcome: SubmissionOutcome): void 
 }
 
 /** Notes a fault at the query, with a growing wait; logs a reason once, not at every try. */
-function holdBack(lane: Lane, state: QueryState, fault: QueryFault): void {
+export function noteFault(lane: Lane, state: QueryState, fault: QueryFault): void {
   const { connectionId, clock, random, settings, metrics, registry, logger } = lane;
   registry.replace(state, failed(state, fault, { nowMs: clock.nowMs(), backoff: settings.backoff, random }));
   metrics.results.inc({ connection_id: connectionId, outcome: fault.code });

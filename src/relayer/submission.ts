@@ -4,28 +4,28 @@ import type { ProvenResult } from "./plan.ts";
 import type { QueryFault } from "./query-state.ts";
 
 /** What became of one result of a submission. */
-export interface ResultOutcome {
-  readonly result: ProvenResult;
+export interface ResultOutcome<T extends ProvenResult> {
+  readonly result: T;
   /** undefined: included. */
   readonly fault: QueryFault | undefined;
 }
 
 /** What became of a submission as a whole. */
-export interface SubmissionOutcome {
+export interface SubmissionOutcome<T extends ProvenResult> {
   /** Local height of the block that has it; undefined when nothing was included. */
   readonly height: bigint | undefined;
   readonly gasUsed: bigint;
   readonly bytes: number;
-  readonly outcomes: readonly ResultOutcome[];
+  readonly outcomes: readonly ResultOutcome<T>[];
   /** The client update in front was refused: nothing of this round can be sent; the log says why. */
   readonly headerRefused: string | undefined;
 }
 
 /** What a submission is made of. */
-export interface SubmissionPlan {
+export interface SubmissionPlan<T extends ProvenResult> {
   /** A client update that must come first, or none when the consensus state exists. */
   readonly update: WireMessage | undefined;
-  readonly results: readonly ProvenResult[];
+  readonly results: readonly T[];
 }
 
 /** Settings of submissions. */
@@ -44,13 +44,13 @@ export function submitMessage(queryId: bigint, result: QueryResult, sender: stri
  * Simulates, leaves out what the simulation refuses, sends the rest in one transaction and waits for its block.
  * A result that is refused takes no other with it: a refusal that names no message halves the batch.
  */
-export async function submit(
-  plan: SubmissionPlan,
+export async function submit<T extends ProvenResult>(
+  plan: SubmissionPlan<T>,
   sender: TxSender,
   options: SubmissionOptions,
   signal: AbortSignal,
-): Promise<SubmissionOutcome> {
-  const refused: ResultOutcome[] = [];
+): Promise<SubmissionOutcome<T>> {
+  const refused: ResultOutcome<T>[] = [];
   let results = plan.results;
   for (;;) {
     if (results.length === 0) return nothingSent(refused);
@@ -72,19 +72,23 @@ export async function submit(
   }
 }
 
-function toMessages(plan: SubmissionPlan, options: SubmissionOptions): readonly WireMessage[] {
+function toMessages(plan: SubmissionPlan<ProvenResult>, options: SubmissionOptions): readonly WireMessage[] {
   const results = plan.results.map(({ message }) => ({ typeUrl: options.submitTypeUrl, value: message }));
   return plan.update === undefined ? results : [plan.update, ...results];
 }
 
-interface ReadyToSend {
-  readonly results: readonly ProvenResult[];
+interface ReadyToSend<T extends ProvenResult> {
+  readonly results: readonly T[];
   readonly messages: readonly WireMessage[];
   readonly gasLimit: bigint;
-  readonly refused: readonly ResultOutcome[];
+  readonly refused: readonly ResultOutcome<T>[];
 }
 
-async function send(ready: ReadyToSend, sender: TxSender, signal: AbortSignal): Promise<SubmissionOutcome> {
+async function send<T extends ProvenResult>(
+  ready: ReadyToSend<T>,
+  sender: TxSender,
+  signal: AbortSignal,
+): Promise<SubmissionOutcome<T>> {
   const sent = await sender.send(ready.messages, ready.gasLimit, signal);
   const { confirmation } = sent;
   const spent = {
@@ -105,7 +109,11 @@ async function send(ready: ReadyToSend, sender: TxSender, signal: AbortSignal): 
 }
 
 /** After a failure in the block: the message that it names is at fault; the others were only in its company. */
-function blame(ready: ReadyToSend, log: string, reason: string): readonly ResultOutcome[] {
+function blame<T extends ProvenResult>(
+  ready: ReadyToSend<T>,
+  log: string,
+  reason: string,
+): readonly ResultOutcome<T>[] {
   const index = /message index: (\d+)/.exec(log)?.[1];
   const at = index === undefined ? undefined : Number(index) - (ready.messages.length - ready.results.length);
   return ready.results.map((result, place) =>
@@ -117,12 +125,12 @@ function blame(ready: ReadyToSend, log: string, reason: string): readonly Result
   );
 }
 
-async function inHalves(
-  plan: SubmissionPlan,
+async function inHalves<T extends ProvenResult>(
+  plan: SubmissionPlan<T>,
   sender: TxSender,
   options: SubmissionOptions,
   signal: AbortSignal,
-): Promise<SubmissionOutcome> {
+): Promise<SubmissionOutcome<T>> {
   const middle = Math.ceil(plan.results.length / 2);
   const first = await submit({ ...plan, results: plan.results.slice(0, middle) }, sender, options, signal);
   if (first.headerRefused !== undefined) return first;
@@ -138,15 +146,19 @@ async function inHalves(
   };
 }
 
-function rejected(result: ProvenResult, code: QueryFault["code"], reason: string): ResultOutcome {
+function rejected<T extends ProvenResult>(
+  result: T,
+  code: QueryFault["code"],
+  reason: string,
+): ResultOutcome<T> {
   return { result, fault: { code, reason } };
 }
 
-function nothingSent(outcomes: readonly ResultOutcome[]): SubmissionOutcome {
+function nothingSent<T extends ProvenResult>(outcomes: readonly ResultOutcome<T>[]): SubmissionOutcome<T> {
   return { height: undefined, gasUsed: 0n, bytes: 0, outcomes, headerRefused: undefined };
 }
 
-function headerRefused(plan: SubmissionPlan, log: string): SubmissionOutcome {
+function headerRefused<T extends ProvenResult>(plan: SubmissionPlan<T>, log: string): SubmissionOutcome<T> {
   return {
     ...nothingSent(plan.results.map((result) => rejected(result, "not-included", log))),
     headerRefused: log,

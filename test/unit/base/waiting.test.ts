@@ -42,6 +42,16 @@ describe("withDeadline", () => {
   });
 });
 
+const failing = (fault: string, until: number) => {
+  let calls = 0;
+  const work = async (): Promise<number> => {
+    calls += 1;
+    if (calls < until) throw fault;
+    return calls;
+  };
+  return { work, calls: () => calls };
+};
+
 describe("retry", () => {
   const clock: Clock = { ...systemClock, sleep: async () => {} };
   const options = {
@@ -52,15 +62,6 @@ describe("retry", () => {
   const deps = { clock, random: () => 0, signal: never };
 
   it("stops at success, at the last try, and at a fault that stays", async () => {
-    const failing = (fault: string, until: number) => {
-      let calls = 0;
-      const work = async (): Promise<number> => {
-        calls += 1;
-        if (calls < until) throw fault;
-        return calls;
-      };
-      return { work, calls: () => calls };
-    };
     const second = failing("busy", 2);
     expect(await retry(second.work, options, deps)).toBe(2);
     const late = failing("busy", 9);

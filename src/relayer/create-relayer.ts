@@ -1,0 +1,217 @@
+import type { Registry as MetricsRegistry } from "prom-client";
+import { formatDec18, truncateDec18 } from "../base/decimal.ts";
+import type { Service } from "../base/service.ts";
+import { createBlockTicker } from "../client/block-ticker.ts";
+import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
+import { createTxSender } from "../client/create-tx-sender.ts";
+import type { RpcObserver } from "../client/rpc-caller.ts";
+import { createSigner } from "../client/signer.ts";
+import type { ChainSubscription } from "../client/subscription.ts";
+import type { TxSender } from "../client/tx-sender.ts";
+import { createWebSocketSubscription } from "../client/websocket-subscription.ts";
+import type { DaemonContext } from "../ops/daemon-context.ts";
+import { createHttpService, type HttpService } from "../ops/http-service.ts";
+import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api.ts";
+import { createChainCheck } from "./chain-check.ts";
+import type { RelayerConfig } from "./config.ts";
+import { createEngine } from "./engine.ts";
+import { openJournal } from "./journal.ts";
+import { createLocalQueries } from "./local-queries.ts";
+import { createRelayerMetrics, createRpcObserver } from "./metrics.ts";
+import { queryChangeSubscriptions } from "./query-events.ts";
+import { createRegistry } from "./registry.ts";
+
+/** A relayer that was put together. */
+export interface Relayer {
+  readonly services: readonly Service[];
+  /** The HTTP face; its `ready` gives the bound address. */
+  readonly http: HttpService;
+  readonly status: () => RelayerStatus;
+  /** Closes connections and the journal; after the services have ended. */
+  readonly close: () => void;
+}
+
+/** Puts a relayer together from a checked configuration. Nothing is sent before its services run. Throws `ClientError`. */
+export async function createRelayer(
+  config: RelayerConfig,
+  registry: MetricsRegistry,
+  context: DaemonContext,
+): Promise<Relayer> {
+  const connectionIds = config.connections.map(({ id }) => id);
+  const metrics = createRelayerMetrics(registry, connectionIds);
+  const local = openClient(config.chain, config, {
+    context,
+    observer: createRpcObserver(metrics, config.chain.id),
+  });
+  const remotes = config.connections.map((connection) => ({
+    connection,
+    client: openClient({ id: connection.chain_id, rpc: connection.rpc }, config, {
+      context,
+      observer: createRpcObserver(metrics, connection.chain_id),
+    }),
+  }));
+  const queries = createLocalQueries(local, config.chain.name);
+  const followed = followLocalChain(config, context);
+  const sender = await openSender(config, local, followed, context);
+  const queryRegistry = createRegistry(queryFilter(config, connectionIds), queries);
+  const journal = openJournal(config.state_dir, config.chain.id);
+  const lanes = remotes.map(({ connection, client }) => ({
+    connectionId: connection.id,
+    remote: client,
+    local: queries,
+    sender,
+    registry: queryRegistry,
+    metrics,
+    settings: laneSettings(config),
+    ...surroundings(context),
+  }));
+  const engine = createEngine({
+    chainName: config.chain.name,
+    local,
+    subscription: followed.subscription,
+    registry: queryRegistry,
+    lanes,
+    tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
+    metrics,
+    ...surroundings(context),
+  });
+  const face: ApiDeps = {
+    engine,
+    registry: queryRegistry,
+    journal,
+    metrics: registry,
+    isConnected: followed.subscription.isConnected,
+    address: sender.address,
+    nowMs: context.clock.nowMs,
+  };
+  const chains = [
+    { chainId: config.chain.id, client: local },
+    ...remotes.map(({ connection, client }) => ({ chainId: connection.chain_id, client })),
+  ];
+  return assemble(config, face, context, chains);
+}
+
+function assemble(
+  config: RelayerConfig,
+  face: ApiDeps,
+  context: DaemonContext,
+  chains: readonly { readonly chainId: string; readonly client: PooledChainClient }[],
+): Relayer {
+  const { engine, journal } = face;
+  const http = createHttpService(
+    {
+      name: "icq-relayer HTTP",
+      listen: config.http.listen,
+      portOption: "http.listen",
+      routes: relayerRoutes(face),
+    },
+    { logger: context.logger },
+  );
+  const check = createChainCheck(
+    chains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
+    context.logger,
+  );
+  return {
+    services: [http, check, ...engine.services],
+    http,
+    status: () => relayerStatus(face),
+    close: () => {
+      for (const { client } of chains) client.close();
+      journal.close();
+    },
+  };
+}
+
+function surroundings(context: DaemonContext): Pick<DaemonContext, "clock" | "random" | "logger"> {
+  const { clock, random, logger } = context;
+  return { clock, random, logger };
+}
+
+function openClient(
+  chain: { readonly id: string; readonly rpc: readonly string[] },
+  config: RelayerConfig,
+  deps: { readonly context: DaemonContext; readonly observer: RpcObserver },
+): PooledChainClient {
+  return createChainClient(
+    {
+      endpoints: chain.rpc.map((url) => ({ url })),
+      chainId: chain.id,
+      limits: { deadlineMs: config.deadlines.call },
+    },
+    { ...surroundings(deps.context), observer: deps.observer },
+  );
+}
+
+interface FollowedChain {
+  readonly subscription: ChainSubscription;
+  readonly ticker: ReturnType<typeof createBlockTicker>;
+}
+
+/** The subscription to the local chain; every block that it tells wakes those who wait for inclusion. */
+function followLocalChain(config: RelayerConfig, context: DaemonContext): FollowedChain {
+  const ticker = createBlockTicker();
+  const inner = createWebSocketSubscription(
+    {
+      endpoints: config.chain.rpc.map((url) => ({ url })),
+      chainId: config.chain.id,
+      queries: ["tm.event='NewBlockHeader'", ...queryChangeSubscriptions(config.chain.name)],
+    },
+    surroundings(context),
+  );
+  const next: ChainSubscription["next"] = async (signal) => {
+    const notice = await inner.next(signal);
+    if (notice.kind === "block") ticker.notify();
+    return notice;
+  };
+  return { subscription: { ...inner, next }, ticker };
+}
+
+async function openSender(
+  config: RelayerConfig,
+  client: PooledChainClient,
+  followed: FollowedChain,
+  context: DaemonContext,
+): Promise<TxSender> {
+  const { mnemonic, prefix, hd_path: hdPath } = config.signer;
+  const signer = await createSigner({ kind: "mnemonic", mnemonic, hdPath }, prefix);
+  context.logger.info("relayer account", {
+    address: signer.address,
+    maxGasPrice: formatDec18(config.gas.max_price),
+  });
+  return createTxSender(
+    {
+      chainId: config.chain.id,
+      memo: "",
+      gasPrice: {
+        denom: config.gas.denom,
+        multiplier: config.gas.price_multiplier,
+        cap: config.gas.max_price,
+        fallback: config.gas.fallback_price,
+      },
+      limits: { confirmDeadlineMs: config.deadlines.inclusion },
+    },
+    { client, signer, ticker: followed.ticker, ...surroundings(context) },
+  );
+}
+
+function queryFilter(
+  config: RelayerConfig,
+  connectionIds: readonly string[],
+): Parameters<typeof createRegistry>[0] {
+  const { owners, ids, tx } = config.queries;
+  return { connectionIds, owners, queryIds: ids, types: tx ? ["kv", "tx"] : ["kv"] };
+}
+
+function laneSettings(
+  config: RelayerConfig,
+): Parameters<typeof createEngine>[0]["lanes"][number]["settings"] {
+  return {
+    allowKvCallbacks: config.queries.allow_kv_callbacks,
+    limits: config.batch,
+    backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
+    submission: {
+      submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
+      gasAdjustmentPermille: truncateDec18(config.gas.adjustment * 1_000n),
+    },
+  };
+}
