@@ -109,7 +109,10 @@ function parseOwnState(genesis: Readonly<Record<string, unknown>>): OwnState {
     }),
     submittedTxs: parseList(genesis, "submitted_txs", (entry, path) => {
       const fields = parseObject(entry, path);
-      return { queryId: parseId(fields["query_id"], `${path}.query_id`), hash: parseHash(fields["hash"], path) };
+      return {
+        queryId: parseId(fields["query_id"], `${path}.query_id`),
+        hash: parseHash(fields["hash"], path),
+      };
     }),
     removedTxQueries: parseList(genesis, "removed_tx_queries", parseId),
   };
@@ -131,7 +134,8 @@ function parseObject(value: unknown, path: string): Readonly<Record<string, unkn
 }
 
 function parseId(value: unknown, path: string): bigint {
-  if (typeof value === "string" && /^\d{1,20}$/.test(value) && BigInt(value) < 2n ** 64n) return BigInt(value);
+  if (typeof value === "string" && /^\d{1,20}$/.test(value) && BigInt(value) < 2n ** 64n)
+    return BigInt(value);
   throw new Error(`interchainqueries.${path}: a decimal uint64 as text was expected`);
 }
 

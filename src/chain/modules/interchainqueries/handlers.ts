@@ -1,3 +1,4 @@
+import type { ProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
 import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import type {
   MsgRegisterInterchainQuery,
@@ -29,8 +30,10 @@ import type {
   InterchainqueriesOptions,
 } from "./types.ts";
 
-/** Options and keepers, as every handler gets them. */
-export interface Environment extends InterchainqueriesOptions, InterchainqueriesDeps {}
+/** Options, keepers and the proof verifier, as every handler gets them. */
+export interface Environment extends InterchainqueriesOptions, InterchainqueriesDeps {
+  readonly proofs: ProofVerifier;
+}
 
 /** MsgRegisterInterchainQuery (spec 000, "Interchain queries module: messages"). */
 export function registerQuery(

@@ -1,3 +1,4 @@
+import { createProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
 import * as wire from "../../../proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -18,7 +19,7 @@ export function createInterchainqueriesModule(
   options: InterchainqueriesOptions,
   deps: InterchainqueriesDeps,
 ): ChainModule {
-  const environment: Environment = { ...options, ...deps };
+  const environment: Environment = { ...options, ...deps, proofs: createProofVerifier() };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
@@ -45,7 +46,11 @@ interface Handling<M, R> {
 
 function messageHandlers(environment: Environment): readonly MessageHandler[] {
   const handler = <M, R>(name: string, handling: Handling<M, R>): MessageHandler =>
-    toHandler(toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName), handling, environment);
+    toHandler(
+      toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName),
+      handling,
+      environment,
+    );
   return [
     handler("MsgRegisterInterchainQuery", {
       request: wire.MsgRegisterInterchainQuery,
@@ -96,7 +101,11 @@ function answeringEmpty<M>(
   };
 }
 
-function toHandler<M, R>(typeUrl: string, handling: Handling<M, R>, environment: Environment): MessageHandler {
+function toHandler<M, R>(
+  typeUrl: string,
+  handling: Handling<M, R>,
+  environment: Environment,
+): MessageHandler {
   const { request, response, signer, handle } = handling;
   return {
     typeUrl,

@@ -1,4 +1,5 @@
 import { equalBytes } from "../../../base/bytes.ts";
+import type { ProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { KVKey, RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import type { QueryResult, StorageValue } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
@@ -8,7 +9,7 @@ import { callKvOwner } from "./callbacks.ts";
 import { invalidClientId, invalidHeight, invalidSubmittedResult, invalidType } from "./errors.ts";
 import type { Environment } from "./handlers.ts";
 import { saveKvResult } from "./keeper.ts";
-import { readProofs, verifyValue } from "./kv-proof.ts";
+import { decodeProof, verifyValue } from "./kv-proof.ts";
 
 /** Values submitted for a query over the connection's client. */
 export interface KvSubmission {
@@ -32,7 +33,9 @@ export function submitKvResult(context: Context, submission: KvSubmission, envir
       `KV keys length from result is not equal to registered query keys length: ${result.kvResults.length} != ${query.keys.length}`,
     );
   const root = requireRoot(context, clientId, result, environment);
-  const kvResults = query.keys.map((key, index) => provenValue(root, key, result.kvResults[index]));
+  const kvResults = query.keys.map((key, index) =>
+    provenValue(environment.proofs, root, key, result.kvResults[index]),
+  );
   saveKvResult(context, query, { ...result, kvResults });
   if (result.allowKvCallbacks) callKvOwner(context, environment.contracts, query);
 }
@@ -70,9 +73,14 @@ function requireRoot(
 }
 
 /** Checks one value in the deployed order: a proof is there, key, path, proof. */
-function provenValue(root: Uint8Array, key: KVKey, value: StorageValue | undefined): StorageValue {
+function provenValue(
+  proofs: ProofVerifier,
+  root: Uint8Array,
+  key: KVKey,
+  value: StorageValue | undefined,
+): StorageValue {
   if (value === undefined) throw invalidSubmittedResult("value is missing");
-  const proofs = readProofs(value.Proof);
+  const proof = decodeProof(proofs, value.Proof);
   if (!equalBytes(value.key, key.key))
     throw invalidSubmittedResult(
       `KV key from result is not equal to registered query key: ${goBytes(value.key)} != ${goBytes(key.key)}`,
@@ -81,7 +89,8 @@ function provenValue(root: Uint8Array, key: KVKey, value: StorageValue | undefin
     throw invalidSubmittedResult(
       `KV path from result is not equal to registered query storage prefix: ${value.storagePrefix} != ${key.path}`,
     );
-  return { ...value, value: verifyValue(root, value, proofs) };
+  const proven = { root, store: key.path, key: key.key, value: value.value, proof };
+  return { ...value, value: verifyValue(proofs, proven) };
 }
 
 /** Bytes as Go prints a slice: "[1 125 203]". */

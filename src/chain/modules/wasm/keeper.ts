@@ -1,0 +1,97 @@
+import { concat, prefixEnd, toHex, utf8 } from "../../../base/bytes.ts";
+import { sha256 } from "../../../base/sha256.ts";
+import { CodeInfo, ContractInfo } from "../../../proto/gen/cosmwasm/wasm/v1/types.ts";
+import type { Context } from "../../runtime/context.ts";
+import { bytesCodec, createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
+import type { Entry, KVStore } from "../../store/kv-store.ts";
+import type { ContractCode } from "./contract.ts";
+import * as keys from "./keys.ts";
+
+const codeSequence = createItem(keys.MODULE_NAME, keys.CODE_SEQUENCE_KEY, uint64Codec);
+const instanceSequence = createItem(keys.MODULE_NAME, keys.INSTANCE_SEQUENCE_KEY, uint64Codec);
+
+/** Codes by id. */
+export const codes = createMap(
+  keys.MODULE_NAME,
+  keys.CODE_PREFIX,
+  uint64Codec,
+  messageCodec<CodeInfo>(CodeInfo),
+);
+/** Contracts by address bytes. */
+export const contracts = createMap(
+  keys.MODULE_NAME,
+  keys.CONTRACT_PREFIX,
+  bytesCodec,
+  messageCodec<ContractInfo>(ContractInfo),
+);
+
+/** The two counters, as the ids that come next. */
+export const sequences = {
+  nextCodeId: (context: Context): bigint => codeSequence.get(context) ?? 1n,
+  nextInstance: (context: Context): bigint => instanceSequence.get(context) ?? 1n,
+  setNextCodeId: (context: Context, id: bigint): void => codeSequence.set(context, id),
+  setNextInstance: (context: Context, id: bigint): void => instanceSequence.set(context, id),
+};
+
+/** Assigns a code id. */
+export function takeCodeId(context: Context): bigint {
+  const id = sequences.nextCodeId(context);
+  codeSequence.set(context, id + 1n);
+  return id;
+}
+
+/** Assigns an instance number. */
+export function takeInstance(context: Context): bigint {
+  const id = sequences.nextInstance(context);
+  instanceSequence.set(context, id + 1n);
+  return id;
+}
+
+/** What identifies a code that is written in TypeScript: a hash of its name. */
+export function codeHash(code: ContractCode): Uint8Array {
+  return sha256(utf8(`relaywatch/contract/${code.name}`));
+}
+
+/** Finds codes by their hash. */
+export function createCodeRegistry(
+  codesByName: readonly ContractCode[],
+): (hash: Uint8Array) => ContractCode | undefined {
+  const byHash = new Map(codesByName.map((code) => [toHex(codeHash(code)), code]));
+  return (hash) => byHash.get(toHex(hash));
+}
+
+/** Where a contract's own keys begin. */
+export function statePrefix(address: Uint8Array): Uint8Array {
+  return concat(keys.STATE_PREFIX, address);
+}
+
+/** A contract's own keys as a store of their own. */
+export function contractStore(context: Context, address: Uint8Array): KVStore {
+  const prefix = statePrefix(address);
+  const parent = context.store(keys.MODULE_NAME);
+  const own = (key: Uint8Array): Uint8Array => concat(prefix, key);
+  const range = (start?: Uint8Array, end?: Uint8Array): readonly [Uint8Array, Uint8Array | undefined] => [
+    start === undefined ? prefix : own(start),
+    end === undefined ? prefixEnd(prefix) : own(end),
+  ];
+  return {
+    get: (key) => parent.get(own(key)),
+    has: (key) => parent.has(own(key)),
+    set: (key, value) => parent.set(own(key), value),
+    delete: (key) => parent.delete(own(key)),
+    iterate: (start, end) => withoutPrefix(parent.iterate(...range(start, end)), prefix.length),
+    iterateReverse: (start, end) => withoutPrefix(parent.iterateReverse(...range(start, end)), prefix.length),
+  };
+}
+
+/** A view that refuses writes: a query must not change anything. */
+export function readOnly(store: KVStore): KVStore {
+  const refuse = (): never => {
+    throw new Error("this is a bug: a contract wrote during a query");
+  };
+  return { ...store, set: refuse, delete: refuse };
+}
+
+function* withoutPrefix(entries: IterableIterator<Entry>, length: number): IterableIterator<Entry> {
+  for (const [key, value] of entries) yield [key.subarray(length), value];
+}
