@@ -22,12 +22,22 @@ interface WireTimestamp {
   readonly nanos: number;
 }
 
-/** Nanoseconds since the Unix epoch of a `google.protobuf.Timestamp`; absent: Go's zero time. */
+/** First second after the year 9999, where protobuf's times end. They begin with Go's zero time. */
+const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
+
+/** Nanoseconds since the Unix epoch of a `google.protobuf.Timestamp`; absent: Go's zero time. Throws `CometError` outside the years 1 to 9999. */
 export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   if (timestamp === undefined) return GO_ZERO_TIME_NS;
-  return timestamp.seconds * NS_PER_SECOND + BigInt(timestamp.nanos);
+  const timeNs = timestamp.seconds * NS_PER_SECOND + BigInt(timestamp.nanos);
+  const isValid = timestamp.nanos >= 0 && timestamp.nanos < 1_000_000_000;
+  if (!isValid || timeNs < GO_ZERO_TIME_NS || timeNs >= END_OF_TIME_NS) {
+    throw malformed(
+      "timestamp",
+      `timestamp: seconds:${timestamp.seconds} nanos:${timestamp.nanos} out of range`,
+    );
+  }
+  return timeNs;
 }
-
 /** A `google.protobuf.Timestamp` of nanoseconds since the Unix epoch. */
 export function nsToTimestamp(timeNs: bigint): { seconds: bigint; nanos: number } {
   return splitNs(timeNs);

@@ -68,3 +68,14 @@ export function asModuleError<T>(words: string, check: () => T): T {
     throw fault;
   }
 }
+
+/** Runs the decoding of untrusted bytes; whatever is wrong with them becomes an unregistered error, as Go's `proto: …`. */
+export function decoded<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (fault) {
+    if (fault instanceof ModuleError) throw fault;
+    // generated decoders throw plain errors for truncated or wrongly typed bytes
+    throw unregistered(`proto: ${fault instanceof Error ? fault.message : "cannot decode"}`);
+  }
+}

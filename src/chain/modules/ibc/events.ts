@@ -13,7 +13,10 @@ export interface ClientOf {
 /** Events of a created client. */
 export function clientCreated(client: ClientOf, consensusHeight: Height): readonly ChainEvent[] {
   return [
-    event("create_client", [...clientAttributes(client), ["consensus_height", formatHeight(consensusHeight)]]),
+    event("create_client", [
+      ...clientAttributes(client),
+      ["consensus_height", formatHeight(consensusHeight)],
+    ]),
     moduleEvent(),
   ];
 }

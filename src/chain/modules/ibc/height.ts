@@ -36,10 +36,11 @@ export function isZeroHeight(height: Height): boolean {
   return height.revisionNumber === 0n && height.revisionHeight === 0n;
 }
 
-/** The revision at the end of a chain id ("test-2": 2), 0 when it has none. */
+/** The revision at the end of a chain id ("test-2": 2), 0 when it has none or more than 64 bits (where ibc-go panics). */
 export function revisionOfChainId(chainId: string): bigint {
   if (!REVISION_FORMAT.test(chainId)) return 0n;
-  return BigInt(chainId.slice(chainId.lastIndexOf("-") + 1));
+  const revision = BigInt(chainId.slice(chainId.lastIndexOf("-") + 1));
+  return revision > MAX_UINT64 ? 0n : revision;
 }
 
 /** The chain id with another revision; unchanged when it has none. A client follows its chain through upgrades this way. */

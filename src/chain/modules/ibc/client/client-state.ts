@@ -3,7 +3,7 @@ import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts"
 import { ClientState as LocalhostState } from "../../../../proto/gen/ibc/lightclients/localhost/v2/localhost.ts";
 import { ClientState as TendermintState } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../proto/type-urls.ts";
-import { ErrUnpackAny, unregistered } from "../errors.ts";
+import { decoded, ErrUnpackAny, unregistered } from "../errors.ts";
 import { ZERO_HEIGHT } from "../height.ts";
 
 /** Type of a client that follows a CometBFT chain. */
@@ -24,9 +24,9 @@ export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
     case TYPE_URL.tendermintClientState:
-      return { type: TENDERMINT_TYPE, state: withValues(TendermintState.decode(any.value)) };
+      return { type: TENDERMINT_TYPE, state: withValues(decoded(() => TendermintState.decode(any.value))) };
     case LOCALHOST_URL:
-      return { type: LOCALHOST, state: LocalhostState.decode(any.value) };
+      return { type: LOCALHOST, state: decoded(() => LocalhostState.decode(any.value)) };
     default:
       throw unregistered(
         `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ClientState`,

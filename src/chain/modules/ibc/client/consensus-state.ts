@@ -3,7 +3,7 @@ import { nsToTimestamp, timestampToNs } from "../../../../comet/proto-blocks.ts"
 import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
 import { ConsensusState } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../proto/type-urls.ts";
-import { ErrUnpackAny, unregistered } from "../errors.ts";
+import { decoded, ErrUnpackAny, unregistered } from "../errors.ts";
 
 /** What a client keeps of a verified header: its time, its app hash, and the hash of the validators that come next. */
 export interface VerifiedState {
@@ -20,12 +20,14 @@ export function unpackConsensusState(any: Any | undefined): VerifiedState {
       `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ConsensusState`,
     );
   }
-  const state = ConsensusState.decode(any.value);
-  return {
-    timeNs: timestampToNs(state.timestamp),
-    root: state.root?.hash ?? new Uint8Array(0),
-    nextValidatorsHash: state.nextValidatorsHash,
-  };
+  return decoded(() => {
+    const state = ConsensusState.decode(any.value);
+    return {
+      timeNs: timestampToNs(state.timestamp),
+      root: state.root?.hash ?? new Uint8Array(0),
+      nextValidatorsHash: state.nextValidatorsHash,
+    };
+  });
 }
 
 /** A consensus state as the Any that is stored and proven. */
@@ -51,4 +53,3 @@ export function isSameState(a: VerifiedState, b: VerifiedState): boolean {
     equalBytes(a.nextValidatorsHash, b.nextValidatorsHash)
   );
 }
-

@@ -1,0 +1,21 @@
+import type { Context } from "../../../runtime/context.ts";
+import { selfHeight } from "../height.ts";
+import { openClientStore } from "./client-store.ts";
+import { LOCALHOST } from "./client-state.ts";
+import { statusOf } from "./client-status.ts";
+
+/** Creates the client that a chain has of itself. */
+export function createLocalhostClient(context: Context): void {
+  openClientStore(context, LOCALHOST).setClientState({
+    type: LOCALHOST,
+    state: { latestHeight: selfHeight(context) },
+  });
+}
+
+/** Moves the localhost client to this block's height; does nothing when clients of its type are not allowed. */
+export function updateLocalhostClient(context: Context): void {
+  const store = openClientStore(context, LOCALHOST);
+  const client = store.clientState();
+  if (client === undefined || statusOf(context, client, store) !== "Active") return;
+  store.setClientState({ type: LOCALHOST, state: { latestHeight: selfHeight(context) } });
+}

@@ -1,0 +1,156 @@
+import { fromUtf8, utf8 } from "../../../../base/bytes.ts";
+import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
+import type { Height, IdentifiedClientState } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
+import * as wire from "../../../../proto/gen/ibc/core/client/v1/query.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
+import { paginateFiltered } from "../../../runtime/pagination.ts";
+import { ErrClientNotFound, ErrConsensusStateNotFound } from "../errors.ts";
+import { formatHeight, parseHeight } from "../height.ts";
+import { validateClientId } from "../identifiers.ts";
+import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../keys.ts";
+import { getClientParams } from "../params.ts";
+import { checkArgument, found, queryHandler, unproven } from "../query-handler.ts";
+import { latestHeightOf, packClientState, type StoredClient } from "./client-state.ts";
+import { statusOf } from "./client-status.ts";
+import { type ClientStore, openClientStore } from "./client-store.ts";
+import { packConsensusState } from "./consensus-state.ts";
+
+const SERVICE = "/ibc.core.client.v1.Query";
+
+/** The queries of `ibc.core.client.v1.Query`, but those for chain upgrades and membership. */
+export const clientQueries: readonly QueryHandler[] = [
+  queryHandler(
+    `${SERVICE}/ClientState`,
+    { request: wire.QueryClientStateRequest, response: wire.QueryClientStateResponse },
+    (context, { clientId }) => {
+      const { client } = clientOf(context, clientId);
+      return { clientState: packClientState(client), ...unproven(context) };
+    },
+  ),
+  queryHandler(
+    `${SERVICE}/ClientStates`,
+    { request: wire.QueryClientStatesRequest, response: wire.QueryClientStatesResponse },
+    queryClientStates,
+  ),
+  queryHandler(
+    `${SERVICE}/ConsensusState`,
+    { request: wire.QueryConsensusStateRequest, response: wire.QueryConsensusStateResponse },
+    queryConsensusState,
+  ),
+  queryHandler(
+    `${SERVICE}/ConsensusStates`,
+    { request: wire.QueryConsensusStatesRequest, response: wire.QueryConsensusStatesResponse },
+    queryConsensusStates,
+  ),
+  queryHandler(
+    `${SERVICE}/ConsensusStateHeights`,
+    { request: wire.QueryConsensusStateHeightsRequest, response: wire.QueryConsensusStateHeightsResponse },
+    queryHeights,
+  ),
+  queryHandler(
+    `${SERVICE}/ClientStatus`,
+    { request: wire.QueryClientStatusRequest, response: wire.QueryClientStatusResponse },
+    (context, { clientId }) => {
+      const { client, store } = clientOf(context, clientId);
+      return { status: statusOf(context, client, store) };
+    },
+  ),
+  queryHandler(
+    `${SERVICE}/ClientParams`,
+    { request: wire.QueryClientParamsRequest, response: wire.QueryClientParamsResponse },
+    (context) => ({ params: getClientParams(context) }),
+  ),
+];
+
+function clientOf(
+  context: Context,
+  clientId: string,
+): { readonly client: StoredClient; readonly store: ClientStore } {
+  checkArgument(() => validateClientId(clientId));
+  const store = openClientStore(context, clientId);
+  return { client: found(store.clientState(), () => ErrClientNotFound(clientId)), store };
+}
+
+/** Pages as ibc-go does: what is seen beside the page is answered too, so that a page by offset has one entry more. */
+function queryClientStates(
+  context: Context,
+  { pagination }: wire.QueryClientStatesRequest,
+): wire.QueryClientStatesResponse {
+  const clientStates: IdentifiedClientState[] = [];
+  const paged = { store: context.store(STORE_NAME), prefix: CLIENTS_PREFIX };
+  const page = paginateFiltered(paged, pagination, (key, value) => {
+    const clientId = clientIdOfStateKey(key);
+    if (clientId === undefined) return false;
+    clientStates.push({ clientId, clientState: Any.decode(value) });
+    return true;
+  });
+  clientStates.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
+  return { clientStates, pagination: page };
+}
+
+/** "/{id}/clientState" is the path of a client's state; iteration keys are no text and never end so. */
+function clientIdOfStateKey(key: Uint8Array): string | undefined {
+  const match = /^\/([^/]+)\/clientState$/.exec(Buffer.from(key).toString("latin1"));
+  return match?.[1];
+}
+
+function queryConsensusState(
+  context: Context,
+  { clientId, latestHeight, ...asked }: wire.QueryConsensusStateRequest,
+): wire.QueryConsensusStateResponse {
+  checkArgument(() => validateClientId(clientId));
+  if (!latestHeight && asked.revisionHeight === 0n) {
+    throw new QueryError(3, "consensus state height cannot be 0");
+  }
+  const store = openClientStore(context, clientId);
+  const height = latestHeight ? latestOf(store) : asked;
+  const state = found(height === undefined ? undefined : store.consensusState(height), () =>
+    ErrConsensusStateNotFound(`client-id: ${clientId}, height: ${formatHeight(asked)}`),
+  );
+  return { consensusState: packConsensusState(state), ...unproven(context) };
+}
+
+function latestOf(store: ClientStore): Height | undefined {
+  const client = store.clientState();
+  return client === undefined ? undefined : latestHeightOf(client);
+}
+
+function queryConsensusStates(
+  context: Context,
+  { clientId, pagination }: wire.QueryConsensusStatesRequest,
+): wire.QueryConsensusStatesResponse {
+  const consensusStates: wire.QueryConsensusStatesResponse["consensusStates"] = [];
+  const page = pageStates({ context, clientId }, pagination, (height, value) => {
+    consensusStates.push({ height, consensusState: Any.decode(value) });
+  });
+  return { consensusStates, pagination: page };
+}
+
+function queryHeights(
+  context: Context,
+  { clientId, pagination }: wire.QueryConsensusStateHeightsRequest,
+): wire.QueryConsensusStateHeightsResponse {
+  const consensusStateHeights: Height[] = [];
+  const page = pageStates({ context, clientId }, pagination, (height) => consensusStateHeights.push(height));
+  return { consensusStateHeights, pagination: page };
+}
+
+/** Walks a client's consensus states in the order of their keys, which is that of texts: 2-1000 comes before 2-33. */
+function pageStates(
+  { context, clientId }: { readonly context: Context; readonly clientId: string },
+  pagination: wire.QueryConsensusStatesRequest["pagination"],
+  onState: (height: Height, value: Uint8Array) => void,
+): wire.QueryConsensusStatesResponse["pagination"] {
+  checkArgument(() => validateClientId(clientId));
+  const paged = { store: context.store(STORE_NAME), prefix: consensusStatesPrefix(clientId) };
+  return paginateFiltered(paged, pagination, (key, value) => {
+    if (key.includes(SLASH)) return false;
+    const height = parseHeight(fromUtf8(key));
+    if (height === undefined) return false;
+    onState(height, value);
+    return true;
+  });
+}
+
+const SLASH = utf8("/")[0] ?? 0;

@@ -1,0 +1,76 @@
+import { fromUtf8, prefixEnd, utf8 } from "../../../../base/bytes.ts";
+import {
+  ClientPaths,
+  ConnectionEnd,
+  type IdentifiedConnection,
+} from "../../../../proto/gen/ibc/core/connection/v1/connection.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { createItem, uint64Codec } from "../../../store/collections.ts";
+import { LOCALHOST } from "../client/client-state.ts";
+import {
+  clientConnectionsKey,
+  CONNECTIONS_PREFIX,
+  connectionKey,
+  NEXT_CONNECTION_SEQUENCE,
+  STORE_NAME,
+} from "../keys.ts";
+
+/** Id of the connection that a chain has to itself. */
+export const LOCALHOST_CONNECTION = "connection-localhost";
+
+/** State of a connection over which packets and queries go. */
+export const STATE_OPEN = 3;
+
+/** The one version of connections that there is. */
+export const CONNECTION_VERSION = { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] };
+
+/** The number that the next connection gets. */
+export const nextConnectionSequence = createItem(STORE_NAME, NEXT_CONNECTION_SEQUENCE, uint64Codec);
+
+/** The connection end of an id. */
+export function getConnection(context: Context, id: string): ConnectionEnd | undefined {
+  const bytes = context.store(STORE_NAME).get(connectionKey(id));
+  return bytes === undefined ? undefined : ConnectionEnd.decode(bytes);
+}
+
+/** Stores a connection end. */
+export function setConnection(context: Context, { id, ...end }: IdentifiedConnection): void {
+  context.store(STORE_NAME).set(connectionKey(id), ConnectionEnd.encode(end).finish());
+}
+
+/** Ids of the connections over a client; undefined when none was ever made. */
+export function getClientConnections(context: Context, clientId: string): readonly string[] | undefined {
+  const bytes = context.store(STORE_NAME).get(clientConnectionsKey(clientId));
+  return bytes === undefined ? undefined : ClientPaths.decode(bytes).paths;
+}
+
+/** Stores the ids of the connections over a client. */
+export function setClientConnections(context: Context, clientId: string, paths: readonly string[]): void {
+  const value = ClientPaths.encode({ paths: [...paths] }).finish();
+  context.store(STORE_NAME).set(clientConnectionsKey(clientId), value);
+}
+
+/** Creates the connection that a chain has to itself. */
+export function createLocalhostConnection(context: Context): void {
+  setConnection(context, {
+    id: LOCALHOST_CONNECTION,
+    clientId: LOCALHOST,
+    versions: [CONNECTION_VERSION],
+    state: STATE_OPEN,
+    counterparty: {
+      clientId: LOCALHOST,
+      connectionId: LOCALHOST_CONNECTION,
+      prefix: { keyPrefix: utf8(STORE_NAME) },
+    },
+    delayPeriod: 0n,
+  });
+}
+
+/** All connections, ascending by id as text. */
+export function listConnections(context: Context): readonly IdentifiedConnection[] {
+  const entries = context.store(STORE_NAME).iterate(CONNECTIONS_PREFIX, prefixEnd(CONNECTIONS_PREFIX));
+  return Array.from(entries, ([key, value]) => ({
+    id: fromUtf8(key.subarray(CONNECTIONS_PREFIX.length + 1)),
+    ...ConnectionEnd.decode(value),
+  }));
+}

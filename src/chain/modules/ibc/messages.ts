@@ -1,0 +1,57 @@
+import type * as wire from "../../../proto/gen/ibc/core/client/v1/tx.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { LOCALHOST, unpackClientState } from "./client/client-state.ts";
+import { unpackConsensusState } from "./client/consensus-state.ts";
+import { ErrIbcInvalidAddress, ErrInvalidClient } from "./errors.ts";
+import { validateClientId } from "./identifiers.ts";
+import { type ClientMessage, unpackClientMessage } from "./tendermint/client-message.ts";
+import { validateUpdateHeader } from "./tendermint/header.ts";
+import { validateMisbehaviour } from "./tendermint/misbehaviour.ts";
+import { validateClientState, validateConsensusState } from "./tendermint/validate-client.ts";
+
+/** Stateless checks of MsgCreateClient. Throws `ModuleError`. */
+export function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix: string): void {
+  requireAddress(bech32Prefix, message.signer);
+  const client = unpackClientState(message.clientState);
+  if (client.type === LOCALHOST) {
+    throw ErrInvalidClient("localhost client can only be created on chain initialization");
+  }
+  validateClientState(client.state);
+  validateConsensusState(unpackConsensusState(message.consensusState));
+}
+
+/** Stateless checks of MsgUpdateClient. Throws `ModuleError`. */
+export function validateUpdateClient(message: wire.MsgUpdateClient, bech32Prefix: string): void {
+  requireAddress(bech32Prefix, message.signer);
+  validateClientMessage(unpackClientMessage(message.clientMessage));
+  validateClientId(message.clientId);
+}
+
+/** Stateless checks of MsgSubmitMisbehaviour. Throws `ModuleError`. */
+export function validateSubmitMisbehaviour(message: wire.MsgSubmitMisbehaviour, bech32Prefix: string): void {
+  requireAddress(bech32Prefix, message.signer);
+  validateClientMessage(unpackClientMessage(message.misbehaviour));
+  validateClientId(message.clientId);
+}
+
+/** Stateless checks of MsgRecoverClient. Throws `ModuleError`. */
+export function validateRecoverClient(message: wire.MsgRecoverClient, bech32Prefix: string): void {
+  requireAddress(bech32Prefix, message.signer);
+  validateClientId(message.subjectClientId);
+  validateClientId(message.substituteClientId);
+}
+
+function validateClientMessage(message: ClientMessage): void {
+  if (message.kind === "header") validateUpdateHeader(message.header);
+  else validateMisbehaviour(message.misbehaviour);
+}
+
+function requireAddress(bech32Prefix: string, address: string): void {
+  try {
+    parseAddress(bech32Prefix, address);
+  } catch (fault) {
+    throw ErrIbcInvalidAddress(
+      `string could not be parsed as address: ${fault instanceof Error ? fault.message : address}`,
+    );
+  }
+}

@@ -1,0 +1,83 @@
+import { equalBytes } from "../../../../base/bytes.ts";
+import type { SignedHeader, ValidatorSet } from "../../../../comet/block-types.ts";
+import {
+  signedHeaderFromProto,
+  timestampToNs,
+  validatorSetFromProto,
+} from "../../../../comet/proto-blocks.ts";
+import { validateSignedHeader } from "../../../../comet/validate.ts";
+import { validatorsHash } from "../../../../comet/validator-set.ts";
+import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
+import type { Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import type { VerifiedState } from "../client/consensus-state.ts";
+import { asModuleError, ErrInvalidClientHeader, ErrInvalidHeaderHeight } from "../errors.ts";
+import { compareHeights, formatHeight, revisionOfChainId, ZERO_HEIGHT } from "../height.ts";
+
+/** Height of a header, its revision from the chain id. Zero when the header itself is missing. */
+export function heightOfHeader(header: Header): Height {
+  const inner = header.signedHeader?.header;
+  if (inner === undefined) return ZERO_HEIGHT;
+  return {
+    revisionNumber: revisionOfChainId(inner.chainId),
+    revisionHeight: BigInt.asUintN(64, inner.height),
+  };
+}
+
+/** The height that a header says it can be verified from. */
+export function trustedHeightOf(header: Header): Height {
+  return header.trustedHeight ?? ZERO_HEIGHT;
+}
+
+/** What a client keeps of a header. */
+export function stateOfHeader(header: Header): VerifiedState {
+  const inner = header.signedHeader?.header;
+  return {
+    timeNs: timestampToNs(inner?.time),
+    root: inner?.appHash ?? new Uint8Array(0),
+    nextValidatorsHash: inner?.nextValidatorsHash ?? new Uint8Array(0),
+  };
+}
+
+/** The parts of a header that verification works on, each checked by itself. Throws `ModuleError`. */
+export function readHeader(header: Header): {
+  readonly signed: SignedHeader;
+  readonly validators: ValidatorSet;
+} {
+  const signed = asModuleError("signed header in not tendermint signed header type", () =>
+    signedHeaderFromProto(header.signedHeader),
+  );
+  const validators = asModuleError("validator set in not tendermint validator set type", () =>
+    validatorSetFromProto(header.validatorSet),
+  );
+  return { signed, validators };
+}
+
+/** Stateless checks of a header (`Header.ValidateBasic` of 07-tendermint). Throws `ModuleError`. */
+export function validateUpdateHeader(header: Header): void {
+  if (header.signedHeader === undefined) {
+    throw ErrInvalidClientHeader("tendermint signed header cannot be nil");
+  }
+  if (header.signedHeader.header === undefined)
+    throw ErrInvalidClientHeader("tendermint header cannot be nil");
+  const signed = asModuleError("header is not a tendermint header", () =>
+    signedHeaderFromProto(header.signedHeader),
+  );
+  asModuleError("header failed basic validation", () => validateSignedHeader(signed, signed.header.chainId));
+  const trusted = trustedHeightOf(header);
+  const height = heightOfHeader(header);
+  if (compareHeights(trusted, height) >= 0) {
+    throw ErrInvalidHeaderHeight(
+      `TrustedHeight ${formatHeight(trusted)} must be less than header height ${formatHeight(height)}`,
+    );
+  }
+  checkOwnValidators(header, signed);
+}
+
+function checkOwnValidators(header: Header, signed: SignedHeader): void {
+  if (header.validatorSet === undefined) throw ErrInvalidClientHeader("validator set is nil");
+  const set = asModuleError("validator set is not tendermint validator set", () =>
+    validatorSetFromProto(header.validatorSet),
+  );
+  if (equalBytes(signed.header.validatorsHash, validatorsHash(set.validators))) return;
+  throw ErrInvalidClientHeader("validator set does not match hash");
+}

@@ -1,0 +1,161 @@
+import { equalBytes } from "../../../../base/bytes.ts";
+import { CometError } from "../../../../comet/comet-error.ts";
+import { blockIdFromProto } from "../../../../comet/proto-blocks.ts";
+import { verifyCommitLight, verifyCommitLightTrusting } from "../../../../comet/verify-commit.ts";
+import type {
+  ClientState,
+  Header,
+  Misbehaviour,
+} from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { ModuleError } from "../../../runtime/module-error.ts";
+import type { ClientStore } from "../client/client-store.ts";
+import { isSameState, type VerifiedState } from "../client/consensus-state.ts";
+import {
+  ErrInvalidClientHeader,
+  ErrInvalidHeaderHeight,
+  ErrInvalidMisbehaviour,
+  ErrTrustingPeriodExpired,
+} from "../errors.ts";
+import { compareHeights, formatHeight, withRevision } from "../height.ts";
+import { validateClientId } from "../identifiers.ts";
+import {
+  heightOfHeader,
+  readHeader,
+  stateOfHeader,
+  trustedHeightOf,
+  validateUpdateHeader,
+} from "./header.ts";
+import { trustedStateOf, trustedValidatorsOf, trustOptions } from "./verify-header.ts";
+
+/** Two headers, both there. */
+interface HeaderPair {
+  readonly first: Header;
+  readonly second: Header;
+}
+
+/** Stateless checks of a misbehaviour (`Misbehaviour.ValidateBasic`). Throws `ModuleError`. */
+export function validateMisbehaviour(misbehaviour: Misbehaviour): void {
+  const { first, second } = headersOf(misbehaviour);
+  requireTrusted(first, "Header1");
+  requireTrusted(second, "Header2");
+  if (first.signedHeader?.header?.chainId !== second.signedHeader?.header?.chainId) {
+    throw ErrInvalidMisbehaviour("headers must have identical chainIDs");
+  }
+  inWords("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
+  requireValid(first, "header 1 failed validation");
+  requireValid(second, "header 2 failed validation");
+  const heights = [heightOfHeader(first), heightOfHeader(second)] as const;
+  if (compareHeights(heights[0], heights[1]) < 0) {
+    throw ErrInvalidMisbehaviour(
+      `Header1 height is less than Header2 height (${formatHeight(heights[0])} < ${formatHeight(heights[1])})`,
+    );
+  }
+  requireCommitted(first);
+  requireCommitted(second);
+}
+
+/** Checks that the client would have accepted each of the two headers. Throws `ModuleError`. */
+export function verifyMisbehaviour(
+  client: ClientState,
+  misbehaviour: Misbehaviour,
+  store: ClientStore,
+  nowNs: bigint,
+): void {
+  const { first, second } = headersOf(misbehaviour);
+  const trusted1 = trustedStateOf(first, store, "Header1");
+  const trusted2 = trustedStateOf(second, store, "Header2");
+  inWords("verifying Header1 in Misbehaviour failed", () => verifySigners(client, first, trusted1, nowNs));
+  inWords("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, nowNs));
+}
+
+/** Whether two verified headers contradict each other: two blocks of one height, or time that does not grow. */
+export function isContradiction(misbehaviour: Misbehaviour): boolean {
+  const { first, second } = headersOf(misbehaviour);
+  if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
+    const hash = (header: Header): Uint8Array => blockIdFromProto(header.signedHeader?.commit?.blockId).hash;
+    return !equalBytes(hash(first), hash(second));
+  }
+  return stateOfHeader(first).timeNs <= stateOfHeader(second).timeNs;
+}
+
+/** Whether a verified header contradicts what the client holds: another state of its height, or time out of order. */
+export function contradictsHistory(header: Header, store: ClientStore): boolean {
+  const height = heightOfHeader(header);
+  const state = stateOfHeader(header);
+  const known = store.consensusState(height);
+  if (known !== undefined) return !isSameState(known, state);
+  const before = store.previousState(height);
+  const after = store.nextState(height);
+  return (
+    (before !== undefined && before.timeNs >= state.timeNs) ||
+    (after !== undefined && after.timeNs <= state.timeNs)
+  );
+}
+
+function verifySigners(client: ClientState, header: Header, trusted: VerifiedState, nowNs: bigint): void {
+  const validators = trustedValidatorsOf(header, trusted);
+  const { trustingPeriodNs, trustLevel } = trustOptions(client);
+  const ageNs = nowNs - trusted.timeNs;
+  if (ageNs >= trustingPeriodNs) {
+    throw ErrTrustingPeriodExpired(
+      `current timestamp minus the latest consensus state timestamp is greater than or equal to the trusting period (${ageNs} >= ${trustingPeriodNs})`,
+    );
+  }
+  const { commit } = readHeader(header).signed;
+  const chainId = withRevision(client.chainId, heightOfHeader(header).revisionNumber);
+  try {
+    verifyCommitLightTrusting(validators, { chainId, commit }, trustLevel);
+  } catch (fault) {
+    if (!(fault instanceof CometError)) throw fault;
+    throw ErrInvalidMisbehaviour(
+      `validator set in header has too much change from trusted validator set: ${fault.message}`,
+    );
+  }
+}
+
+function headersOf(misbehaviour: Misbehaviour): HeaderPair {
+  const { header1, header2 } = misbehaviour;
+  if (header1 === undefined) throw ErrInvalidClientHeader("misbehaviour Header1 cannot be nil");
+  if (header2 === undefined) throw ErrInvalidClientHeader("misbehaviour Header2 cannot be nil");
+  return { first: header1, second: header2 };
+}
+
+function requireTrusted(header: Header, name: string): void {
+  if (trustedHeightOf(header).revisionHeight === 0n) {
+    throw ErrInvalidHeaderHeight(`misbehaviour ${name} cannot have zero revision height`);
+  }
+  if (header.trustedValidators === undefined) {
+    throw ErrInvalidClientHeader(`trusted validator set in ${name} cannot be empty`);
+  }
+}
+
+function requireValid(header: Header, words: string): void {
+  try {
+    validateUpdateHeader(header);
+  } catch (fault) {
+    if (fault instanceof ModuleError) throw ErrInvalidMisbehaviour(`${words}: ${fault.message}`);
+    throw fault;
+  }
+}
+
+/** Each header must be committed by the validators that it names itself. */
+function requireCommitted(header: Header): void {
+  const { signed, validators } = readHeader(header);
+  const { commit } = signed;
+  const { chainId } = signed.header;
+  try {
+    verifyCommitLight(validators, { chainId, blockId: commit.blockId, height: commit.height, commit });
+  } catch (fault) {
+    if (fault instanceof CometError) throw ErrInvalidMisbehaviour("validator set did not commit to header");
+    throw fault;
+  }
+}
+
+function inWords(words: string, check: () => void): void {
+  try {
+    check();
+  } catch (fault) {
+    if (fault instanceof ModuleError) throw fault.wrap(words);
+    throw fault;
+  }
+}
