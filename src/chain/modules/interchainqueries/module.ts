@@ -4,6 +4,9 @@ import { toChainTypeUrl } from "../../../proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
+import type { JsonObject, JsonValue } from "../../../base/json.ts";
+import { answerBinding } from "./binding-queries.ts";
+import { type BindingResult, handleBinding } from "./bindings.ts";
 import { cleanUpRemovedQueries } from "./cleanup.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import type { Environment } from "./handlers.ts";
@@ -14,11 +17,23 @@ import { createQueryHandlers } from "./queries.ts";
 import { submitQueryResult } from "./submit.ts";
 import type { InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
 
+/** The module, and what it offers to contracts beside its messages and queries. */
+export interface InterchainqueriesModule extends ChainModule {
+  /** Runs a contract's custom message about queries; undefined when it is none. */
+  readonly handleBinding: (
+    context: Context,
+    contract: string,
+    message: JsonValue,
+  ) => BindingResult | undefined;
+  /** Answers a contract's custom query about queries; undefined when it is none. */
+  readonly answerBinding: (context: Context, request: JsonObject) => JsonValue | undefined;
+}
+
 /** The module `interchainqueries` with its messages, queries, end of block and genesis. */
 export function createInterchainqueriesModule(
   options: InterchainqueriesOptions,
   deps: InterchainqueriesDeps,
-): ChainModule {
+): InterchainqueriesModule {
   const environment: Environment = { ...options, ...deps, proofs: createProofVerifier() };
   return {
     name: MODULE_NAME,
@@ -28,6 +43,8 @@ export function createInterchainqueriesModule(
     endBlock: cleanUpRemovedQueries,
     initGenesis: (context, genesis) => initGenesis(context, genesis, options.bech32Prefix),
     exportGenesis,
+    handleBinding: (context, contract, message) => handleBinding(context, contract, message, environment),
+    answerBinding,
   };
 }
 

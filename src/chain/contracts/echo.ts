@@ -1,0 +1,20 @@
+import type { JsonValue } from "../../base/json.ts";
+import { type ContractCode, NO_RESPONSE } from "../modules/wasm/contract.ts";
+import { parseContractResult } from "../modules/wasm/response-json.ts";
+
+/**
+ * A contract that says what its caller wants: `execute` answers with its own message, read as a contract result
+ * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so that a caller can make it emit any sub-message. `sudo` answers with
+ * the message as the attribute `sudo`, `reply` with nothing, `query` with its own message.
+ */
+export const echo: ContractCode = {
+  name: "echo",
+  instantiate: () => NO_RESPONSE,
+  execute: (_scope, _caller, message) => parseContractResult(message),
+  sudo: (_scope, message) => ({
+    ...NO_RESPONSE,
+    attributes: [{ key: "sudo", value: JSON.stringify(message) }],
+  }),
+  reply: () => NO_RESPONSE,
+  query: (_scope, message): JsonValue => message,
+};
