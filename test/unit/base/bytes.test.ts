@@ -30,6 +30,14 @@ describe("hex and base64", () => {
   });
 });
 
+describe("large texts", () => {
+  it("decode without running out of stack", () => {
+    const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);
+    expect(fromBase64(toBase64(bytes)).length).toBe(bytes.length);
+    expect(fromHex(toHex(bytes)).length).toBe(bytes.length);
+  });
+});
+
 describe("uint64BigEndian", () => {
   it("round-trips the whole range and refuses what is outside", () => {
     fc.assert(
