@@ -197,7 +197,7 @@ describe("several endpoints", () => {
     const client = connect([silent.url, nonsense.url, foreign.url, whole.url]);
     const read = await client.grpcQuery("/a.Query/B", new Uint8Array(0), signal);
     expect(read).toEqual(new Uint8Array([1, 2]));
-    expect(client.pool.health().map(({ state }) => state)).toEqual(["down", "good", "wrong-chain", "good"]);
+    expect(client.pool.health().map(({ state }) => state)).toEqual(["down", "down", "wrong-chain", "good"]);
   });
 
   it("are all checked at start; a lone wrong chain is an error that names both ids", async () => {

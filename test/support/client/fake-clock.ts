@@ -7,8 +7,8 @@ export interface SteppingClock extends Clock {
   readonly sleeps: readonly number[];
 }
 
-/** Creates a clock at 0 whose sleeps pass at once. */
-export function createSteppingClock(): SteppingClock {
+/** Creates a clock at 0 whose sleeps pass at once; `onSleep` is called in each. */
+export function createSteppingClock(onSleep: () => void = () => {}): SteppingClock {
   let nowMs = 0;
   const sleeps: number[] = [];
   return {
@@ -18,6 +18,7 @@ export function createSteppingClock(): SteppingClock {
       if (signal.aborted) throw abortReason(signal);
       sleeps.push(delayMs);
       nowMs += delayMs;
+      onSleep();
       await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) throw abortReason(signal);
     },

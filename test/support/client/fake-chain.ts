@@ -1,0 +1,185 @@
+import { fromBase64, toHex } from "../../../src/base/bytes.ts";
+import { sha256 } from "../../../src/base/sha256.ts";
+import type { PooledChainClient } from "../../../src/client/create-chain-client.ts";
+import { ClientError } from "../../../src/client/errors.ts";
+import { BaseAccount } from "../../../src/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import { QueryAccountResponse } from "../../../src/proto/gen/cosmos/auth/v1beta1/query.ts";
+import { SimulateRequest, SimulateResponse } from "../../../src/proto/gen/cosmos/tx/v1beta1/service.ts";
+import { AuthInfo, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/query.ts";
+
+/** What becomes of a broadcast. */
+export type BroadcastFate =
+  /** into the mempool, and into the next block */
+  | "good"
+  /** into the mempool, never into a block */
+  | "vanish"
+  /** into the mempool, but the answer is lost */
+  | "unanswered"
+  /** lost on the way, and so is the answer */
+  | "unreachable"
+  /** refused by CheckTx after the sequence was raised there (measured: out of gas in the fee step) */
+  | "out-of-gas"
+  /** in the block, with code 5 */
+  | "fails-in-block"
+  /** JSON-RPC error */
+  | "mempool-full";
+
+/** A transaction that reached the chain. */
+export interface SeenTx {
+  readonly hash: string;
+  readonly body: TxBody;
+  readonly authInfo: AuthInfo;
+  readonly raw: TxRaw;
+}
+
+/** One account's chain in memory, behind the part of the client that a sender uses. */
+export interface FakeChain {
+  readonly client: Pick<PooledChainClient, "grpcQuery" | "status" | "pool">;
+  /** Makes a block of what the mempool holds. */
+  readonly mine: () => void;
+  /** Fates of the coming broadcasts, in order; "good" when there is none. */
+  readonly fates: BroadcastFate[];
+  /** Transactions broadcast so far, whatever their fate. */
+  readonly broadcasts: readonly SeenTx[];
+  readonly calls: readonly string[];
+  /** Somebody else uses the account: its sequence moves on. */
+  readonly useElsewhere: () => void;
+  /** Answer of the fee market, in 10^-18 units; undefined: there is none. */
+  gasPrice: bigint | undefined;
+  /** Refusal of the next simulations. */
+  simulationLog: string | undefined;
+}
+
+/** Creates a chain at height 100 with an account of number 7 and sequence 40. */
+export function createFakeChain(address: string): FakeChain {
+  let height = 100n;
+  let committed = 40n;
+  let mempoolSequence = 40n;
+  let mempool: { readonly tx: SeenTx; readonly fate: BroadcastFate }[] = [];
+  const blocks = new Map<string, { readonly height: bigint; readonly code: number }>();
+  const broadcasts: SeenTx[] = [];
+  const calls: string[] = [];
+
+  const mine = (): void => {
+    height += 1n;
+    for (const { tx, fate } of mempool) {
+      if (fate === "vanish") continue;
+      committed += 1n;
+      blocks.set(tx.hash, { height, code: fate === "fails-in-block" ? 5 : 0 });
+    }
+    mempool = [];
+    mempoolSequence = committed;
+  };
+
+  const mismatch = (got: bigint): string =>
+    `account sequence mismatch, expected ${mempoolSequence}, got ${got}: incorrect account sequence`;
+
+  const broadcast = (bytes: Uint8Array): unknown => {
+    const tx = readTx(bytes);
+    const fate = chain.fates.shift() ?? "good";
+    broadcasts.push(tx);
+    if (fate === "mempool-full") throw rpcError("broadcast_tx_sync", "mempool is full: number of txs 5000");
+    if (fate === "unreachable") throw unreachable();
+    const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
+    if (mempool.some((waiting) => waiting.tx.hash === tx.hash))
+      throw rpcError("broadcast_tx_sync", "tx already exists in cache");
+    if (sequence !== mempoolSequence) return { code: 32, codespace: "sdk", log: mismatch(sequence) };
+    mempoolSequence += 1n;
+    if (fate === "out-of-gas") return { code: 11, codespace: "sdk", log: "out of gas in location: WriteFlat" };
+    mempool.push({ tx, fate });
+    if (fate === "unanswered") throw unreachable();
+    return { code: 0, codespace: "", log: "" };
+  };
+
+  const findTx = (hash: Uint8Array): unknown => {
+    const found = blocks.get(toHex(hash));
+    if (found === undefined) throw rpcError("tx", `tx (${toHex(hash)}) not found`);
+    return {
+      height: found.height.toString(),
+      tx_result: { code: found.code, codespace: "sdk", log: "as told", gas_used: "90000", gas_wanted: "100000" },
+    };
+  };
+
+  const simulate = (request: Uint8Array): Uint8Array => {
+    const tx = readTx(SimulateRequest.decode(request).txBytes);
+    const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
+    if (sequence !== mempoolSequence) throw refusal(18, `${mismatch(sequence)}: invalid request`);
+    if (chain.simulationLog !== undefined) throw refusal(18, chain.simulationLog);
+    return SimulateResponse.encode({ gasInfo: { gasWanted: 0n, gasUsed: 136_165n }, result: undefined }).finish();
+  };
+
+  const query = (path: string, request: Uint8Array): Uint8Array => {
+    if (path.endsWith("/Simulate")) return simulate(request);
+    if (path.endsWith("/GasPrice")) {
+      if (chain.gasPrice === undefined) throw refusal(6, "unknown query path: unknown request");
+      const price = { denom: "untrn", amount: chain.gasPrice.toString() };
+      return GasPriceResponse.encode({ price }).finish();
+    }
+    const account = { address, pubKey: undefined, accountNumber: 7n, sequence: committed };
+    const value = BaseAccount.encode(account).finish();
+    return QueryAccountResponse.encode({ account: { typeUrl: "/cosmos.auth.v1beta1.BaseAccount", value } }).finish();
+  };
+
+  const call = (method: string, params: Readonly<Record<string, unknown>>): unknown => {
+    calls.push(method);
+    if (method === "broadcast_tx_sync") return broadcast(fromBase64(String(params["tx"])));
+    return findTx(fromBase64(String(params["hash"])));
+  };
+
+  const chain: FakeChain = {
+    client: {
+      grpcQuery: async (path, request) => {
+        calls.push(path);
+        return query(path, request);
+      },
+      status: async () => ({
+        chainId: "test-1",
+        latestHeight: height,
+        latestTimeNs: 0n,
+        earliestHeight: 1n,
+        catchingUp: false,
+      }),
+      pool: {
+        call: async (method, params) => call(method, params),
+        read: async ({ method, params, decode }) => decode(call(method, params), "fake"),
+        check: async () => [],
+        health: () => [],
+        close: () => {},
+      },
+    },
+    mine,
+    fates: [],
+    broadcasts,
+    calls,
+    useElsewhere: () => {
+      committed += 1n;
+      mempoolSequence += 1n;
+    },
+    gasPrice: 2_500_000_000_000_000n,
+    simulationLog: undefined,
+  };
+  return chain;
+}
+
+function readTx(bytes: Uint8Array): SeenTx {
+  const raw = TxRaw.decode(bytes);
+  return {
+    hash: toHex(sha256(bytes)),
+    body: TxBody.decode(raw.bodyBytes),
+    authInfo: AuthInfo.decode(raw.authInfoBytes),
+    raw,
+  };
+}
+
+function rpcError(method: string, data: string): ClientError {
+  return new ClientError({ code: "rpc", endpoint: "fake", method, rpcCode: -32603, data }, data);
+}
+
+function refusal(abciCode: number, log: string): ClientError {
+  return new ClientError({ code: "abci", path: "", abciCode, codespace: "sdk", log }, log);
+}
+
+function unreachable(): ClientError {
+  return new ClientError({ code: "unreachable", endpoint: "fake", reason: "ECONNRESET" }, "fake is unreachable");
+}

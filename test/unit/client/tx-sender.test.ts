@@ -1,0 +1,190 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { toHex, utf8 } from "../../../src/base/bytes.ts";
+import { parseDec18 } from "../../../src/base/decimal.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { createSecret } from "../../../src/base/secret.ts";
+import { createTxSender, type TxSenderLimits } from "../../../src/client/create-tx-sender.ts";
+import { ClientError } from "../../../src/client/errors.ts";
+import { createSigner, type Signer } from "../../../src/client/signer.ts";
+import type { SendOutcome, TxSender, WireMessage } from "../../../src/client/tx-sender.ts";
+import { createFakeChain, type FakeChain } from "../../support/client/fake-chain.ts";
+import { createSteppingClock } from "../../support/client/fake-clock.ts";
+
+const signal = new AbortController().signal;
+const messages: readonly WireMessage[] = [{ typeUrl: "/a.B", value: utf8("payload") }];
+
+let signer: Signer;
+let chain: FakeChain;
+
+beforeEach(async () => {
+  signer = await createSigner({ kind: "private-key", hex: createSecret("11".repeat(32)) }, "neutron");
+  chain = createFakeChain(signer.address);
+});
+
+/** A sender on the fake chain; every sleep makes a block. */
+function senderOn(limits: Partial<TxSenderLimits> = {}, cap = "1"): TxSender {
+  return createTxSender(
+    {
+      chainId: "test-1",
+      memo: "relay",
+      gasPrice: { denom: "untrn", multiplier: parseDec18("1.5"), cap: parseDec18(cap) },
+      limits,
+    },
+    { client: chain.client, signer, clock: createSteppingClock(chain.mine), random: () => 0.5, logger: silentLogger },
+  );
+}
+
+function send(sender: TxSender): Promise<SendOutcome> {
+  return sender.send(messages, 100_000n, signal);
+}
+
+/** Sequences of the broadcasts so far. */
+function sequences(): readonly (bigint | undefined)[] {
+  return chain.broadcasts.map(({ authInfo }) => authInfo.signerInfos[0]?.sequence);
+}
+
+describe("a transaction", () => {
+  it("is priced, signed, broadcast and found in a block", async () => {
+    const outcome = await send(senderOn());
+    const [tx] = chain.broadcasts;
+    expect(outcome).toMatchObject({
+      gasLimit: 100_000n,
+      feeAmount: 375n,
+      confirmation: { kind: "included", height: 101n, gasUsed: 90_000n, gasWanted: 100_000n },
+    });
+    expect(toHex(outcome.hash)).toBe(tx?.hash);
+    expect(tx?.body).toMatchObject({ memo: "relay", timeoutHeight: 120n });
+    expect(tx?.authInfo.fee).toMatchObject({ amount: [{ denom: "untrn", amount: "375" }], gasLimit: 100_000n });
+    expect(tx?.raw.signatures[0]).toHaveLength(64);
+  });
+
+  it("follows the one before with the next sequence, without reading the account again", async () => {
+    const sender = senderOn();
+    await Promise.all([send(sender), send(sender), send(sender)]);
+    expect(sequences()).toEqual([40n, 41n, 42n]);
+    expect(chain.calls.filter((call) => call.endsWith("/Account"))).toHaveLength(1);
+  });
+
+  it("is sent once more after a block when its sequence was stale", async () => {
+    const sender = senderOn();
+    await send(sender);
+    chain.useElsewhere();
+    expect((await send(sender)).confirmation.kind).toBe("included");
+    expect(sequences()).toEqual([40n, 41n, 42n]);
+  });
+
+  it("succeeds after one that the node refused but counted until the next block", async () => {
+    chain.fates.push("out-of-gas");
+    const sender = senderOn();
+    expect((await send(sender)).confirmation).toMatchObject({ kind: "refused", code: 11, codespace: "sdk" });
+    expect((await send(sender)).confirmation.kind).toBe("included");
+    expect(sequences()).toEqual([40n, 40n, 40n]);
+  });
+
+  it("that fails in the block is an outcome with its code, and the next one is right", async () => {
+    chain.fates.push("fails-in-block");
+    const sender = senderOn();
+    expect((await send(sender)).confirmation).toMatchObject({ kind: "failed", code: 5, log: "as told" });
+    expect((await send(sender)).confirmation.kind).toBe("included");
+    expect(sequences()).toEqual([40n, 41n]);
+  });
+
+  it("whose answer is lost is sent again as it is, and counted once", async () => {
+    chain.fates.push("unanswered");
+    expect((await send(senderOn())).confirmation.kind).toBe("included");
+    expect(new Set(chain.broadcasts.map(({ hash }) => hash)).size).toBe(1);
+  });
+
+  it("that never arrived is sent again", async () => {
+    chain.fates.push("unreachable", "unreachable", "good");
+    expect((await send(senderOn())).confirmation.kind).toBe("included");
+    expect(chain.broadcasts).toHaveLength(3);
+  });
+
+  it("that no try could deliver is lost, once its timeout height is past", async () => {
+    chain.fates.push("unreachable", "unreachable", "unreachable");
+    const outcome = await send(senderOn({ timeoutBlocks: 5n }));
+    expect(outcome.confirmation).toEqual({ kind: "lost", reason: "not in a block up to its timeout height 105" });
+  });
+
+  it("that vanished from the mempool is lost, and the next one takes its sequence", async () => {
+    chain.fates.push("vanish");
+    const sender = senderOn();
+    expect((await send(sender)).confirmation.kind).toBe("lost");
+    expect((await send(sender)).confirmation.kind).toBe("included");
+    expect(sequences()).toEqual([40n, 40n]);
+  });
+
+  it("is given up on a chain that stands still", async () => {
+    const still = createTxSender(
+      {
+        chainId: "test-1",
+        memo: "",
+        gasPrice: { denom: "untrn", multiplier: parseDec18("1"), cap: parseDec18("1") },
+        limits: { confirmDeadlineMs: 4_000 },
+      },
+      { client: chain.client, signer, clock: createSteppingClock(), random: () => 0.5, logger: silentLogger },
+    );
+    expect((await send(still)).confirmation).toEqual({ kind: "lost", reason: "not in a block after 4000 ms" });
+  });
+
+  it("is not sent when the mempool is full, or when gas costs more than the cap", async () => {
+    chain.fates.push("mempool-full");
+    await expect(send(senderOn())).rejects.toThrow("mempool is full");
+    await expect(send(senderOn({}, "0.002"))).rejects.toThrow(/0\.0025\d* ?untrn.*cap/);
+    expect(chain.broadcasts).toHaveLength(1);
+  });
+
+  it("waits for its turn no longer than its signal", async () => {
+    const sender = senderOn();
+    const stop = new AbortController();
+    const first = send(sender);
+    const second = sender.send(messages, 1n, stop.signal);
+    const third = send(sender);
+    stop.abort(new Error("asked to stop"));
+    await expect(second).rejects.toThrow("asked to stop");
+    expect([(await first).confirmation.kind, (await third).confirmation.kind]).toEqual(["included", "included"]);
+    expect(sequences()).toEqual([40n, 41n]);
+  });
+});
+
+describe("a simulation", () => {
+  it("gives the gas", async () => {
+    expect(await senderOn().simulate(messages, signal)).toEqual({ ok: true, gasUsed: 136_165n });
+  });
+
+  it("takes the sequence that the node expects when ours is stale", async () => {
+    const sender = senderOn();
+    await sender.simulate(messages, signal);
+    chain.useElsewhere();
+    expect(await sender.simulate(messages, signal)).toEqual({ ok: true, gasUsed: 136_165n });
+  });
+
+  it("names the message that failed", async () => {
+    chain.simulationLog = "failed to execute message; message index: 2: invalid proof: invalid request";
+    expect(await senderOn().simulate(messages, signal)).toMatchObject({
+      ok: false,
+      code: 18,
+      codespace: "sdk",
+      failedMessage: 2,
+    });
+  });
+
+  it("says when the account does not exist", async () => {
+    const log = "rpc error: code = NotFound desc = account neutron1 not found: key not found";
+    const client = {
+      ...chain.client,
+      grpcQuery: () =>
+        Promise.reject(new ClientError({ code: "abci", path: "", abciCode: 22, codespace: "sdk", log }, log)),
+    };
+    const sender = createTxSender(
+      {
+        chainId: "test-1",
+        memo: "",
+        gasPrice: { denom: "untrn", multiplier: parseDec18("1"), cap: parseDec18("1") },
+      },
+      { client, signer, clock: createSteppingClock(), random: () => 0, logger: silentLogger },
+    );
+    await expect(sender.simulate(messages, signal)).rejects.toThrow(/does not exist on the chain yet/);
+  });
+});
