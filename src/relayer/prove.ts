@@ -18,7 +18,7 @@ export interface ProofPoint {
 
 /** What proving needs. */
 export interface ProveDeps {
-  readonly remote: ChainClient;
+  readonly remote: Pick<ChainClient, "readStore">;
   /** Bech32 address that submits. */
   readonly sender: string;
   readonly allowKvCallbacks: boolean;

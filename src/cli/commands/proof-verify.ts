@@ -1,0 +1,55 @@
+import { Command } from "commander";
+import { EXIT } from "../../base/exit-codes.ts";
+import { stringifyJson } from "../../base/json.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { judgeProofFile } from "../proof/proof-file.ts";
+import { agrees, type ProofVerdict } from "../proof/proof-verdict.ts";
+
+/** `relaywatch proof verify FILE…`: what each recorded proof shows, and whether that is what the file says. */
+export function proofCommand(context: CliContext): Command {
+  const verify = new Command("verify")
+    .description("verify recorded store proofs, transaction proofs and light-client cases")
+    .argument("<file...>", "JSON files: lists of kv and tx cases, or light-client blocks and cases")
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExits 1 when a verdict differs from the one recorded in the file.")
+    .action((files: readonly string[], options: { readonly json?: true }) =>
+      verifyFiles(files, options, context),
+    );
+  return new Command("proof").description("work with proofs").addCommand(verify);
+}
+
+function verifyFiles(files: readonly string[], options: { readonly json?: true }, context: CliContext): void {
+  const verdicts = files.flatMap((file) => judgeProofFile(file).map((verdict) => ({ file, ...verdict })));
+  const differing = verdicts.filter((verdict) => !agrees(verdict));
+  if (options.json)
+    context.print(
+      stringifyJson(
+        verdicts.map((verdict) => ({ ...verdict, agrees: agrees(verdict) })),
+        2,
+      ),
+    );
+  else printText(verdicts, differing.length, context);
+  if (differing.length === 0) return;
+  const names = differing.slice(0, 5).map(({ name }) => name);
+  throw new CliError(
+    EXIT.fatal,
+    `${differing.length} of ${verdicts.length} verdicts differ from the recorded ones: ${names.join("; ")}`,
+  );
+}
+
+function printText(
+  verdicts: readonly (ProofVerdict & { readonly file: string })[],
+  differing: number,
+  context: CliContext,
+): void {
+  for (const verdict of verdicts) {
+    const mark = agrees(verdict)
+      ? "as recorded"
+      : `DIFFERS: recorded ${verdict.expected ? "valid" : "invalid"}`;
+    context.print(
+      `${verdict.valid ? "valid  " : "invalid"}  ${verdict.kind}  ${verdict.name}: ${verdict.says}  [${mark}]`,
+    );
+  }
+  context.print(`${verdicts.length} cases, ${verdicts.length - differing} as recorded, ${differing} differ`);
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import { EXIT } from "../base/exit-codes.ts";
+import { createLogger } from "../ops/logger.ts";
+import { createShutdown } from "../ops/shutdown.ts";
+import { toExit } from "./exit-code.ts";
+import { createProgram } from "./program.ts";
+
+const shutdown = createShutdown({ process, exit: (code) => process.exit(code) });
+// A reader that closes the pipe early (`| head`) is not a fault.
+process.stdout.on("error", () => process.exit(EXIT.ok));
+
+const program = createProgram({
+  print: (line) => void process.stdout.write(`${line}\n`),
+  signal: shutdown.signal,
+  logger: (level) => createLogger({ level, pretty: process.stderr.isTTY, stream: process.stderr }),
+  isTerminal: process.stdout.isTTY,
+});
+
+try {
+  await program.parseAsync(process.argv);
+} catch (fault) {
+  const { exitCode, message } = toExit(fault);
+  if (message !== undefined) process.stderr.write(`relaywatch: ${message}\n`);
+  process.exitCode = exitCode;
+} finally {
+  shutdown.dispose();
+}

@@ -1,0 +1,23 @@
+import { Command } from "commander";
+import { readBuildInfo } from "../ops/build-info.ts";
+import type { CliContext } from "./cli-context.ts";
+import { proofCommand } from "./commands/proof-verify.ts";
+import { versionCommand } from "./commands/version.ts";
+
+/** The command line: one file per command. Parsing throws instead of ending the process. */
+export function createProgram(context: CliContext): Command {
+  const program = new Command("relaywatch")
+    .description(
+      "Operations toolkit for chains of the Neutron family: relayer, oracle watchdog, local chains",
+    )
+    .version(readBuildInfo().version, "-V, --version")
+    .showHelpAfterError("(add --help for what this command takes)");
+  for (const command of [proofCommand(context), versionCommand(context)]) program.addCommand(command);
+  return throwing(program);
+}
+
+function throwing(command: Command): Command {
+  command.exitOverride();
+  for (const inner of command.commands) throwing(inner);
+  return command;
+}

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { toHex } from "../../base/bytes.ts";
+import type { ProofVerifier } from "../../merkle/ics23/proof-verifier.ts";
+import type { ProofVerdict } from "./proof-verdict.ts";
+import { base64Bytes, hexBytes, wholeNumber } from "./recorded-json.ts";
+
+/** A recorded `abci_query` answer with proof, and what the verdict was. */
+export const kvCase = z.object({
+  name: z.string(),
+  kind: z.literal("kv"),
+  store: z.string(),
+  key: hexBytes,
+  height: wholeNumber,
+  app_hash: hexBytes,
+  abci_query_response: z.object({
+    code: z.int().min(0),
+    log: z.string(),
+    value: base64Bytes.nullable(),
+    proofOps: z.object({ ops: z.array(z.object({ data: base64Bytes })) }).nullable(),
+  }),
+  expect: z.object({ kind: z.enum(["membership", "non-membership", "query refused"]), valid: z.boolean() }),
+});
+
+/** Verifies a recorded answer against the app hash that is recorded with it. */
+export function judgeKv(recorded: z.output<typeof kvCase>, verifier: ProofVerifier): ProofVerdict {
+  const { name, expect } = recorded;
+  return { name, kind: expect.kind, expected: expect.valid, ...judge(recorded, verifier) };
+}
+
+function judge(
+  recorded: z.output<typeof kvCase>,
+  verifier: ProofVerifier,
+): Pick<ProofVerdict, "valid" | "says"> {
+  const { abci_query_response: answer, expect, store, key, height } = recorded;
+  if (answer.code !== 0) return { valid: false, says: `the node refused the query: ${answer.log}` };
+  if (expect.kind === "query refused")
+    return { valid: false, says: "the node answered a query that it should refuse" };
+  const value = expect.kind === "membership" ? (answer.value ?? new Uint8Array()) : undefined;
+  const operations = answer.proofOps?.ops.map(({ data }) => data);
+  const verdict = verifier.verify(recorded.app_hash, { store, key, value, operations });
+  if (!verdict.ok) return { valid: false, says: verdict.fault.text };
+  const place = `${store}/${toHex(key)} at height ${height}`;
+  const says =
+    value === undefined
+      ? `${place} is absent`
+      : `${place} is ${toHex(value.subarray(0, 32))}${value.length > 32 ? "…" : ""}`;
+  return { valid: true, says };
+}

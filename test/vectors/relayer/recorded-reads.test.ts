@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import type { ChainClient, StoreAnswer } from "../../../src/client/chain-client.ts";
+import { decodeStoreAnswer } from "../../../src/client/store-read.ts";
+import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
+import { proveAll } from "../../../src/relayer/prove.ts";
+import { readFileSync } from "node:fs";
+import { sampleState } from "../../unit/relayer/samples.ts";
+import { type RecordedProof, readRecordedProofs } from "../merkle/recorded-proofs.ts";
+
+const cases = readRecordedProofs();
+const raw: readonly { readonly abci_query_response: unknown }[] = JSON.parse(
+  readFileSync(new URL("../../fixtures/proofs/kv.json", import.meta.url), "utf8"),
+);
+const answers = raw.map(({ abci_query_response: response }) => decodeStoreAnswer({ response }, "node"));
+const signal = new AbortController().signal;
+
+/** A chain that gives the recorded answer to every read. */
+function replaying(answer: StoreAnswer): Pick<ChainClient, "readStore"> {
+  return { readStore: async () => answer };
+}
+
+async function faultOf(recorded: RecordedProof, answer: StoreAnswer): Promise<string> {
+  const point = { appHash: recorded.root, at: { revision: 2n, height: BigInt(recorded.height) } };
+  const deps = { remote: replaying(answer), sender: "neutron1relayer", allowKvCallbacks: true };
+  const state = sampleState({ keys: [{ path: recorded.store, key: recorded.key }] });
+  const [outcome] = await proveAll(deps, point, [state], signal);
+  if (outcome === undefined) throw new Error("no outcome");
+  return outcome.result.ok ? "proven" : outcome.result.fault.code;
+}
+
+describe("recorded reads", () => {
+  it("are proven, or refused before anything is paid for, each with its reason", async () => {
+    const found = await Promise.all(cases.map((one, index) => faultOf(one, answers[index] ?? neverRead())));
+    expect(found.filter((code) => code === "proven")).toHaveLength(42);
+    const named = cases.flatMap((one, index) =>
+      found[index] === "proven" ? [] : [`${one.name}: ${found[index]}`],
+    );
+    expect(named).toEqual([
+      "bank absent, right neighbour has an empty value at 60: absence-not-provable",
+      "bank present with an empty value at 60: empty-value",
+      "params absent in an empty store at 60: empty-store",
+      "mint store that does not exist at 60: no-such-store",
+      "bank absent, right neighbour has an empty value at 400: absence-not-provable",
+      "bank present with an empty value at 400: empty-value",
+      "params absent in an empty store at 400: empty-store",
+      "mint store that does not exist at 400: no-such-store",
+      "harpoon  at 500: empty-store",
+    ]);
+  });
+
+  it("read each key once, whatever number of queries ask for it", async () => {
+    const [recorded, answer] = [cases[0], answers[0]];
+    if (recorded === undefined || answer === undefined) throw new Error("no recorded case");
+    let reads = 0;
+    const remote = { readStore: async () => ((reads += 1), answer) };
+    const states = [1n, 2n, 3n].map((id) =>
+      sampleState({ id, keys: [{ path: recorded.store, key: recorded.key }] }),
+    );
+    const point = { appHash: recorded.root, at: { revision: 2n, height: BigInt(recorded.height) } };
+    const outcomes = await proveAll(
+      { remote, sender: "neutron1relayer", allowKvCallbacks: false },
+      point,
+      states,
+      signal,
+    );
+    expect(reads).toBe(1);
+    const messages = outcomes.map(({ result }) =>
+      result.ok ? MsgSubmitQueryResult.decode(result.value.message) : undefined,
+    );
+    expect(messages.map((message) => message?.queryId)).toEqual([1n, 2n, 3n]);
+    expect(messages[0]?.result).toMatchObject({ height: 60n, revision: 2n, allowKvCallbacks: false });
+  });
+
+  it("does not take an answer of another height for the one that was asked for", async () => {
+    const [recorded, answer] = [cases[0], answers[0]];
+    if (recorded === undefined || answer === undefined) throw new Error("no recorded case");
+    expect(await faultOf(recorded, { ...answer, height: answer.height - 1n })).toBe("read-failed");
+  });
+});
+
+function neverRead(): never {
+  throw new Error("no recorded answer");
+}
