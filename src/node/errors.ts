@@ -16,20 +16,11 @@ export class PageError extends CodedError<{ readonly code: "page-out-of-range"; 
 export type NodeFault =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
-  | { readonly code: "other-genesis"; readonly home: string }
+  | { readonly code: "other-genesis"; readonly chainId: string }
   | { readonly code: "bad-genesis"; readonly path: string }
   | { readonly code: "state-mismatch"; readonly height: bigint }
   | { readonly code: "no-quorum"; readonly height: bigint }
-  | { readonly code: "not-halted" }
   | { readonly code: "bad-validator-update"; readonly reason: string };
 
 /** A fault of the node itself. */
 export class NodeError extends CodedError<NodeFault> {}
-
-/** Why a port could not be opened; `option` is the setting that moves it. */
-export type ListenFault =
-  | { readonly code: "port-in-use"; readonly port: number; readonly face: string; readonly option: string }
-  | { readonly code: "listen-failed"; readonly port: number; readonly face: string };
-
-/** A face that cannot listen. */
-export class ListenError extends CodedError<ListenFault> {}

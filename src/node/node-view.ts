@@ -105,7 +105,7 @@ export interface NodeView {
 /** A server that shows a node to the world. */
 export interface FaceServer {
   readonly name: string;
-  /** Opens the port and resolves with the bound one. Rejects with `ListenError`. */
+  /** Opens the port and resolves with the bound one. Rejects with `PortInUseError` or `ListenError`. */
   readonly listen: () => Promise<number>;
   /** Stops listening and ends what is open, within a second. */
   readonly close: () => Promise<void>;

@@ -8,7 +8,7 @@ import {
 import type { Duplex } from "node:stream";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { ListenError } from "../errors.ts";
+import { toListenError } from "../../ops/listen-error.ts";
 import type { FaceServer } from "../node-view.ts";
 
 /** Where and how a face listens. */
@@ -132,7 +132,8 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uin
 
 function listen(server: Server, options: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
-    const onError = (fault: NodeJS.ErrnoException): void => reject(listenFault(fault, options));
+    const onError = (cause: unknown): void =>
+      reject(toListenError(cause, options.face, options, options.portOption));
     server.once("error", onError);
     server.listen(options.port, options.host, () => {
       server.removeListener("error", onError);
@@ -140,23 +141,6 @@ function listen(server: Server, options: ListenOptions): Promise<number> {
       resolve(typeof address === "object" && address !== null ? address.port : options.port);
     });
   });
-}
-
-/** The coded error of a failed listen. Also for servers that are not HTTP. */
-export function listenFault(
-  fault: NodeJS.ErrnoException,
-  options: Pick<ListenOptions, "face" | "port" | "portOption">,
-): ListenError {
-  const { face, port, portOption: option } = options;
-  if (fault.code !== "EADDRINUSE") {
-    return new ListenError({ code: "listen-failed", port, face }, `${face} cannot listen on port ${port}`, {
-      cause: fault,
-    });
-  }
-  return new ListenError(
-    { code: "port-in-use", port, face, option },
-    `port ${port} (${face}) is in use, perhaps by another Relaywatch or a real node; stop that or move ours with ${option}`,
-  );
 }
 
 function close(server: Server): Promise<void> {

@@ -90,7 +90,9 @@ function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSock
   const stopWatching = watchLife(client, options);
   let queue: Promise<void> = Promise.resolve();
   client.on("message", (data) => {
-    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe.
+    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe. Meanwhile the socket is
+    // not read, so that a client cannot pile up requests here.
+    client.pause();
     queue = queue
       .then(() => answer(data, send, subscriptions, deps))
       .catch((fault: unknown) => {

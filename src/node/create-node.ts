@@ -1,0 +1,192 @@
+import { equalBytes } from "../base/bytes.ts";
+import { encodeBech32 } from "../base/bech32.ts";
+import { isAbort, type Service } from "../base/service.ts";
+import { createDeferred } from "../ops/deferred.ts";
+import { createBlockListeners } from "./block-listeners.ts";
+import { createEngine, type Engine, type ProducedBlock } from "./consensus/engine.ts";
+import { loadChainState } from "./consensus/load-state.ts";
+import { createMempool, DEFAULT_MEMPOOL, type Mempool } from "./consensus/mempool.ts";
+import { createProduction, type Production } from "./consensus/production.ts";
+import { createValidators, type Validators } from "./consensus/validators.ts";
+import { createView } from "./create-view.ts";
+import { NodeError } from "./errors.ts";
+import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./genesis-doc.ts";
+import { createMetricsFace } from "./metrics/metrics-face.ts";
+import { createNodeMetrics, type NodeMetrics } from "./metrics/node-metrics.ts";
+import { createNodeControl, type NodeControl } from "./node-control.ts";
+import type { NodeDeps, NodeOptions } from "./node-options.ts";
+import type { FaceServer, NodeView } from "./node-view.ts";
+import { createOracleClient } from "./oracle/oracle-client.ts";
+import { createOracleMetrics } from "./oracle/oracle-metrics.ts";
+import { createRpcFace } from "./rpc/rpc-face.ts";
+import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
+
+/** A node that is up: all faces listen. */
+export interface RunningNode {
+  readonly view: NodeView;
+  readonly control: NodeControl;
+  readonly genesis: GenesisDoc;
+  /** Bound ports by face: "rpc", "metrics", and the names of the faces given. */
+  readonly ports: ReadonlyMap<string, number>;
+}
+
+/** A chain in one process. Can be run once. */
+export interface Node extends Service {
+  /** Resolves when all faces listen, before the first block is made; rejects when the node does not come up. */
+  readonly ready: Promise<RunningNode>;
+}
+
+const DEFAULT_BLOCK_TIME_MS = 1_000;
+const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
+
+/**
+ * Creates a node: runs the application as a chain with blocks signed by real validators, and shows it over CometBFT RPC,
+ * metrics and the faces given. `run` rejects with `NodeError`, `PortInUseError` or `ListenError` when it cannot start, and
+ * with whatever stopped the machine.
+ */
+export function createNode(options: NodeOptions, deps: NodeDeps): Node {
+  const ready = createDeferred<RunningNode>();
+  const run = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const store = openBlockStore(options.home);
+      try {
+        await runOn(store, signal);
+      } finally {
+        store.close();
+      }
+    } catch (fault) {
+      ready.reject(fault);
+      if (!isAbort(fault, signal)) throw fault;
+    }
+  };
+  const runOn = async (store: BlockStore, signal: AbortSignal): Promise<void> => {
+    const genesis = await settleGenesis(store, deps, signal);
+    const parts = assemble(options, deps, store, genesis);
+    const faces = createFaces(options, deps, parts, signal);
+    const ports = new Map<string, number>();
+    try {
+      for (const face of faces) ports.set(face.name, await face.listen());
+      parts.rpcPort = ports.get("rpc") ?? options.rpc.port;
+      ready.resolve({ view: parts.view, control: createNodeControl(parts), genesis, ports });
+      await parts.production.run(signal);
+    } finally {
+      await Promise.all(faces.filter((face) => ports.has(face.name)).map((face) => face.close()));
+    }
+  };
+  return { name: options.moniker, run, ready: ready.promise };
+}
+
+/** The genesis document to run: that of the home when it has one. */
+async function settleGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSignal): Promise<GenesisDoc> {
+  const stored = store.genesis();
+  const genesis = await deps.genesis(stored === undefined ? undefined : decodeGenesis(stored), signal);
+  signal.throwIfAborted();
+  if (stored !== undefined && !equalBytes(stored, encodeGenesis(genesis))) {
+    throw new NodeError(
+      { code: "other-genesis", chainId: genesis.chainId },
+      `the home directory holds a chain with another genesis document than the one for ${genesis.chainId}; choose another --home or empty it`,
+    );
+  }
+  return genesis;
+}
+
+interface Parts {
+  readonly genesis: GenesisDoc;
+  readonly engine: Engine;
+  readonly mempool: Mempool;
+  readonly validators: Validators;
+  readonly production: Production;
+  readonly metrics: NodeMetrics;
+  readonly view: NodeView;
+  rpcPort: number;
+}
+
+/** Wires everything that is not a server. */
+function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genesis: GenesisDoc): Parts {
+  const app = deps.createApp(store.state);
+  const state = loadChainState(store, app, genesis);
+  const seeds = [...options.validatorSeeds, ...store.validatorSeeds()];
+  const validators = createValidators(seeds, store.saveValidatorKey);
+  const metrics = createNodeMetrics({ chainId: genesis.chainId, startTimeMs: deps.clock.nowMs() });
+  const mempool = countedMempool(createMempool(options.mempool ?? DEFAULT_MEMPOOL, app.checkTx), metrics);
+  const listeners = createBlockListeners(deps.logger);
+  const engine = createEngine(state, {
+    app,
+    store,
+    mempool,
+    validators,
+    params: genesis.consensusParams,
+    nowNs: () => BigInt(Math.trunc(deps.clock.nowMs())) * 1_000_000n,
+    monotonicMs: deps.clock.monotonicMs,
+  });
+  const onBlock = (produced: ProducedBlock): void => {
+    metrics.observeBlock(produced, mempool);
+    listeners.notify(produced.block, produced.results);
+  };
+  const beforeBlock = createVote(options, deps, metrics, state.validators.validators[0]?.address);
+  const production = createProduction(options.blockTimeMs ?? DEFAULT_BLOCK_TIME_MS, {
+    engine,
+    clock: deps.clock,
+    logger: deps.logger,
+    beforeBlock,
+    onBlock,
+  });
+  if (options.startHalted === true) production.halt();
+  const view = createView({ app, store, engine, mempool, listeners, genesis, moniker: options.moniker });
+  return { genesis, engine, mempool, validators, production, metrics, view, rpcPort: options.rpc.port };
+}
+
+/** A mempool whose accepted transactions are counted. */
+function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
+  const add: Mempool["add"] = (tx) => {
+    const outcome = mempool.add(tx);
+    if (outcome.check.code === 0) metrics.observeMempoolTx(tx.length);
+    return outcome;
+  };
+  return { ...mempool, add };
+}
+
+/** What a validator does before a block: asks the sidecar for prices and counts the answer. Nothing without an oracle. */
+function createVote(
+  options: NodeOptions,
+  deps: NodeDeps,
+  metrics: NodeMetrics,
+  address: Uint8Array | undefined,
+): (signal: AbortSignal) => Promise<void> {
+  if (options.oracle === undefined || address === undefined) return () => Promise.resolve();
+  const client = createOracleClient(options.oracle, deps);
+  const validator = encodeBech32(options.consensusPrefix, address);
+  const counts = createOracleMetrics(metrics.registry, { chainId: metrics.chainId, validator });
+  return async (signal) => counts.observe(await client.vote(signal));
+}
+
+function createFaces(
+  options: NodeOptions,
+  deps: NodeDeps,
+  parts: Parts,
+  signal: AbortSignal,
+): readonly FaceServer[] {
+  const { view, genesis, engine, metrics } = parts;
+  const roundState = () => {
+    const { height, validators, lastCommit } = engine.state();
+    return {
+      height: height + 1n,
+      startTimeNs: lastCommit.signatures[0]?.timestampNs ?? genesis.genesisTimeNs,
+      validators: validators.validators,
+      proposerAddress: validators.proposer?.address ?? new Uint8Array(),
+    };
+  };
+  const context = {
+    view,
+    genesis,
+    roundState,
+    commitTimeoutMs: options.commitTimeoutMs ?? DEFAULT_COMMIT_TIMEOUT_MS,
+    rpcAddress: () => `tcp://${options.rpc.host}:${parts.rpcPort}`,
+  };
+  const rpc = createRpcFace(options, { ...deps, context, signal });
+  const metricsFace =
+    options.metrics === undefined
+      ? []
+      : [createMetricsFace(options.metrics, { registry: metrics.registry, logger: deps.logger })];
+  return [rpc, ...metricsFace, ...(deps.faces ?? []).map((create) => create(view))];
+}

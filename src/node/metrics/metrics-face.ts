@@ -1,0 +1,47 @@
+import type { Registry } from "prom-client";
+import type { Logger } from "../../base/logger.ts";
+import { type HttpReply, textReply } from "../../ops/http-route.ts";
+import { openHttpServer } from "../../ops/http-server.ts";
+import type { FaceAddress } from "../node-options.ts";
+import type { FaceServer } from "../node-view.ts";
+
+/** Scrapes at once; as on a real node one more gets 503. */
+const MAX_SCRAPES = 3;
+
+/** Serves a registry as Prometheus text on every path, as a real node does. */
+export function createMetricsFace(
+  address: FaceAddress,
+  deps: { readonly registry: Registry; readonly logger: Logger },
+): FaceServer {
+  let scrapes = 0;
+  const page = async (): Promise<HttpReply> => {
+    if (scrapes >= MAX_SCRAPES) {
+      return textReply(503, `Limit of concurrent requests reached (${MAX_SCRAPES}), try again later.\n`);
+    }
+    scrapes += 1;
+    try {
+      const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+      return { status: 200, headers, body: await deps.registry.metrics() };
+    } finally {
+      scrapes -= 1;
+    }
+  };
+  let close: () => Promise<void> = () => Promise.resolve();
+  return {
+    name: "metrics",
+    listen: async () => {
+      const server = await openHttpServer(
+        {
+          name: "node metrics",
+          listen: { host: address.host, port: address.port },
+          portOption: address.portOption,
+          routes: [{ method: "GET", path: "*", handle: page }],
+        },
+        deps,
+      );
+      close = server.close;
+      return server.address.port;
+    },
+    close: () => close(),
+  };
+}

@@ -1,0 +1,101 @@
+import { Gauge, Histogram, type Registry } from "prom-client";
+
+/** How one request for prices ended. Latency in ms. */
+export interface OracleVote {
+  readonly success: boolean;
+  readonly latencyMs: number;
+  /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
+  readonly prices: ReadonlyMap<string, bigint>;
+}
+
+/** Counts votes under the names of the real node. */
+export interface OracleMetrics {
+  readonly observe: (vote: OracleVote) => void;
+}
+
+/** Labels of the validator whose votes are counted. */
+export interface OracleMetricsOptions {
+  readonly chainId: string;
+  /** Bech32 consensus address. */
+  readonly validator: string;
+}
+
+/**
+ * Creates the `app_*` families. As on the real node they are gauges that only rise, and a series is there from its first
+ * event on: a node that has not failed since its start shows no Failure.
+ */
+export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions): OracleMetrics {
+  const families = createFamilies(registry);
+  const chain = { chain_id: options.chainId };
+  const tracked = new Set<string>();
+  const reported = (ticker: string, status: string): void =>
+    families.reports.inc({ ...chain, validator: options.validator, ticker, status });
+  return {
+    observe: ({ success, latencyMs, prices }) => {
+      families.responses.inc({ ...chain, status: success ? "Success" : "Failure" });
+      families.latency.observe(chain, Math.trunc(latencyMs));
+      const extended = { ...chain, abci_method: "extend_vote" };
+      families.requests.inc({ ...extended, status: success ? "Success" : "OracleClientError" });
+      families.methodLatency.observe(extended, latencyMs / 1000);
+      for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
+        families.requests.inc({ ...chain, abci_method, status: "Success" });
+      }
+      for (const [ticker, price] of prices) {
+        tracked.add(ticker);
+        families.prices.set({ ...chain, ticker }, Number(price));
+        families.reportedPrices.set({ ...chain, validator: options.validator, ticker }, Number(price));
+      }
+      for (const ticker of tracked) reported(ticker, prices.has(ticker) ? "with_price" : "missing_price");
+    },
+  };
+}
+
+function createFamilies(registry: Registry) {
+  const registers = [registry];
+  return {
+    methodLatency: new Histogram({
+      name: "app_abci_method_latency",
+      help: "The time it took for an ABCI method to execute slinky specific logic (in seconds)",
+      labelNames: ["abci_method", "chain_id"],
+      buckets: [0.0001, 0.0004, 0.002, 0.009, 0.02, 0.1, 0.65, 2, 6, 25],
+      registers,
+    }),
+    requests: new Gauge({
+      name: "app_abci_requests",
+      help: "The number of requests made to the ABCI server",
+      labelNames: ["abci_method", "chain_id", "status"],
+      registers,
+    }),
+    latency: new Histogram({
+      name: "app_oracle_response_latency",
+      help: "The time it took for the oracle to respond",
+      labelNames: ["chain_id"],
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+      registers,
+    }),
+    responses: new Gauge({
+      name: "app_oracle_responses",
+      help: "The number of oracle responses",
+      labelNames: ["chain_id", "status"],
+      registers,
+    }),
+    prices: new Gauge({
+      name: "app_prices",
+      help: "The price of the ticker that is written to state",
+      labelNames: ["chain_id", "ticker"],
+      registers,
+    }),
+    reports: new Gauge({
+      name: "app_report_status_per_validator",
+      help: "The status of the report for a specific validator and ticker",
+      labelNames: ["chain_id", "status", "ticker", "validator"],
+      registers,
+    }),
+    reportedPrices: new Gauge({
+      name: "app_reports_per_validator",
+      help: "The price reported for a specific validator and ticker",
+      labelNames: ["chain_id", "ticker", "validator"],
+      registers,
+    }),
+  };
+}
