@@ -90,15 +90,15 @@ export function openConnectionGenesis(options: OpenConnectionOptions): JsonObjec
 
 function metadata(height: Height, { ownChainId, ownTimeNs }: OpenConnectionOptions): readonly JsonObject[] {
   const own = formatHeight({ revisionNumber: revisionOfChainId(ownChainId), revisionHeight: 0n });
-  const entry = (key: Uint8Array, value: Uint8Array): JsonObject => ({
-    key: toBase64(key),
-    value: toBase64(value),
-  });
   return [
     entry(processedTimeKey(height), uint64BigEndian(ownTimeNs)),
     entry(processedHeightKey(height), utf8(own)),
     entry(iterationKey(height), consensusStateKey(height)),
   ];
+}
+
+function entry(key: Uint8Array, value: Uint8Array): JsonObject {
+  return { key: toBase64(key), value: toBase64(value) };
 }
 
 function openConnection(id: string, clientId: string): JsonObject {

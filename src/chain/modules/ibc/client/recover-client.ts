@@ -87,15 +87,17 @@ function takeOver(subject: OpenClient, substitute: OpenClient): void {
 
 /** Whether two clients differ at most in heights, chain id, trusting period and the flags that mean nothing any more. */
 function isMatching(a: ClientState, b: ClientState): boolean {
-  const blank = (state: ClientState): Uint8Array =>
-    ClientState.encode({
-      ...state,
-      latestHeight: ZERO_HEIGHT,
-      frozenHeight: ZERO_HEIGHT,
-      trustingPeriod: undefined,
-      chainId: "",
-      allowUpdateAfterExpiry: true,
-      allowUpdateAfterMisbehaviour: true,
-    }).finish();
-  return equalBytes(blank(a), blank(b));
+  return equalBytes(settingsOf(a), settingsOf(b));
+}
+
+function settingsOf(state: ClientState): Uint8Array {
+  return ClientState.encode({
+    ...state,
+    latestHeight: ZERO_HEIGHT,
+    frozenHeight: ZERO_HEIGHT,
+    trustingPeriod: undefined,
+    chainId: "",
+    allowUpdateAfterExpiry: true,
+    allowUpdateAfterMisbehaviour: true,
+  }).finish();
 }

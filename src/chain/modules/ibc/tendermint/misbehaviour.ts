@@ -72,8 +72,7 @@ export function verifyMisbehaviour(
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
-    const hash = (header: Header): Uint8Array => blockIdFromProto(header.signedHeader?.commit?.blockId).hash;
-    return !equalBytes(hash(first), hash(second));
+    return !equalBytes(blockHashOf(first), blockHashOf(second));
   }
   return stateOfHeader(first).timeNs <= stateOfHeader(second).timeNs;
 }
@@ -90,6 +89,10 @@ export function contradictsHistory(header: Header, store: ClientStore): boolean 
     (before !== undefined && before.timeNs >= state.timeNs) ||
     (after !== undefined && after.timeNs <= state.timeNs)
   );
+}
+
+function blockHashOf(header: Header): Uint8Array {
+  return blockIdFromProto(header.signedHeader?.commit?.blockId).hash;
 }
 
 function verifySigners(client: ClientState, header: Header, trusted: VerifiedState, nowNs: bigint): void {

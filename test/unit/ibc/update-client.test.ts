@@ -1,0 +1,319 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { toHex } from "../../../src/base/bytes.ts";
+import type { LightBlock } from "../../../src/comet/block-types.ts";
+import { updateHeader } from "../../../src/comet/update-header.ts";
+import { packClientState, TENDERMINT_TYPE } from "../../../src/chain/modules/ibc/client/client-state.ts";
+import { packConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
+import { createClient } from "../../../src/chain/modules/ibc/client/create-client.ts";
+import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
+import { recoverClient } from "../../../src/chain/modules/ibc/client/recover-client.ts";
+import { updateClient } from "../../../src/chain/modules/ibc/client/update-client.ts";
+import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
+import { tendermintClientState } from "../../../src/chain/modules/ibc/open-connection.ts";
+import { setClientParams } from "../../../src/chain/modules/ibc/params.ts";
+import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
+import type { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
+import { Header, Misbehaviour } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TYPE_URL } from "../../../src/proto/type-urls.ts";
+import { blockTimeNs, createSigners, signBlock, type Signers } from "../../support/comet/signed-chain.ts";
+import { createMemoryChain, type MemoryChain } from "../../support/ibc/memory-chain.ts";
+
+const REMOTE = "remote-2";
+const CLIENT = "07-tendermint-0";
+const HOUR = 3_600_000_000_000n;
+const SETTINGS = { trustingPeriodNs: HOUR, unbondingPeriodNs: 2n * HOUR, maxClockDriftNs: 10_000_000_000n };
+
+const four = createSigners("four", [4n, 3n, 2n, 1n]);
+
+let chain: MemoryChain;
+
+function height(of: bigint): { revisionNumber: bigint; revisionHeight: bigint } {
+  return { revisionNumber: 2n, revisionHeight: of };
+}
+
+/** Own block whose time is that of the remote height, one second later. */
+function at(remoteHeight: bigint): ReturnType<MemoryChain["at"]> {
+  return chain.at(1000n + remoteHeight, blockTimeNs(remoteHeight) + 1_000_000_000n);
+}
+
+function create(block: LightBlock): string {
+  const state = tendermintClientState(REMOTE, height(block.header.height), SETTINGS);
+  const consensus = packConsensusState({
+    timeNs: block.header.timeNs,
+    root: block.header.appHash,
+    nextValidatorsHash: block.header.nextValidatorsHash,
+  });
+  return createClient(at(block.header.height), packClientState({ type: TENDERMINT_TYPE, state }), consensus);
+}
+
+function block(
+  of: bigint,
+  facts: Partial<Parameters<typeof signBlock>[1]> = {},
+  signers: Signers = four,
+): LightBlock {
+  return signBlock(signers, { chainId: REMOTE, height: of, ...facts });
+}
+
+function headerAny(target: LightBlock, trusted: bigint, next: LightBlock = block(trusted + 1n)): Any {
+  const value = Header.encode(updateHeader(target, height(trusted), next)).finish();
+  return { typeUrl: TYPE_URL.tendermintHeader, value };
+}
+
+function failure(work: () => void): string {
+  try {
+    work();
+  } catch (fault) {
+    if (fault instanceof ModuleError) return `${fault.codespace}/${fault.code} ${fault.message}`;
+    throw fault;
+  }
+  throw new Error("nothing failed");
+}
+
+function rootAt(of: bigint): string | undefined {
+  const root = ibcKeeper.consensusRoot(at(of), CLIENT, height(of));
+  return root === undefined ? undefined : toHex(root);
+}
+
+beforeEach(() => {
+  chain = createMemoryChain("local-1");
+  expect(create(block(10n))).toBe(CLIENT);
+  chain.events.length = 0;
+});
+
+describe("an update", () => {
+  it("stores the consensus state of the next height and moves the latest height", () => {
+    updateClient(at(11n), CLIENT, headerAny(block(11n), 10n));
+    expect(rootAt(11n)).toBe(toHex(block(11n).header.appHash));
+    expect(ibcKeeper.clientLatestHeight(at(11n), CLIENT)).toEqual(height(11n));
+    expect(openClientStore(at(11n), CLIENT).processed(height(11n))).toEqual({
+      timeNs: at(11n).timeNs,
+      height: { revisionNumber: 1n, revisionHeight: 1011n },
+    });
+  });
+
+  it("tells what it did", () => {
+    const any = headerAny(block(11n), 10n);
+    updateClient(at(11n), CLIENT, any);
+    expect(chain.events.map(({ type }) => type)).toEqual(["update_client", "message"]);
+    const attributes = Object.fromEntries(
+      chain.events[0]?.attributes.map(({ key, value }) => [key, value]) ?? [],
+    );
+    expect(attributes).toMatchObject({
+      client_id: CLIENT,
+      client_type: "07-tendermint",
+      consensus_height: "2-11",
+      consensus_heights: "2-11",
+    });
+    expect(attributes["header"]?.endsWith(toHex(any.value))).toBe(true);
+  });
+
+  it("may skip heights while enough of the trusted validators signed", () => {
+    updateClient(at(500n), CLIENT, headerAny(block(500n), 10n));
+    expect(ibcKeeper.clientLatestHeight(at(500n), CLIENT)).toEqual(height(500n));
+  });
+
+  it("may fill in a past height, which leaves the latest height alone", () => {
+    updateClient(at(500n), CLIENT, headerAny(block(500n), 10n));
+    updateClient(at(500n), CLIENT, headerAny(block(300n), 10n));
+    expect(ibcKeeper.clientLatestHeight(at(500n), CLIENT)).toEqual(height(500n));
+    expect(rootAt(300n)).toBeDefined();
+  });
+
+  it("with a known header changes nothing and succeeds", () => {
+    updateClient(at(11n), CLIENT, headerAny(block(11n), 10n));
+    updateClient(at(12n), CLIENT, headerAny(block(11n), 10n));
+    expect(openClientStore(at(12n), CLIENT).processed(height(11n))?.height.revisionHeight).toBe(1011n);
+    expect(chain.events.map(({ type }) => type)).toEqual([
+      "update_client",
+      "message",
+      "update_client",
+      "message",
+    ]);
+  });
+
+  it("is refused without a third of the trusted power", () => {
+    const others = createSigners("others", [1n, 1n]);
+    const alien = block(20n, {}, others);
+    expect(failure(() => updateClient(at(20n), CLIENT, headerAny(alien, 10n)))).toBe(
+      "undefined/1 failed to verify header: cant trust new val set: invalid commit -- insufficient voting power: got 0, needed more than 3",
+    );
+  });
+
+  it("is refused without two thirds of the header's own power", () => {
+    const weak = block(20n, { signs: (index) => index === 0 });
+    expect(failure(() => updateClient(at(20n), CLIENT, headerAny(weak, 10n)))).toBe(
+      "undefined/1 failed to verify header: invalid header: invalid commit -- insufficient voting power: got 4, needed more than 6",
+    );
+  });
+
+  it("follows a change of the validator set", () => {
+    const three = createSigners("three", [5n, 5n, 5n]);
+    updateClient(at(11n), CLIENT, headerAny(block(11n, { next: three }), 10n));
+    updateClient(at(12n), CLIENT, headerAny(block(12n, {}, three), 11n, block(12n, {}, three)));
+    expect(ibcKeeper.clientLatestHeight(at(12n), CLIENT)).toEqual(height(12n));
+  });
+
+  it.each([
+    [
+      "an unknown client",
+      "07-tendermint-7",
+      () => headerAny(block(11n), 10n),
+      "client/4 cannot update client with ID 07-tendermint-7: light client not found",
+    ],
+    [
+      "a trusted height that the client does not hold",
+      CLIENT,
+      () => headerAny(block(11n), 9n),
+      "client/7 could not get trusted consensus state from clientStore for Header at TrustedHeight: 2-9: consensus state not found",
+    ],
+    [
+      "a message of another type",
+      CLIENT,
+      () => ({ typeUrl: "/x.Y", value: new Uint8Array(0) }),
+      "undefined/1 no concrete type registered for type URL /x.Y against interface *exported.ClientMessage",
+    ],
+    [
+      "another chain's header",
+      CLIENT,
+      () => headerAny(signBlock(four, { chainId: "other-2", height: 11n }), 10n),
+      'undefined/1 failed to verify header: invalid header: untrustedHeader.ValidateBasic failed: header belongs to another chain "other-2", not "remote-2"',
+    ],
+    [
+      "a header of another revision",
+      CLIENT,
+      () => headerAny(signBlock(four, { chainId: "remote-3", height: 11n }), 10n),
+      "07-tendermint/5 header height revision 3 does not match trusted header revision 2: invalid header height",
+    ],
+    [
+      "a header that is not newer than its trusted height",
+      CLIENT,
+      () => headerAny(block(10n), 10n),
+      "client/12 header height ≤ consensus state height (2-10 < 2-10): invalid client header",
+    ],
+  ] as const)("is refused for %s", (_name, clientId, message, expected) => {
+    expect(failure(() => updateClient(at(11n), clientId, message()))).toBe(expected);
+  });
+
+  it("is refused with validators that the client does not know", () => {
+    const others = createSigners("others", [1n]);
+    const any = headerAny(block(11n), 10n, block(11n, {}, others));
+    expect(failure(() => updateClient(at(11n), CLIENT, any))).toMatch(
+      /^07-tendermint\/14 trusted validators, does not hash to latest trusted validators. Expected: [0-9A-F]{64}, got: [0-9A-F]{64}: invalid validator set$/,
+    );
+  });
+
+  it("is refused for bytes that are no header", () => {
+    const any = { typeUrl: TYPE_URL.tendermintHeader, value: Uint8Array.of(0x0a, 0xff) };
+    expect(failure(() => updateClient(at(11n), CLIENT, any))).toMatch(/^undefined\/1 proto: /);
+  });
+});
+
+describe("a contradiction", () => {
+  it("of a stored header freezes the client, and nothing works after that", () => {
+    updateClient(at(20n), CLIENT, headerAny(block(20n), 10n));
+    chain.events.length = 0;
+    const fork = block(20n, { appHash: new Uint8Array(32) });
+    updateClient(at(21n), CLIENT, headerAny(fork, 10n));
+    expect(chain.events.map(({ type }) => type)).toEqual(["client_misbehaviour", "message"]);
+    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+    expect(rootAt(20n)).toBe(toHex(block(20n).header.appHash));
+    expect(failure(() => updateClient(at(22n), CLIENT, headerAny(block(22n), 10n)))).toBe(
+      `client/29 cannot update client (${CLIENT}) with status Frozen: client state is not active`,
+    );
+  });
+
+  it("of time between stored headers freezes the client", () => {
+    updateClient(at(20n), CLIENT, headerAny(block(20n), 10n));
+    const late = block(15n, { timeNs: blockTimeNs(20n) });
+    updateClient(at(21n), CLIENT, headerAny(late, 10n));
+    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+  });
+
+  it("reported as misbehaviour freezes the client", () => {
+    const [one, two] = [block(20n), block(20n, { appHash: new Uint8Array(32) })];
+    updateClient(at(21n), CLIENT, misbehaviourAny(one, two));
+    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+  });
+
+  it("that is none leaves the client as it is", () => {
+    updateClient(at(21n), CLIENT, misbehaviourAny(block(21n), block(20n)));
+    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Active");
+    expect(rootAt(21n)).toBeUndefined();
+  });
+
+  function misbehaviourAny(one: LightBlock, two: LightBlock): Any {
+    const value = Misbehaviour.encode({
+      clientId: CLIENT,
+      header1: updateHeader(one, height(10n), block(11n)),
+      header2: updateHeader(two, height(10n), block(11n)),
+    }).finish();
+    return { typeUrl: TYPE_URL.tendermintMisbehaviour, value };
+  }
+});
+
+describe("time", () => {
+  it("ends a client whose latest state is older than the trusting period", () => {
+    const last = chain.at(2000n, blockTimeNs(10n) + HOUR - 1n);
+    expect(ibcKeeper.getClientStatus(last, CLIENT)).toBe("Active");
+    const over = chain.at(2000n, blockTimeNs(10n) + HOUR);
+    expect(ibcKeeper.getClientStatus(over, CLIENT)).toBe("Expired");
+    expect(failure(() => updateClient(over, CLIENT, headerAny(block(3700n), 10n)))).toBe(
+      `client/29 cannot update client (${CLIENT}) with status Expired: client state is not active`,
+    );
+  });
+
+  it("removes one expired state with every update, the oldest first", () => {
+    updateClient(at(11n), CLIENT, headerAny(block(11n), 10n));
+    updateClient(at(3000n), CLIENT, headerAny(block(3000n), 11n));
+    const entries = (): number =>
+      [...chain.store.iterate()].filter(([key]) => Buffer.from(key).includes("onsensusState")).length;
+    expect(entries()).toBe(3 * 4);
+    updateClient(at(3700n), CLIENT, headerAny(block(3700n), 3000n));
+    expect(rootAt(10n)).toBeUndefined();
+    expect(rootAt(11n)).toBeDefined();
+    expect(entries()).toBe(3 * 4);
+    updateClient(at(3701n), CLIENT, headerAny(block(3701n), 3000n));
+    expect(rootAt(11n)).toBeUndefined();
+    expect(entries()).toBe(3 * 4);
+  });
+
+  it("refuses a header from beyond the clock drift", () => {
+    const early = chain.at(2000n, blockTimeNs(490n) - 1n);
+    expect(failure(() => updateClient(early, CLIENT, headerAny(block(500n), 10n)))).toContain(
+      "new header has a time from the future",
+    );
+    updateClient(chain.at(2000n, blockTimeNs(490n) + 1n), CLIENT, headerAny(block(500n), 10n));
+    expect(rootAt(500n)).toBeDefined();
+  });
+});
+
+describe("other ways", () => {
+  it("clients of a type that is no longer allowed are unauthorized", () => {
+    setClientParams(at(10n), { allowedClients: ["06-solomachine"] });
+    expect(ibcKeeper.getClientStatus(at(10n), CLIENT)).toBe("Unauthorized");
+    expect(ibcKeeper.getClientStatus(at(10n), "07-tendermint-9")).toBe("Unknown");
+    expect(failure(() => create(block(12n)))).toBe(
+      "client/10 client state type 07-tendermint is not registered in the allowlist: invalid client type",
+    );
+  });
+
+  it("an expired client recovers with the state of a substitute", () => {
+    expect(create(block(5000n))).toBe("07-tendermint-1");
+    recoverClient(at(5000n), CLIENT, "07-tendermint-1");
+    expect(ibcKeeper.getClientStatus(at(5000n), CLIENT)).toBe("Active");
+    expect(ibcKeeper.clientLatestHeight(at(5000n), CLIENT)).toEqual(height(5000n));
+    updateClient(at(5001n), CLIENT, headerAny(block(5001n), 5000n));
+    expect(rootAt(5001n)).toBeDefined();
+  });
+
+  it("an active client needs no recovery, and a substitute must be newer", () => {
+    create(block(5n));
+    expect(failure(() => recoverClient(at(11n), CLIENT, "07-tendermint-1"))).toBe(
+      "client/24 cannot recover Active subject client: invalid recovery client",
+    );
+    const later = at(4000n);
+    expect(failure(() => recoverClient(later, CLIENT, "07-tendermint-1"))).toBe(
+      "client/26 subject client state latest height is greater or equal to substitute client state latest height (2-10 >= 2-5): invalid height",
+    );
+  });
+});
