@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { bad, good, type Result } from "../../base/result.ts";
+import { checkMessage } from "./check-wire.ts";
 import type { CommitmentProof, ExistenceProof, InnerOp, LeafOp, NonExistenceProof } from "./proof-types.ts";
 import { WireError, WireReader } from "./wire-reader.ts";
 
@@ -41,10 +42,10 @@ function readCommitmentProof(reader: WireReader, bytes: Buffer): CommitmentProof
     } else if (field === 2) {
       proof = { kind: "nonexist", nonexist: readNonExistence(reader, bytes) };
     } else if (field === 3) {
-      reader.startOfBytes("Batch");
+      checkMessage(reader, "Batch", "BatchProof");
       proof = { kind: "batch" };
     } else if (field === 4) {
-      reader.startOfBytes("Compressed");
+      checkMessage(reader, "Compressed", "CompressedBatchProof");
       proof = { kind: "compressed" };
     } else reader.skipUnknown();
   }
@@ -53,7 +54,7 @@ function readCommitmentProof(reader: WireReader, bytes: Buffer): CommitmentProof
 
 function readNonExistence(reader: WireReader, bytes: Buffer): NonExistenceProof {
   const proof: Draft<NonExistenceProof> = { left: undefined, right: undefined };
-  const outerEnd = enter(reader, "Nonexist");
+  const outerEnd = reader.enter("Nonexist");
   for (
     let field = reader.nextField("NonExistenceProof");
     field !== 0;
@@ -88,7 +89,7 @@ function newExistence(bytes: Buffer): ExistenceDraft {
 }
 
 function readExistence(reader: WireReader, name: string, proof: ExistenceDraft): ExistenceProof {
-  const outerEnd = enter(reader, name);
+  const outerEnd = reader.enter(name);
   proof.end = reader.end;
   for (
     let field = reader.nextField("ExistenceProof");
@@ -122,7 +123,7 @@ const NO_OPERATIONS: LeafOp = {
 
 function readLeaf(reader: WireReader, known: LeafOp | undefined): LeafOp {
   const leaf: Draft<LeafOp> = { ...(known ?? NO_OPERATIONS) };
-  const outerEnd = enter(reader, "Leaf");
+  const outerEnd = reader.enter("Leaf");
   for (let field = reader.nextField("LeafOp"); field !== 0; field = reader.nextField("LeafOp")) {
     if (field === 1) leaf.hash = reader.int32("Hash");
     else if (field === 2) leaf.prehashKey = reader.int32("PrehashKey");
@@ -146,7 +147,7 @@ function readInner(reader: WireReader): InnerOp {
     suffixStart: 0,
     suffixEnd: 0,
   };
-  const outerEnd = enter(reader, "Path");
+  const outerEnd = reader.enter("Path");
   for (let field = reader.nextField("InnerOp"); field !== 0; field = reader.nextField("InnerOp")) {
     if (field === 1) op.hash = reader.int32("Hash");
     else if (field === 2) {
@@ -159,13 +160,4 @@ function readInner(reader: WireReader): InnerOp {
   }
   reader.end = outerEnd;
   return op;
-}
-
-/** Narrows the reader to the field's message; gives the end to go back to. */
-function enter(reader: WireReader, name: string): number {
-  const start = reader.startOfBytes(name);
-  const outerEnd = reader.end;
-  reader.end = reader.at;
-  reader.at = start;
-  return outerEnd;
 }

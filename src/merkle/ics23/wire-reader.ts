@@ -1,8 +1,8 @@
 /** Malformed protobuf. The text is that of Go's generated decoders. */
 export class WireError extends Error {}
 
-export const WIRE_VARINT = 0;
-export const WIRE_BYTES = 2;
+const WIRE_VARINT = 0;
+const WIRE_BYTES = 2;
 
 /**
  * Reads protobuf from `at` to `end`, as strictly and as laxly as Go's generated decoders do: varints of up to ten bytes
@@ -59,6 +59,27 @@ export class WireReader {
     return this.at - length;
   }
 
+  /** Narrows the reader to the message that the field holds; gives the end to go back to. */
+  enter(name: string): number {
+    const start = this.startOfBytes(name);
+    const outerEnd = this.end;
+    this.end = this.at;
+    this.at = start;
+    return outerEnd;
+  }
+
+  /** Steps over an int32, or several packed ones. */
+  skipInt32s(name: string): void {
+    if (this.wireType === WIRE_VARINT) {
+      this.varint();
+      return;
+    }
+    const start = this.startOfBytes(name);
+    const packedEnd = this.at;
+    this.at = start;
+    while (this.at < packedEnd) this.varint();
+  }
+
   /** Steps over a field that is not known, whatever it is. */
   skipUnknown(): void {
     this.at = this.fieldStart;
@@ -75,8 +96,10 @@ export class WireReader {
     const type = this.varint() & 7;
     if (type === WIRE_VARINT) this.varint();
     else if (type === 1) this.at += 8;
-    else if (type === WIRE_BYTES) this.at += this.length();
-    else if (type === 3) return 1;
+    else if (type === WIRE_BYTES) {
+      const length = this.length();
+      this.at += length;
+    } else if (type === 3) return 1;
     else if (type === 4) return -1;
     else if (type === 5) this.at += 4;
     else throw new WireError(`proto: illegal wireType ${type}`);
