@@ -5,7 +5,13 @@ import { createSecret } from "../../../src/base/secret.ts";
 import { createChainClient, type PooledChainClient } from "../../../src/client/create-chain-client.ts";
 import { ClientError, type ClientFault } from "../../../src/client/errors.ts";
 import { silentObserver } from "../../../src/client/rpc-caller.ts";
-import { answerCalls, type RpcExchange, type RpcServer, startRpcServer, statusResult } from "../../support/client/rpc-server.ts";
+import {
+  answerCalls,
+  type RpcExchange,
+  type RpcServer,
+  startRpcServer,
+  statusResult,
+} from "../../support/client/rpc-server.ts";
 
 const DEADLINE_MS = 300;
 const signal = new AbortController().signal;
@@ -24,7 +30,11 @@ async function serve(handle: (exchange: RpcExchange) => void, port = 0): Promise
 function connect(urls: readonly string[], chainId: string | undefined = "test-1"): PooledChainClient {
   const client = createChainClient(
     {
-      endpoints: urls.map((url, index) => ({ url, name: `node-${index}`, bearerToken: createSecret("t0ken") })),
+      endpoints: urls.map((url, index) => ({
+        url,
+        name: `node-${index}`,
+        bearerToken: createSecret("t0ken"),
+      })),
       chainId,
       limits: { deadlineMs: DEADLINE_MS, maxResponseBytes: 50_000, rest: { minMs: 0, baseMs: 1, maxMs: 2 } },
     },
@@ -51,12 +61,24 @@ describe("a node that misbehaves", () => {
   const cases: readonly (readonly [string, (exchange: RpcExchange) => void, ClientFault["code"]])[] = [
     ["never answers", () => {}, "timeout"],
     ["sends headers and then nothing", ({ response }) => response.writeHead(200).flushHeaders(), "timeout"],
-    ["stops in the middle of the body", ({ response }) => void response.writeHead(200, { "content-length": "100" }).write('[{"id"'), "timeout"],
+    [
+      "stops in the middle of the body",
+      ({ response }) => void response.writeHead(200, { "content-length": "100" }).write('[{"id"'),
+      "timeout",
+    ],
     ["answers HTML", ({ response }) => response.end("<html>login</html>"), "bad-answer"],
     ["answers nothing", ({ response }) => response.end(), "bad-answer"],
     ["answers a number", ({ reply }) => reply(42), "bad-answer"],
-    ["answers with another id", ({ reply }) => reply({ jsonrpc: "2.0", id: 987_654, result: {} }), "bad-answer"],
-    ["answers with neither result nor error", ({ reply, calls }) => reply({ id: calls[0]?.id }), "bad-answer"],
+    [
+      "answers with another id",
+      ({ reply }) => reply({ jsonrpc: "2.0", id: 987_654, result: {} }),
+      "bad-answer",
+    ],
+    [
+      "answers with neither result nor error",
+      ({ reply, calls }) => reply({ id: calls[0]?.id }),
+      "bad-answer",
+    ],
     ["answers 503 with a page", ({ response }) => response.writeHead(503).end("no"), "http-status"],
     ["answers a huge body", ({ response }) => response.end(`"${"x".repeat(100_000)}"`), "too-large"],
     ["closes before answering", ({ request }) => request.socket.end(), "unreachable"],
@@ -85,7 +107,11 @@ describe("a node that misbehaves", () => {
   it("refuses the whole batch with one error without id", async () => {
     const server = await serve((exchange) =>
       exchange.isBatch
-        ? exchange.reply({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "too many", data: "batch" } })
+        ? exchange.reply({
+            jsonrpc: "2.0",
+            id: null,
+            error: { code: -32600, message: "too many", data: "batch" },
+          })
         : good(exchange),
     );
     const client = connect([server.url]);
@@ -143,7 +169,9 @@ describe("calls", () => {
 
   it("whose answers are too large together are asked for in halves", async () => {
     const server = await serve((exchange) =>
-      answerCalls(exchange, (method) => (method === "status" ? statusResult("test-1", 7n) : "x".repeat(20_000))),
+      answerCalls(exchange, (method) =>
+        method === "status" ? statusResult("test-1", 7n) : "x".repeat(20_000),
+      ),
     );
     const client = connect([server.url]);
     await client.status(signal);

@@ -7,7 +7,12 @@ import {
   type SubscriptionLimits,
   type WebSocketSubscription,
 } from "../../../src/client/websocket-subscription.ts";
-import { type EventServer, type EventServerOptions, headerEvent, startEventServer } from "../../support/client/event-server.ts";
+import {
+  type EventServer,
+  type EventServerOptions,
+  headerEvent,
+  startEventServer,
+} from "../../support/client/event-server.ts";
 
 const NEW_BLOCK_HEADER = "tendermint/event/NewBlockHeader";
 const QUERIES = ["tm.event='NewBlockHeader'", "tm.event='Tx' AND neutron.module='interchainqueries'"];
@@ -71,7 +76,10 @@ describe("a WebSocket subscription", () => {
     expect(follower.isConnected()).toBe(true);
     expect(server.subscribed).toEqual(QUERIES);
     for (const height of [5, 6, 7]) server.publish(NEW_BLOCK_HEADER, headerEvent(height));
-    server.publish("tendermint/event/NewBlockEvents", { height: "8", events: [{ type: "a", attributes: [] }] });
+    server.publish("tendermint/event/NewBlockEvents", {
+      height: "8",
+      events: [{ type: "a", attributes: [] }],
+    });
     expect(await follower.take(4)).toEqual(["block 5", "block 6", "block 7", "block-events 8"]);
   });
 
@@ -79,7 +87,10 @@ describe("a WebSocket subscription", () => {
     ["a clean close by the node", (server: EventServer) => server.sockets()[0]?.close(1000)],
     ["a broken connection", (server: EventServer) => server.sockets()[0]?.terminate()],
     ["a frame that is no JSON", (server: EventServer) => server.sendRaw("<html>")],
-    ["a frame that does not decode", (server: EventServer) => server.publish(NEW_BLOCK_HEADER, { header: 1 })],
+    [
+      "a frame that does not decode",
+      (server: EventServer) => server.publish(NEW_BLOCK_HEADER, { header: 1 }),
+    ],
   ])("connects again after %s, subscribes again, and says that blocks may be missed", async (_name, cut) => {
     const server = await serve();
     const follower = follow([server.url]);
@@ -139,7 +150,13 @@ describe("a WebSocket subscription", () => {
     const follower = follow([server.url]);
     await follower.take(1);
     const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
-    server.sendRaw(JSON.stringify({ jsonrpc: "2.0", id: 2, error: { code: -32000, message: "Server error", data: reason } }));
+    server.sendRaw(
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id: 2,
+        error: { code: -32000, message: "Server error", data: reason },
+      }),
+    );
     expect(await follower.take(1)).toEqual([`missed: the node cut a subscription: ${reason}`]);
     expect(server.subscribed).toEqual([...QUERIES, QUERIES[1]]);
     expect(server.connections()).toBe(1);

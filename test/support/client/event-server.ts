@@ -1,6 +1,6 @@
-import type { AddressInfo } from "node:net";
+import type { Buffer } from "node:buffer";
 import { type WebSocket, WebSocketServer } from "ws";
-import { statusResult } from "./rpc-server.ts";
+import { boundPort, statusResult } from "./rpc-server.ts";
 
 /** A WebSocket server on loopback that answers `status` and `subscribe`, and sends what the test says. */
 export interface EventServer {
@@ -40,21 +40,26 @@ export async function startEventServer(options: EventServerOptions = {}): Promis
   });
   server.on("connection", (socket) => {
     connections += 1;
-    socket.on("message", (data) => {
+    socket.on("message", (data: Buffer) => {
       if (options.mute === true) return;
-      const { id, method, params } = JSON.parse(String(data));
+      const { id, method, params } = JSON.parse(data.toString("utf8"));
       if (method === "status") {
-        socket.send(JSON.stringify({ jsonrpc: "2.0", id, result: statusResult(options.chainId ?? "test-1", 5n) }));
+        socket.send(
+          JSON.stringify({ jsonrpc: "2.0", id, result: statusResult(options.chainId ?? "test-1", 5n) }),
+        );
         return;
       }
       subscribed.push(params.query);
       const refusal = options.refuse?.(params.query, subscribed.length);
-      const answer = refusal === undefined ? { result: {} } : { error: { code: -32603, message: "Internal error", data: refusal } };
+      const answer =
+        refusal === undefined
+          ? { result: {} }
+          : { error: { code: -32603, message: "Internal error", data: refusal } };
       socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
     });
   });
   await new Promise<void>((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = boundPort(server.address());
   const sendRaw = (text: string): void => {
     for (const socket of server.clients) socket.send(text);
   };

@@ -86,7 +86,8 @@ export function createFakeChain(address: string): FakeChain {
       throw rpcError("broadcast_tx_sync", "tx already exists in cache");
     if (sequence !== mempoolSequence) return { code: 32, codespace: "sdk", log: mismatch(sequence) };
     mempoolSequence += 1n;
-    if (fate === "out-of-gas") return { code: 11, codespace: "sdk", log: "out of gas in location: WriteFlat" };
+    if (fate === "out-of-gas")
+      return { code: 11, codespace: "sdk", log: "out of gas in location: WriteFlat" };
     mempool.push({ tx, fate });
     if (fate === "unanswered") throw unreachable();
     return { code: 0, codespace: "", log: "" };
@@ -97,7 +98,13 @@ export function createFakeChain(address: string): FakeChain {
     if (found === undefined) throw rpcError("tx", `tx (${toHex(hash)}) not found`);
     return {
       height: found.height.toString(),
-      tx_result: { code: found.code, codespace: "sdk", log: "as told", gas_used: "90000", gas_wanted: "100000" },
+      tx_result: {
+        code: found.code,
+        codespace: "sdk",
+        log: "as told",
+        gas_used: "90000",
+        gas_wanted: "100000",
+      },
     };
   };
 
@@ -106,7 +113,10 @@ export function createFakeChain(address: string): FakeChain {
     const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
     if (sequence !== mempoolSequence) throw refusal(18, `${mismatch(sequence)}: invalid request`);
     if (chain.simulationLog !== undefined) throw refusal(18, chain.simulationLog);
-    return SimulateResponse.encode({ gasInfo: { gasWanted: 0n, gasUsed: 136_165n }, result: undefined }).finish();
+    return SimulateResponse.encode({
+      gasInfo: { gasWanted: 0n, gasUsed: 136_165n },
+      result: undefined,
+    }).finish();
   };
 
   const query = (path: string, request: Uint8Array): Uint8Array => {
@@ -118,7 +128,9 @@ export function createFakeChain(address: string): FakeChain {
     }
     const account = { address, pubKey: undefined, accountNumber: 7n, sequence: committed };
     const value = BaseAccount.encode(account).finish();
-    return QueryAccountResponse.encode({ account: { typeUrl: "/cosmos.auth.v1beta1.BaseAccount", value } }).finish();
+    return QueryAccountResponse.encode({
+      account: { typeUrl: "/cosmos.auth.v1beta1.BaseAccount", value },
+    }).finish();
   };
 
   const call = (method: string, params: Readonly<Record<string, unknown>>): unknown => {
@@ -181,5 +193,8 @@ function refusal(abciCode: number, log: string): ClientError {
 }
 
 function unreachable(): ClientError {
-  return new ClientError({ code: "unreachable", endpoint: "fake", reason: "ECONNRESET" }, "fake is unreachable");
+  return new ClientError(
+    { code: "unreachable", endpoint: "fake", reason: "ECONNRESET" },
+    "fake is unreachable",
+  );
 }

@@ -6,7 +6,11 @@ import { text } from "node:stream/consumers";
 export interface RpcExchange {
   readonly body: string;
   /** the request's calls; one for a request that is no batch */
-  readonly calls: readonly { readonly id: unknown; readonly method: string; readonly params: Record<string, unknown> }[];
+  readonly calls: readonly {
+    readonly id: unknown;
+    readonly method: string;
+    readonly params: Record<string, unknown>;
+  }[];
   readonly isBatch: boolean;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -24,14 +28,12 @@ export interface RpcServer {
 }
 
 /** Starts a server on `port` (0: a free one). */
-export async function startRpcServer(
-  handle: (exchange: RpcExchange) => void,
-  port = 0,
-): Promise<RpcServer> {
+export async function startRpcServer(handle: (exchange: RpcExchange) => void, port = 0): Promise<RpcServer> {
   const bodies: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    const serve = async (): Promise<void> => {
+      const body = await text(request);
       bodies.push(body);
       const parsed: unknown = JSON.parse(body);
       const isBatch = Array.isArray(parsed);
@@ -40,7 +42,8 @@ export async function startRpcServer(
         response.end(JSON.stringify(value));
       };
       handle({ body, calls: isBatch ? parsed : [JSON.parse(body)], isBatch, request, response, reply });
-    });
+    };
+    void serve();
   });
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -50,10 +53,10 @@ export async function startRpcServer(
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);
   });
-  const address = server.address() as AddressInfo;
+  const bound = boundPort(server.address());
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    port: address.port,
+    url: `http://127.0.0.1:${bound}`,
+    port: bound,
     bodies,
     close: () =>
       new Promise((resolve) => {
@@ -61,6 +64,12 @@ export async function startRpcServer(
         for (const socket of sockets) socket.destroy();
       }),
   };
+}
+
+/** The port that a server listens on. */
+export function boundPort(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return address.port;
 }
 
 /** The part of a `status` answer that the client reads. */

@@ -30,7 +30,13 @@ function senderOn(limits: Partial<TxSenderLimits> = {}, cap = "1"): TxSender {
       gasPrice: { denom: "untrn", multiplier: parseDec18("1.5"), cap: parseDec18(cap) },
       limits,
     },
-    { client: chain.client, signer, clock: createSteppingClock(chain.mine), random: () => 0.5, logger: silentLogger },
+    {
+      client: chain.client,
+      signer,
+      clock: createSteppingClock(chain.mine),
+      random: () => 0.5,
+      logger: silentLogger,
+    },
   );
 }
 
@@ -54,7 +60,10 @@ describe("a transaction", () => {
     });
     expect(toHex(outcome.hash)).toBe(tx?.hash);
     expect(tx?.body).toMatchObject({ memo: "relay", timeoutHeight: 120n });
-    expect(tx?.authInfo.fee).toMatchObject({ amount: [{ denom: "untrn", amount: "375" }], gasLimit: 100_000n });
+    expect(tx?.authInfo.fee).toMatchObject({
+      amount: [{ denom: "untrn", amount: "375" }],
+      gasLimit: 100_000n,
+    });
     expect(tx?.raw.signatures[0]).toHaveLength(64);
   });
 
@@ -104,7 +113,10 @@ describe("a transaction", () => {
   it("that no try could deliver is lost, once its timeout height is past", async () => {
     chain.fates.push("unreachable", "unreachable", "unreachable");
     const outcome = await send(senderOn({ timeoutBlocks: 5n }));
-    expect(outcome.confirmation).toEqual({ kind: "lost", reason: "not in a block up to its timeout height 105" });
+    expect(outcome.confirmation).toEqual({
+      kind: "lost",
+      reason: "not in a block up to its timeout height 105",
+    });
   });
 
   it("that vanished from the mempool is lost, and the next one takes its sequence", async () => {
@@ -125,7 +137,10 @@ describe("a transaction", () => {
       },
       { client: chain.client, signer, clock: createSteppingClock(), random: () => 0.5, logger: silentLogger },
     );
-    expect((await send(still)).confirmation).toEqual({ kind: "lost", reason: "not in a block after 4000 ms" });
+    expect((await send(still)).confirmation).toEqual({
+      kind: "lost",
+      reason: "not in a block after 4000 ms",
+    });
   });
 
   it("is not sent when the mempool is full, or when gas costs more than the cap", async () => {
@@ -143,7 +158,10 @@ describe("a transaction", () => {
     const third = send(sender);
     stop.abort(new Error("asked to stop"));
     await expect(second).rejects.toThrow("asked to stop");
-    expect([(await first).confirmation.kind, (await third).confirmation.kind]).toEqual(["included", "included"]);
+    expect([(await first).confirmation.kind, (await third).confirmation.kind]).toEqual([
+      "included",
+      "included",
+    ]);
     expect(sequences()).toEqual([40n, 41n]);
   });
 });

@@ -45,7 +45,9 @@ describe("recorded store reads", () => {
     expect(read.value === undefined).toBe(one.expect.kind === "non-membership");
     expect(read.value === undefined ? null : toBase64(read.value)).toBe(response.value);
     expect(read.proof.map(({ type }) => type)).toEqual(["ics23:iavl", "ics23:simple"]);
-    expect(read.proof.map(({ data }) => toBase64(data))).toEqual(response.proofOps?.ops.map(({ data }) => data));
+    expect(read.proof.map(({ data }) => toBase64(data))).toEqual(
+      response.proofOps?.ops.map(({ data }) => data),
+    );
     expect(toHex(read.proof[0]?.key ?? new Uint8Array(0))).toBe(one.key);
   });
 

@@ -43,7 +43,9 @@ describe("recorded RPC answers", () => {
     const kinds = calls.map((call) => {
       try {
         const answers = parseRpcAnswers(recordedBody(call), "node");
-        return answers.map((answer) => ("result" in answer ? "result" : `error ${answer.rpcCode}`)).join(", ");
+        return answers
+          .map((answer) => ("result" in answer ? "result" : `error ${answer.rpcCode}`))
+          .join(", ");
       } catch (fault) {
         return fault instanceof ClientError ? fault.facts.code : "another fault";
       }
@@ -70,7 +72,8 @@ describe("recorded RPC answers", () => {
       if (answer === undefined) throw new Error("no answer");
       const { error } = call.response;
       if ("result" in answer) expect(answer.result).toEqual(call.response["result"]);
-      else if (isRecord(error)) expect([answer.rpcCode, answer.data]).toEqual([error["code"], error["data"] ?? ""]);
+      else if (isRecord(error))
+        expect([answer.rpcCode, answer.data]).toEqual([error["code"], error["data"] ?? ""]);
       expect(answer.id).toEqual(call.response["id"]);
       compared += 1;
     }

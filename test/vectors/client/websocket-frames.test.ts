@@ -91,7 +91,9 @@ function extendedCommit(): string {
 
 describe("what is a transaction", () => {
   it("is every recorded transaction", () => {
-    const txs: readonly { readonly tx_base64: string; readonly hash: string }[] = JSON.parse(fixtureText("txs.json"));
+    const txs: readonly { readonly tx_base64: string; readonly hash: string }[] = JSON.parse(
+      fixtureText("txs.json"),
+    );
     expect(txs).toHaveLength(41);
     const found = transactionsOf(txs.map(({ tx_base64 }) => fromBase64(tx_base64)));
     expect(found.map(({ hash }) => toHex(hash).toUpperCase())).toEqual(txs.map(({ hash }) => hash));

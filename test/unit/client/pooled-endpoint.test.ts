@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { ClientError } from "../../../src/client/errors.ts";
+import { createPooledEndpoint } from "../../../src/client/pooled-endpoint.ts";
+import type { RpcCaller } from "../../../src/client/rpc-caller.ts";
+import { createSteppingClock } from "../../support/client/fake-clock.ts";
+import { statusResult } from "../../support/client/rpc-server.ts";
+
+const signal = new AbortController().signal;
+const identity = (result: unknown): unknown => result;
+
+function setUp(call: RpcCaller["call"]) {
+  const clock = createSteppingClock();
+  const endpoint = createPooledEndpoint(
+    { name: "node", chainId: "test-1", rest: { minMs: 0, baseMs: 1_000, maxMs: 3_000 } },
+    { caller: { call, close: () => {} }, clock, random: () => 1, logger: silentLogger },
+  );
+  return { clock, endpoint };
+}
+
+function broken(): Promise<never> {
+  return Promise.reject(
+    new ClientError({ code: "unreachable", endpoint: "node", reason: "ECONNREFUSED" }, "down"),
+  );
+}
+
+describe("an endpoint of a pool", () => {
+  it("is asked for its chain once, for all who wait", async () => {
+    const methods: string[] = [];
+    const { endpoint } = setUp(async (method) => {
+      methods.push(method);
+      return statusResult("test-1", 1n);
+    });
+    const read = { method: "block", params: {}, decode: identity };
+    await Promise.all([endpoint.read(read, signal), endpoint.read(read, signal)]);
+    await endpoint.read(read, signal);
+    expect(methods).toEqual(["status", "block", "block", "block"]);
+  });
+
+  it("rests longer after each fault, and faults at the same time count once", async () => {
+    const { clock, endpoint } = setUp(broken);
+    const rests: number[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      await Promise.allSettled([endpoint.verify(signal), endpoint.verify(signal)]);
+      await endpoint.verify(signal).catch(() => {});
+      rests.push(endpoint.restMs());
+      clock.advance(endpoint.restMs());
+    }
+    expect(rests).toEqual([1_000, 2_000, 3_000, 3_000]);
+    expect(endpoint.health()).toEqual({ name: "node", state: "down", failures: 4, lastFault: "down" });
+  });
+
+  it("is asked for its chain again after a fault", async () => {
+    let isDown = false;
+    const { endpoint } = setUp(async (method) => {
+      if (isDown) return broken();
+      return method === "status" ? statusResult("test-1", 1n) : "block";
+    });
+    const read = { method: "block", params: {}, decode: identity };
+    await endpoint.read(read, signal);
+    isDown = true;
+    await expect(endpoint.read(read, signal)).rejects.toThrow("down");
+    isDown = false;
+    expect(await endpoint.read(read, signal)).toBe("block");
+    expect(endpoint.health()).toMatchObject({ state: "good", failures: 0, lastFault: undefined });
+  });
+
+  it("lets one caller leave while the others wait on", async () => {
+    let finish = (_value: unknown): void => {};
+    const { endpoint } = setUp(() => new Promise((resolve) => (finish = resolve)));
+    const stop = new AbortController();
+    const leaving = endpoint.verify(stop.signal);
+    const staying = endpoint.verify(signal);
+    stop.abort(new Error("asked to stop"));
+    await expect(leaving).rejects.toThrow("asked to stop");
+    finish(statusResult("test-1", 3n));
+    expect((await staying).latestHeight).toBe(3n);
+  });
+});

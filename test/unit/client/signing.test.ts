@@ -1,0 +1,138 @@
+import { Secp256k1, Secp256k1Signature, sha256 } from "@cosmjs/crypto";
+import {
+  DirectSecp256k1HdWallet,
+  encodePubkey,
+  makeAuthInfoBytes,
+  makeSignBytes,
+  makeSignDoc,
+  Registry,
+} from "@cosmjs/proto-signing";
+import { inspect } from "node:util";
+import { MsgSend } from "cosmjs-types/cosmos/bank/v1beta1/tx";
+import { describe, expect, it } from "vitest";
+import { utf8 } from "../../../src/base/bytes.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import { createSecret } from "../../../src/base/secret.ts";
+import { decodeAccount } from "../../../src/client/account.ts";
+import { ClientError } from "../../../src/client/errors.ts";
+import {
+  encodeForSimulation,
+  signTransaction,
+  type TransactionDraft,
+} from "../../../src/client/signed-transaction.ts";
+import { createSigner } from "../../../src/client/signer.ts";
+import { decodeGrpcAnswer } from "../../../src/client/store-read.ts";
+import { TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { recordedCalls } from "../../support/client/fixture.ts";
+
+const MNEMONIC =
+  "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";
+const send = { fromAddress: "a", toAddress: "b", amount: [{ denom: "untrn", amount: "5" }] };
+
+const draft: TransactionDraft = {
+  messages: [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: MsgSend.encode(send).finish() }],
+  memo: "note",
+  timeoutHeight: 0n,
+  gasLimit: 200_000n,
+  fee: { denom: "untrn", amount: 500n },
+  sequence: 9n,
+};
+
+describe("a signed transaction", () => {
+  it("has the bytes that CosmJS makes, and a signature that verifies", async () => {
+    const signer = await createSigner(
+      { kind: "mnemonic", mnemonic: createSecret(`  ${MNEMONIC}\n`) },
+      "neutron",
+    );
+    const { bytes } = await signTransaction(draft, { chainId: "test-1", accountNumber: 3n }, signer);
+    const raw = TxRaw.decode(bytes);
+    const pubkey = encodePubkey({
+      type: "tendermint/PubKeySecp256k1",
+      value: Buffer.from(signer.publicKey).toString("base64"),
+    });
+    const authInfo = makeAuthInfoBytes(
+      [{ pubkey, sequence: 9 }],
+      [{ denom: "untrn", amount: "500" }],
+      200_000,
+      undefined,
+      undefined,
+    );
+    const body = new Registry([["/cosmos.bank.v1beta1.MsgSend", MsgSend]]).encodeTxBody({
+      messages: [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: send }],
+      memo: "note",
+    });
+    expect([raw.bodyBytes, raw.authInfoBytes]).toEqual([body, authInfo]);
+    const digest = sha256(makeSignBytes(makeSignDoc(body, authInfo, "test-1", 3)));
+    const [signature = new Uint8Array(0)] = raw.signatures;
+    expect(
+      Secp256k1.verifySignature(Secp256k1Signature.fromFixedLength(signature), digest, signer.publicKey),
+    ).toBe(true);
+  });
+
+  it("has one empty signature for simulation", async () => {
+    const signer = await createSigner({ kind: "private-key", hex: createSecret("22".repeat(32)) }, "neutron");
+    const { signatures } = TxRaw.decode(encodeForSimulation(draft, signer));
+    expect(signatures).toEqual([new Uint8Array(0)]);
+  });
+});
+
+describe("a signer", () => {
+  it("has the address that CosmJS derives, also on another path", async () => {
+    const wallet = await DirectSecp256k1HdWallet.fromMnemonic(MNEMONIC, { prefix: "neutron" });
+    const [account] = await wallet.getAccounts();
+    const secret = createSecret(MNEMONIC);
+    const signer = await createSigner({ kind: "mnemonic", mnemonic: secret }, "neutron");
+    const other = await createSigner(
+      { kind: "mnemonic", mnemonic: secret, hdPath: "m/44'/118'/0'/0/1" },
+      "neutron",
+    );
+    expect(signer.address).toBe(account?.address);
+    expect(other.address).not.toBe(signer.address);
+  });
+
+  it("refuses a bad key without showing it", async () => {
+    const words = MNEMONIC.replace("about", "abandon");
+    for (const key of [
+      { kind: "mnemonic", mnemonic: createSecret(words) },
+      { kind: "mnemonic", mnemonic: createSecret(MNEMONIC), hdPath: "44/1" },
+      { kind: "private-key", hex: createSecret("zz".repeat(32)) },
+      { kind: "private-key", hex: createSecret("33".repeat(31)) },
+      { kind: "private-key", hex: createSecret("00".repeat(32)) },
+    ] as const) {
+      const fault: unknown = await createSigner(key, "neutron").catch((thrown: unknown) => thrown);
+      expect(fault).toBeInstanceOf(ClientError);
+      expect(inspect(fault, { depth: 9 })).not.toMatch(/abandon|zz|3333|0000/);
+    }
+  });
+});
+
+describe("a secret", () => {
+  it("prints nothing of itself", () => {
+    const secret = createSecret("hunter2");
+    const shown = [
+      secret.toString(),
+      JSON.stringify({ secret }),
+      inspect({ secret }),
+      String(Object.values(secret)),
+    ].join(" ");
+    expect(shown).not.toContain("hunter2");
+    expect(shown).toContain("[redacted]");
+    expect(inspect(secret, { depth: 9, showHidden: true })).toBe("[redacted]");
+    expect(secret.reveal()).toBe("hunter2");
+  });
+});
+
+describe("an account", () => {
+  it("is read out of the recorded answer", () => {
+    const call = recordedCalls().find(
+      ({ request }) => request?.params["path"] === "/cosmos.auth.v1beta1.Query/Account",
+    );
+    const result = isRecord(call?.response) ? call.response["result"] : undefined;
+    expect(decodeAccount(decodeGrpcAnswer(result, "", "node"))).toEqual({ accountNumber: 3n, sequence: 25n });
+  });
+
+  it("of an unknown kind, or none, is a bad answer", () => {
+    expect(() => decodeAccount(new Uint8Array(0))).toThrow(ClientError);
+    expect(() => decodeAccount(utf8("\n\x04\n\x02/x"))).toThrow(/kind/);
+  });
+});
