@@ -1,0 +1,43 @@
+import { formatAddress, moduleAddress } from "../../src/chain/runtime/address.ts";
+import type { Coin } from "../../src/chain/runtime/coins.ts";
+import type { Context } from "../../src/chain/runtime/context.ts";
+import { ErrInsufficientFunds } from "../../src/chain/runtime/sdk-errors.ts";
+
+/** Balances outside of the stores; a caller that reverts a transaction restores a snapshot. */
+export interface FakeBank {
+  readonly fund: (address: string, untrn: bigint) => void;
+  readonly balance: (address: string) => bigint;
+  /** Remembers all balances; call the answer to go back to them. */
+  readonly snapshot: () => () => void;
+  readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
+  readonly sendFromAccountToModule: FakeBank["sendCoins"];
+  readonly sendFromModuleToAccount: FakeBank["sendCoins"];
+}
+
+/** An empty bank of one denomination. */
+export function createFakeBank(): FakeBank {
+  let balances = new Map<string, bigint>();
+  const balance = (address: string): bigint => balances.get(address) ?? 0n;
+  const account = (name: string): string => formatAddress("neutron", moduleAddress(name));
+  const move = (from: string, to: string, coins: readonly Coin[]): void => {
+    for (const { denom, amount } of coins) {
+      if (balance(from) < amount)
+        throw ErrInsufficientFunds(`spendable balance ${balance(from)}${denom} is smaller than ${amount}${denom}`);
+      balances.set(from, balance(from) - amount);
+      balances.set(to, balance(to) + amount);
+    }
+  };
+  return {
+    fund: (address, untrn) => void balances.set(address, balance(address) + untrn),
+    balance,
+    snapshot: () => {
+      const kept = new Map(balances);
+      return () => {
+        balances = new Map(kept);
+      };
+    },
+    sendCoins: (_context, from, to, coins) => move(from, to, coins),
+    sendFromAccountToModule: (_context, from, module, coins) => move(from, account(module), coins),
+    sendFromModuleToAccount: (_context, module, to, coins) => move(account(module), to, coins),
+  };
+}

@@ -1,0 +1,166 @@
+import { utf8 } from "../../src/base/bytes.ts";
+import type { JsonValue } from "../../src/base/json.ts";
+import { echo } from "../../src/chain/contracts/echo.ts";
+import { icqConsumer } from "../../src/chain/contracts/icq-consumer.ts";
+import { createIbcModule } from "../../src/chain/modules/ibc/module.ts";
+import type { InterchainqueriesModule } from "../../src/chain/modules/interchainqueries/module.ts";
+import { createInterchainqueriesModule } from "../../src/chain/modules/interchainqueries/module.ts";
+import { defaultParams } from "../../src/chain/modules/interchainqueries/params.ts";
+import { setParams } from "../../src/chain/modules/interchainqueries/keeper.ts";
+import { createWasmModule, type WasmModule } from "../../src/chain/modules/wasm/module.ts";
+import { formatAddress, moduleAddress } from "../../src/chain/runtime/address.ts";
+import type { Context } from "../../src/chain/runtime/context.ts";
+import type { ChainEvent } from "../../src/chain/runtime/events.ts";
+import { createGasMeter } from "../../src/chain/runtime/gas.ts";
+import type { ChainModule, HandlerResult, MessageHandler } from "../../src/chain/runtime/module.ts";
+import { ModuleError } from "../../src/chain/runtime/module-error.ts";
+import { createFakeBank, type FakeBank } from "./fake-bank.ts";
+import { type BlockPlace, createMemoryWorld, type MemoryWorld } from "./memory-context.ts";
+
+/** The governance account of the local chain. */
+export const AUTHORITY = formatAddress("neutron", moduleAddress("adminmodule"));
+/** The escrow account. */
+export const ESCROW = formatAddress("neutron", moduleAddress("interchainqueries"));
+/** A plain account. */
+export const ALICE = "neutron10h9stc5v6ntgeygf5xf945njqq5h32r54rf7kf";
+/** Another. */
+export const BOB = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
+
+/** gRPC paths that contracts of the test chain may ask. */
+const ALLOWED_QUERIES = ["Params", "RegisteredQueries", "RegisteredQuery", "QueryResult", "LastRemoteHeight"].map(
+  (rpc) => `/neutron.interchainqueries.Query/${rpc}`,
+);
+
+/** What one transaction did. */
+export interface Outcome {
+  readonly code: number;
+  readonly codespace: string;
+  readonly log: string;
+  readonly gasUsed: bigint;
+  readonly events: readonly ChainEvent[];
+  readonly responses: readonly HandlerResult[];
+}
+
+/** A message as it travels. */
+export interface PackedMessage {
+  readonly typeUrl: string;
+  readonly value: Uint8Array;
+}
+
+/** interchainqueries, wasm and ibc wired as on the local chain, over an in-memory bank. */
+export interface IcqChain {
+  readonly world: MemoryWorld;
+  readonly bank: FakeBank;
+  readonly icq: InterchainqueriesModule;
+  readonly wasm: WasmModule;
+  readonly ibc: ChainModule;
+  /** Runs messages as one transaction: all or none. */
+  readonly deliver: (messages: readonly PackedMessage[], place?: Partial<BlockPlace>) => Outcome;
+  /** Asks a gRPC path. */
+  readonly query: (path: string, request: Uint8Array, place?: Partial<BlockPlace>) => Uint8Array;
+}
+
+/** Wires the modules; `chainName` is the chain's own name. */
+export function createIcqChain(chainName = "neutron"): IcqChain {
+  const world = createMemoryWorld();
+  const bank = createFakeBank();
+  const messages = new Map<string, MessageHandler>();
+  const options = { chainName, bech32Prefix: "neutron", authority: AUTHORITY };
+  const wasm = createWasmModule(
+    { ...options, codes: [icqConsumer, echo], allowedQueries: ALLOWED_QUERIES },
+    {
+      bank,
+      accounts: { ensureAccount: () => undefined },
+      findMessage: (typeUrl) => messages.get(typeUrl),
+      findQuery: (path) => modules.flatMap((module) => module.queries).find((query) => query.path === path),
+      customMessages: {
+        handle: (context, contract, message) => icq.handleBinding(context, contract, message),
+      },
+      customQueries: (context, request) => icq.answerBinding(context, request),
+    },
+  );
+  const ibc = createIbcModule({ bech32Prefix: "neutron", authority: AUTHORITY });
+  const icq = createInterchainqueriesModule(
+    { ...options, denom: "untrn" },
+    { bank, contracts: wasm.host, ibc: ibc.keeper },
+  );
+  const modules: readonly ChainModule[] = [wasm, ibc, icq];
+  for (const handler of modules.flatMap((module) => module.messages)) messages.set(handler.typeUrl, handler);
+  setParams(world.context(), defaultParams("untrn"));
+  const deliver: IcqChain["deliver"] = (packed, place) => deliverTx(world, bank, messages, { packed, place });
+  const query: IcqChain["query"] = (path, request, place) => {
+    const handler = modules.flatMap((module) => module.queries).find((known) => known.path === path);
+    if (handler === undefined) throw new Error(`no query ${path}`);
+    return handler.query(world.context(place), request);
+  };
+  return { world, bank, icq, wasm, ibc, deliver, query };
+}
+
+/** Makes a contract of a code by name and gives it coins; answers its address. */
+export function addContract(chain: IcqChain, name: "icq-consumer" | "echo", untrn = 100_000_000n): string {
+  const context = chain.world.context();
+  const codeId = name === "icq-consumer" ? 1n : 2n;
+  ensureCodes(chain, context);
+  const { address } = chain.wasm.host.instantiate(context, {
+    creator: ALICE,
+    admin: "",
+    codeId,
+    label: name,
+    message: utf8("{}"),
+    funds: [],
+  });
+  chain.bank.fund(address, untrn);
+  return address;
+}
+
+function ensureCodes(chain: IcqChain, context: Context): void {
+  if (chain.world.dump("wasm").length > 0) return;
+  const codes: JsonValue = ["icq-consumer", "echo"].map((name) => ({ name, creator: ALICE }));
+  chain.wasm.initGenesis(context, { codes });
+}
+
+function deliverTx(
+  world: MemoryWorld,
+  bank: FakeBank,
+  handlers: ReadonlyMap<string, MessageHandler>,
+  tx: { readonly packed: readonly PackedMessage[]; readonly place: Partial<BlockPlace> | undefined },
+): Outcome {
+  const gas = tx.place?.gas ?? createGasMeter();
+  const from = world.events.length;
+  const restore = bank.snapshot();
+  try {
+    const responses = world.context({ ...tx.place, gas }).atomically((context) =>
+      tx.packed.map(({ typeUrl, value }, index) => {
+        const handler = handlers.get(typeUrl);
+        if (handler === undefined) throw new Error(`no handler of ${typeUrl}`);
+        return inMessage(index, () => {
+          handler.signers(value);
+          return handler.handle(context, value);
+        });
+      }),
+    );
+    return {
+      code: 0,
+      codespace: "",
+      log: "",
+      gasUsed: gas.used(),
+      events: world.events.slice(from),
+      responses,
+    };
+  } catch (error) {
+    restore();
+    if (!(error instanceof ModuleError)) throw error;
+    const { code, codespace, message: log } = error;
+    return { code, codespace, log, gasUsed: gas.used(), events: [], responses: [] };
+  }
+}
+
+function inMessage<T>(index: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof ModuleError
+      ? error.wrap(`failed to execute message; message index: ${index}`)
+      : error;
+  }
+}

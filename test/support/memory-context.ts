@@ -1,0 +1,54 @@
+import { toHex } from "../../src/base/bytes.ts";
+import type { Context, ExecutionMode } from "../../src/chain/runtime/context.ts";
+import type { ChainEvent } from "../../src/chain/runtime/events.ts";
+import { createContext } from "../../src/chain/runtime/execution-context.ts";
+import { createGasMeter, type GasMeter } from "../../src/chain/runtime/gas.ts";
+import { type CacheStore, createCacheStore } from "../../src/chain/store/cache-store.ts";
+import type { KVStore } from "../../src/chain/store/kv-store.ts";
+
+/** Stores in memory, and contexts over them. */
+export interface MemoryWorld {
+  /** A context at a height; its events go to `events`, its gas is counted without limit unless a meter is given. */
+  readonly context: (block?: Partial<BlockPlace>) => Context;
+  /** Every event that a context emitted so far. */
+  readonly events: ChainEvent[];
+  /** All entries of a store as hex, in order. */
+  readonly dump: (store: string) => readonly (readonly [key: string, value: string])[];
+}
+
+/** Where and how a context runs. */
+export interface BlockPlace {
+  readonly height: bigint;
+  readonly timeNs: bigint;
+  readonly gas: GasMeter;
+  readonly mode: ExecutionMode;
+}
+
+const NOTHING: KVStore = {
+  get: () => undefined,
+  has: () => false,
+  set: () => undefined,
+  delete: () => undefined,
+  iterate: () => [][Symbol.iterator](),
+  iterateReverse: () => [][Symbol.iterator](),
+};
+
+/** A world whose stores come into being when they are first used. */
+export function createMemoryWorld(chainId = "test-1"): MemoryWorld {
+  const stores = new Map<string, CacheStore>();
+  const events: ChainEvent[] = [];
+  const open = (name: string): CacheStore => {
+    const store = stores.get(name) ?? createCacheStore(NOTHING);
+    stores.set(name, store);
+    return store;
+  };
+  return {
+    events,
+    context: ({ height = 10n, timeNs = 0n, gas = createGasMeter(), mode = "deliver" } = {}) =>
+      createContext(
+        { chainId, height, timeNs },
+        { mode, gas, stores: open, emit: (event) => events.push(event) },
+      ),
+    dump: (name) => [...open(name).iterate()].map(([key, value]) => [toHex(key), toHex(value)] as const),
+  };
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.ts";
+
+const FIXTURE = new URL("../fixtures/light-client/consensus-states.json", import.meta.url);
+const CONSENSUS_STATE = "/ibc.lightclients.tendermint.v1.ConsensusState";
+
+/** When the recording ended: shortly after its last remote header. Nanoseconds since the Unix epoch. */
+export const RECORDING_END_NS = BigInt(Date.parse("2026-11-21T12:41:00Z")) * 1_000_000n;
+
+/** Reads any JSON file. */
+export function readJson(path: URL | string): JsonValue {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+/** The recorded client and connection as a genesis of the module `ibc`, and how many consensus states it has. */
+export function recordedIbcGenesis(): { readonly genesis: JsonObject; readonly consensusStates: number } {
+  const recording = record(readJson(FIXTURE));
+  const states = list(recording["consensus_states"]).map((state) => consensusState(record(state)));
+  const clientId = "07-tendermint-0";
+  return {
+    consensusStates: states.length,
+    genesis: {
+      client_genesis: {
+        clients: [{ client_id: clientId, client_state: recording["client_state"] ?? null }],
+        clients_consensus: [{ client_id: clientId, consensus_states: states }],
+        next_client_sequence: "1",
+      },
+      connection_genesis: {
+        connections: [{ id: "connection-0", ...record(recording["connection"]) }],
+        client_connection_paths: [{ client_id: clientId, paths: ["connection-0"] }],
+        next_connection_sequence: "1",
+      },
+    },
+  };
+}
+
+function consensusState(state: JsonObject): JsonObject {
+  return {
+    height: { revision_number: "2", revision_height: state["revision_height"] ?? null },
+    consensus_state: {
+      "@type": CONSENSUS_STATE,
+      timestamp: state["timestamp"] ?? null,
+      root: { hash: state["root"] ?? null },
+      next_validators_hash: state["next_validators_hash"] ?? null,
+    },
+  };
+}
+
+/** Narrows to an object, or throws. */
+export function record(value: JsonValue | undefined): JsonObject {
+  if (value !== undefined && isRecord(value)) return value;
+  throw new Error("an object was expected");
+}
+
+/** Narrows to a list, or throws. */
+export function list(value: JsonValue | undefined): readonly JsonValue[] {
+  if (Array.isArray(value)) return value;
+  throw new Error("a list was expected");
+}
+
+/** Narrows to a text, or throws. */
+export function text(value: JsonValue | undefined): string {
+  if (typeof value === "string") return value;
+  throw new Error("a text was expected");
+}
