@@ -36,14 +36,14 @@ function at(remoteHeight: bigint): ReturnType<MemoryChain["at"]> {
   return chain.at(1000n + remoteHeight, blockTimeNs(remoteHeight) + 1_000_000_000n);
 }
 
-function create(block: LightBlock): string {
-  const state = tendermintClientState(REMOTE, height(block.header.height), SETTINGS);
+function create(first: LightBlock): string {
+  const state = tendermintClientState(REMOTE, height(first.header.height), SETTINGS);
   const consensus = packConsensusState({
-    timeNs: block.header.timeNs,
-    root: block.header.appHash,
-    nextValidatorsHash: block.header.nextValidatorsHash,
+    timeNs: first.header.timeNs,
+    root: first.header.appHash,
+    nextValidatorsHash: first.header.nextValidatorsHash,
   });
-  return createClient(at(block.header.height), packClientState({ type: TENDERMINT_TYPE, state }), consensus);
+  return createClient(at(first.header.height), packClientState({ type: TENDERMINT_TYPE, state }), consensus);
 }
 
 function block(

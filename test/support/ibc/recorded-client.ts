@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { fromBase64, fromHex } from "../../../src/base/bytes.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
+import { unpackClientState } from "../../../src/chain/modules/ibc/client/client-state.ts";
+import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
+import type { VerifiedState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
+import { createLocalhostClient } from "../../../src/chain/modules/ibc/client/localhost.ts";
+import {
+  createLocalhostConnection,
+  setClientConnections,
+  setConnection,
+} from "../../../src/chain/modules/ibc/connection/connection-store.ts";
+import type { Context } from "../../../src/chain/runtime/context.ts";
+import { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
+import { IdentifiedConnection } from "../../../src/proto/gen/ibc/core/connection/v1/connection.ts";
+import { messageFromJson } from "../../../src/proto/json.ts";
+
+/** Revision of the recorded remote chain, `test-2`. */
+const REVISION = 2n;
+
+/** The recorded client of `test-2` on `test-1`, and all consensus states that it ever held. */
+export interface RecordedClient {
+  readonly clientId: string;
+  /** By height, ascending. */
+  readonly states: ReadonlyMap<bigint, VerifiedState>;
+  /**
+   * Writes the client with its connection as it was when its latest height was `latest` (by default at the end): with
+   * all consensus states up to there.
+   */
+  readonly install: (context: Context, latest?: bigint) => void;
+}
+
+/** Reads `light-client/consensus-states.json`. */
+export function readRecordedClient(): RecordedClient {
+  const url = new URL("../../fixtures/light-client/consensus-states.json", import.meta.url);
+  const json: unknown = JSON.parse(readFileSync(url, "utf8"));
+  if (!isRecord(json) || !Array.isArray(json["consensus_states"]) || !isRecord(json["connection"])) {
+    throw new Error("not the recorded client");
+  }
+  const clientId = String(json["client_id"]);
+  const states = new Map(json["consensus_states"].filter(isRecord).map(stateOf));
+  const client = unpackClientState(Any.decode(messageFromJson("google.protobuf.Any", json["client_state"])));
+  const connection = IdentifiedConnection.decode(
+    messageFromJson("ibc.core.connection.v1.IdentifiedConnection", {
+      id: "connection-0",
+      ...json["connection"],
+    }),
+  );
+  const install = (context: Context, latest = [...states.keys()].at(-1) ?? 0n): void => {
+    const store = openClientStore(context, clientId);
+    const latestHeight = { revisionNumber: REVISION, revisionHeight: latest };
+    if (client.type !== "07-tendermint") throw new Error("not a Tendermint client");
+    store.setClientState({ type: client.type, state: { ...client.state, latestHeight } });
+    for (const [revisionHeight, state] of states) {
+      if (revisionHeight <= latest)
+        store.setConsensusState({ revisionNumber: REVISION, revisionHeight }, state);
+    }
+    setConnection(context, connection);
+    setClientConnections(context, clientId, [connection.id]);
+    createLocalhostClient(context);
+    createLocalhostConnection(context);
+  };
+  return { clientId, states, install };
+}
+
+function stateOf(json: Readonly<Record<string, unknown>>): readonly [bigint, VerifiedState] {
+  const state: VerifiedState = {
+    timeNs: parseRfc3339Ns(String(json["timestamp"])),
+    root: fromBase64(String(json["root"])),
+    nextValidatorsHash: fromHex(String(json["next_validators_hash"])),
+  };
+  return [BigInt(String(json["revision_height"])), state];
+}
