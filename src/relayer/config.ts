@@ -121,7 +121,6 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
     /** Directory for what must survive a restart; without it, TX searches begin at the tip again. */
     state_dir: z.string().min(1).optional(),
     http: z.strictObject({ listen: listenField().prefault("127.0.0.1:9999") }).prefault({}),
-    log: z.strictObject({ level: z.enum(["debug", "info", "warn", "error"]).default("info") }).prefault({}),
   });
 }
 

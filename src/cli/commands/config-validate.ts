@@ -1,0 +1,54 @@
+import { Command, Option } from "commander";
+import { EXIT } from "../../base/exit-codes.ts";
+import { stringifyJson } from "../../base/json.ts";
+import { loadConfig } from "../../ops/config.ts";
+import { ConfigError, type ConfigFault, formatConfigFault } from "../../ops/config-error.ts";
+import { relayerConfigSchema } from "../../relayer/config.ts";
+import { watchdogConfigSchema } from "../../watchdog/config.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+
+const KINDS = ["icq-relayer", "oracle-watchdog"] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Options {
+  readonly kind: Kind;
+  readonly json?: true;
+}
+
+/** `relaywatch config validate --kind KIND FILE…`: every fault of every file, with its place. */
+export function configCommand(context: CliContext): Command {
+  const validate = new Command("validate")
+    .description("check configuration files; secrets that they refer to must be readable")
+    .argument("<file...>", "YAML files")
+    .addOption(
+      new Option("--kind <daemon>", "whose configuration it is").choices(KINDS).makeOptionMandatory(),
+    )
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExits 78 when a file has a fault.")
+    .action((files: readonly string[], options: Options) => validateFiles(files, options, context));
+  return new Command("config").description("work with configuration files").addCommand(validate);
+}
+
+function validateFiles(files: readonly string[], options: Options, context: CliContext): void {
+  const checked = files.map((file) => ({ file, faults: faultsOf(file, options.kind) }));
+  if (options.json) context.print(stringifyJson(checked, 2));
+  else for (const { file, faults } of checked) printFile(file, faults, context);
+  const bad = checked.filter(({ faults }) => faults.length > 0).length;
+  if (bad > 0) throw new CliError(EXIT.badConfig, `${bad} of ${files.length} files cannot be used`);
+}
+
+function printFile(file: string, faults: readonly ConfigFault[], context: CliContext): void {
+  if (faults.length === 0) context.print(`${file}: good`);
+  for (const fault of faults) context.print(formatConfigFault(fault));
+}
+
+function faultsOf(file: string, kind: Kind): readonly ConfigFault[] {
+  try {
+    loadConfig(file, kind === "icq-relayer" ? relayerConfigSchema() : watchdogConfigSchema);
+    return [];
+  } catch (fault) {
+    if (fault instanceof ConfigError) return fault.facts.faults;
+    throw fault;
+  }
+}

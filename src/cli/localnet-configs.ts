@@ -1,0 +1,41 @@
+import type { Ports } from "../../daemons/localnet/ports.ts";
+import { localnetAccounts } from "../node/localnet/accounts.ts";
+import { parseConfig } from "../ops/config.ts";
+import { type RelayerConfig, relayerConfigSchema } from "../relayer/config.ts";
+import { type WatchdogConfig, watchdogConfigSchema } from "../watchdog/config.ts";
+import { unreachable } from "../base/errors.ts";
+
+/** The relayer's configuration for a localnet on these ports; pays from the public test account `relayer`. */
+export function localnetRelayerConfig(ports: Ports, stateDir: string | undefined): RelayerConfig {
+  const text = `
+chain: { id: local-1, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
+signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC } }
+connections:
+  - { id: connection-0, chain_id: remote-1, rpc: ["http://127.0.0.1:${ports.remoteRpc}"] }
+http: { listen: "127.0.0.1:${ports.relayer}" }
+${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
+`;
+  const secrets = { environment: relayerMnemonic, file: () => unreachable("no file is named") };
+  return parseConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));
+}
+
+/** The watchdog's configuration for a localnet on these ports. */
+export function localnetWatchdogConfig(ports: Ports, stateDir: string | undefined): WatchdogConfig {
+  const text = `
+http: { listen: "127.0.0.1:${ports.watchdog}" }
+chain_id: local-1
+interval: 1s
+sources:
+  node: "http://127.0.0.1:${ports.localMetrics}/metrics"
+  prices: "http://127.0.0.1:${ports.prices}/"
+  oracle_metrics: "http://127.0.0.1:${ports.oracleMetrics}/metrics"
+  sidecar_metrics: "http://127.0.0.1:${ports.sidecarMetrics}/metrics"
+${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
+`;
+  return parseConfig({ file: "localnet watchdog", text }, watchdogConfigSchema);
+}
+
+function relayerMnemonic(): string | undefined {
+  return localnetAccounts().find(({ name, chainId }) => name === "relayer" && chainId === "local-1")
+    ?.mnemonic;
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parseDec18 } from "../../../src/base/decimal.ts";
+import { parseConfig } from "../../../src/ops/config.ts";
+import { ConfigError } from "../../../src/ops/config-error.ts";
+import { relayerConfigSchema } from "../../../src/relayer/config.ts";
+
+const schema = relayerConfigSchema({ environment: () => "twelve words", file: () => "twelve words" });
+const example = readFileSync(new URL("../../../config/icq-relayer.example.yaml", import.meta.url), "utf8");
+
+/** The faults of a configuration text, one a line. */
+function faults(text: string): readonly string[] {
+  try {
+    parseConfig({ file: "relayer.yaml", text }, schema);
+    return [];
+  } catch (fault) {
+    if (fault instanceof ConfigError) return fault.message.split("\n");
+    throw fault;
+  }
+}
+
+describe("the relayer's configuration", () => {
+  it("accepts the example and says its defaults", () => {
+    const config = parseConfig({ file: "example", text: example }, schema);
+    expect(config.gas.adjustment).toBe(parseDec18("1.3"));
+    expect(config.batch).toEqual({ gas: 15_000_000n, bytes: 400_000, results: 300 });
+    const least = `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+signer: { mnemonic: { env: X } }
+connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`;
+    const defaults = parseConfig({ file: "least", text: least }, schema);
+    for (const part of ["gas", "queries", "batch", "retry", "deadlines", "http"] as const) {
+      expect(defaults[part], part).toEqual(config[part]);
+    }
+  });
+
+  it("never shows the mnemonic", () => {
+    const config = parseConfig({ file: "example", text: example }, schema);
+    expect(
+      JSON.stringify(config, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value)),
+    ).not.toContain("twelve words");
+  });
+
+  it("names every fault with its place", () => {
+    const text = example
+      .replace("id: neutron-1", "idd: neutron-1")
+      .replace('"1.3"', "1.3")
+      .replace("retry: { first: 2s", "retry: { first: soon")
+      .replace("127.0.0.1:9999", "9999");
+    const found = faults(text);
+    expect(found).toHaveLength(5);
+    expect(found.join("\n")).toMatch(/relayer\.yaml:\d+:\d+: chain\.idd: unknown key/);
+    expect(found.join("\n")).toMatch(/chain\.id: is missing/);
+    expect(found.join("\n")).toMatch(/gas\.adjustment: is a number/);
+    expect(found.join("\n")).toMatch(/retry\.first/);
+    expect(found.join("\n")).toMatch(/http\.listen/);
+  });
+
+  it.each([
+    ["no endpoint", 'rpc: ["http://127.0.0.1:1"]', "rpc: []"],
+    ["a negative factor", "mnemonic: { env: X } }", 'mnemonic: { env: X } }\ngas: { max_price: "-1" }'],
+    ["a mnemonic in the file", "mnemonic: { env: X }", "mnemonic: abandon abandon"],
+    ["an endpoint with a password", "http://127.0.0.1:1", "http://user:pass@127.0.0.1:1"],
+  ])("refuses %s", (_what, from, to) => {
+    const least = `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+signer: { mnemonic: { env: X } }
+connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`;
+    expect(faults(least)).toEqual([]);
+    expect(faults(least.replace(from, to)).length).toBeGreaterThan(0);
+  });
+});
