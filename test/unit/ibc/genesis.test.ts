@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { toHex } from "../../../src/base/bytes.ts";
+import { exportGenesis, initGenesis } from "../../../src/chain/modules/ibc/genesis.ts";
+import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
+import { openConnectionGenesis } from "../../../src/chain/modules/ibc/open-connection.ts";
+import { createSigners, signBlock } from "../../support/comet/signed-chain.ts";
+import { createMemoryChain, type MemoryChain } from "../../support/ibc/memory-chain.ts";
+import { readRecordedClient } from "../../support/ibc/recorded-client.ts";
+
+const HOUR = 3_600_000_000_000n;
+const SETTINGS = { trustingPeriodNs: HOUR, unbondingPeriodNs: 2n * HOUR, maxClockDriftNs: 10_000_000_000n };
+
+function contents(chain: MemoryChain): readonly string[] {
+  return Array.from(chain.store.iterate(), ([key, value]) => `${toHex(key)} ${toHex(value)}`);
+}
+
+describe("genesis", () => {
+  it("exported and imported gives the same store", () => {
+    const chain = createMemoryChain("test-1");
+    const context = chain.at(2500n, 1_795_263_966_000_000_000n);
+    initGenesis(context, undefined);
+    readRecordedClient().install(context);
+    const exported = exportGenesis(context);
+    const copy = createMemoryChain("test-1");
+    initGenesis(copy.at(2500n, context.timeNs), JSON.parse(JSON.stringify(exported)));
+    expect(contents(chain)).toHaveLength(490 * 4 + 9);
+    expect(contents(copy)).toEqual(contents(chain));
+    expect(exportGenesis(copy.at(2500n, context.timeNs))).toEqual(exported);
+  });
+
+  it("of an open connection has a client that works", () => {
+    const signers = createSigners("genesis", [1n]);
+    const remote = signBlock(signers, { chainId: "remote-1", height: 7n });
+    const chain = createMemoryChain("local-1");
+    const context = chain.at(1n, remote.header.timeNs);
+    const genesis = openConnectionGenesis({
+      remote,
+      settings: SETTINGS,
+      ownChainId: "local-1",
+      ownTimeNs: remote.header.timeNs,
+    });
+    initGenesis(context, genesis);
+    expect(ibcKeeper.connectionClientId(context, "connection-0")).toBe("07-tendermint-0");
+    expect(ibcKeeper.getClientStatus(context, "07-tendermint-0")).toBe("Active");
+    const height = { revisionNumber: 1n, revisionHeight: 7n };
+    expect(ibcKeeper.clientLatestHeight(context, "07-tendermint-0")).toEqual(height);
+    expect(toHex(ibcKeeper.consensusRoot(context, "07-tendermint-0", height) ?? new Uint8Array(0))).toBe(
+      toHex(remote.header.appHash),
+    );
+  });
+
+  it.each([
+    [[], "ibc: an object was expected"],
+    [{ client_genesis: 3 }, "ibc.client_genesis: an object was expected"],
+    [{ client_genesis: { clients: {} } }, "ibc.client_genesis.clients: a list was expected"],
+    [{ client_genesis: { clients: [{}] } }, "ibc.client_genesis.clients[0].client_id: a text was expected"],
+    [
+      { client_genesis: { next_client_sequence: "18446744073709551616" } },
+      "ibc.client_genesis.next_client_sequence: a uint64 as text was expected",
+    ],
+    [{ channel_genesis: { channels: [{}] } }, "ibc.channel_genesis.channels: channels are not implemented"],
+  ])("is refused with the path of what is wrong: %j", (genesis, expected) => {
+    const context = createMemoryChain("local-1").at(1n, 0n);
+    expect(() => initGenesis(context, genesis)).toThrow(expected);
+  });
+});
