@@ -85,7 +85,7 @@ export function openBlockStore(home: string | undefined): BlockStore {
       results.put(record.results.height, record.results);
     },
     block: (height) => blocks.get(height, () => readBlock(sql.block.get(height))),
-    heightOfHash: (hash) => readRow(sql.heightOfHash.get(hash))?.integer("height"),
+    heightOfHash: (hash) => readRow(sql.heightOfHash.get([hash]))?.integer("height"),
     results: (height) => results.get(height, () => readResults(height, sql.results.get(height))),
     seenCommit: (height) => {
       const row = readRow(sql.seenCommit.get(height));

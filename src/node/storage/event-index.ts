@@ -40,7 +40,7 @@ export function createEventIndex(database: Database.Database): EventIndex {
     blockEvent: database.prepare("INSERT OR IGNORE INTO block_events (tag, value, height) VALUES (?, ?, ?)"),
   };
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
-    const row = readRow(sql.place.get(hash));
+    const row = readRow(sql.place.get([hash])); // a lone blob outside an array would be taken for named parameters
     return row && { height: row.integer("height"), position: Number(row.integer("position")) };
   };
   const addTx = (record: HeightRecord, tx: Uint8Array, position: number): void => {

@@ -16,6 +16,7 @@ export function readRow(row: unknown): Row | undefined {
     const value = row[column];
     if (value === null) return undefined;
     if (value instanceof Uint8Array) return value;
+    if (value instanceof ArrayBuffer) return new Uint8Array(value); // from the driver's `all`, unlike its `get`
     throw damaged(column);
   };
   return {

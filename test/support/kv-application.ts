@@ -1,0 +1,102 @@
+import { concat, equalBytes, fromUtf8, uint64BigEndian, utf8 } from "../../src/base/bytes.ts";
+import { sha256 } from "../../src/base/sha256.ts";
+import type { Application, QueryResponse, TxResult, ValidatorPower } from "../../src/chain/abci.ts";
+import { event } from "../../src/chain/runtime/events.ts";
+import type { StateStorage } from "../../src/chain/store/state-storage.ts";
+
+const STORE = "kv";
+const HEAD = utf8("head");
+
+const EMPTY_RESULT: TxResult = {
+  code: 0,
+  codespace: "",
+  log: "",
+  data: new Uint8Array(),
+  gasWanted: 10n,
+  gasUsed: 5n,
+  events: [],
+};
+
+/**
+ * A small application for tests of the node: a transaction "key=value" sets a key, "fail" fails in the block, anything
+ * without "=" is refused by CheckTx, "val:<64 hex>=power" changes a validator. Its app hash chains all that happened.
+ */
+export function createKvApplication(storage: StateStorage): Application {
+  let height = storage.latestHeight() ?? 0n;
+  let appHash = storage.node(STORE, HEAD) ?? sha256(new Uint8Array());
+  let writes: { store: string; id: Uint8Array; bytes: Uint8Array }[] = [];
+  const values = new Map<string, string>();
+  let pending = { height, appHash };
+  const deliver = (tx: Uint8Array): TxResult => {
+    const text = fromUtf8(tx);
+    if (text === "fail=") return { ...EMPTY_RESULT, code: 5, codespace: "kv", log: "it failed" };
+    const [key = "", value = ""] = text.split("=");
+    writes.push({ store: STORE, id: utf8(`key/${key}`), bytes: utf8(value) });
+    values.set(key, value);
+    const pair = event("kv", [
+      ["key", key],
+      ["value", value],
+    ]);
+    return { ...EMPTY_RESULT, data: utf8(key), events: [pair, event("message", [["action", "set"]])] };
+  };
+  return {
+    info: () => ({ height, appHash, version: "1.2.3", appVersion: 0n }),
+    initChain: (request) => ({ appHash, validators: request.validators }),
+    checkTx: (tx) =>
+      new TextDecoder().decode(tx).includes("=")
+        ? EMPTY_RESULT
+        : { ...EMPTY_RESULT, code: 1, codespace: "kv", log: "not key=value" },
+    finalizeBlock: (request) => {
+      const txResults = request.txs.map(deliver);
+      const signed = request.lastCommit.map(({ signed: one }) => (one ? 1 : 0));
+      const parts = [appHash, uint64BigEndian(request.height), uint64BigEndian(request.timeNs)];
+      pending = {
+        height: request.height,
+        appHash: sha256(concat(...parts, new Uint8Array(signed), ...request.txs.map(sha256))),
+      };
+      return {
+        txResults,
+        events: [event("begin", [["height", request.height.toString()], ["mode", "BeginBlock"]])],
+        validatorUpdates: request.txs.flatMap(validatorUpdate),
+        appHash: pending.appHash,
+      };
+    },
+    commit: () => {
+      ({ height, appHash } = pending);
+      const changes = {
+        height,
+        appHash,
+        writes: [...writes, { store: STORE, id: HEAD, bytes: appHash }],
+        deletes: [],
+        roots: [{ store: STORE, rootId: HEAD }],
+      };
+      writes = [];
+      return changes;
+    },
+    query: (request) => answer(request.path, values.get(fromUtf8(request.data)), height),
+    simulate: () => EMPTY_RESULT,
+    exportState: () => Object.fromEntries(values),
+    queryPaths: () => ["/kv.Query/Get"],
+  };
+}
+
+function validatorUpdate(tx: Uint8Array): readonly ValidatorPower[] {
+  const match = /^val:([0-9a-f]{64})=(\d+)$/.exec(fromUtf8(tx));
+  if (match?.[1] === undefined || match[2] === undefined) return [];
+  return [{ publicKey: new Uint8Array(Buffer.from(match[1], "hex")), power: BigInt(match[2]) }];
+}
+
+function answer(path: string, value: string | undefined, height: bigint): QueryResponse {
+  const known = equalBytes(utf8(path), utf8("/kv.Query/Get"));
+  return {
+    code: known ? 0 : 6,
+    codespace: known ? "" : "sdk",
+    log: known ? "" : "unknown query path: unknown request",
+    key: new Uint8Array(),
+    value: utf8(known ? (value ?? "") : ""),
+    height: known ? height : 0n,
+    proof: undefined,
+    grpcCode: 0,
+    grpcMessage: "",
+  };
+}

@@ -1,0 +1,79 @@
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { DEFAULT_CONSENSUS_PARAMS } from "../../src/node/consensus-params.ts";
+import { testValidatorSeed, validatorKey } from "../../src/node/consensus/validator-keys.ts";
+import { createNode, type RunningNode } from "../../src/node/create-node.ts";
+import type { GenesisDoc } from "../../src/node/genesis-doc.ts";
+import type { NodeDeps, NodeOptions } from "../../src/node/node-options.ts";
+import { createKvApplication } from "./kv-application.ts";
+
+/** A node of a test, and how to stop it. */
+export interface TestNode extends RunningNode {
+  readonly rpcUrl: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Voting powers and other wishes. */
+export interface TestNodeOptions extends Partial<NodeOptions> {
+  readonly chainId?: string;
+  readonly powers?: readonly bigint[];
+}
+
+/** Seeds of a test chain's validators. */
+export function testSeeds(chainId: string, count: number): readonly Uint8Array[] {
+  return Array.from({ length: count }, (_, index) => testValidatorSeed(chainId, index));
+}
+
+/** A genesis document whose time stands still. */
+export function testGenesis(chainId: string, powers: readonly bigint[]): GenesisDoc {
+  return {
+    chainId,
+    genesisTimeNs: 1_700_000_000_000_000_000n,
+    initialHeight: 1n,
+    consensusParams: DEFAULT_CONSENSUS_PARAMS,
+    validators: powers.map((power, index) => ({
+      publicKey: validatorKey(testValidatorSeed(chainId, index)).publicKey,
+      power,
+    })),
+    appState: {},
+  };
+}
+
+/** Starts a halted node over the key-value application on a free port: a test makes its blocks itself. */
+export async function startTestNode(
+  options: TestNodeOptions = {},
+  deps: Partial<NodeDeps> = {},
+): Promise<TestNode> {
+  const { chainId = "kv-1", powers = [10n], ...rest } = options;
+  const genesis = testGenesis(chainId, powers);
+  const node = createNode(
+    {
+      moniker: "test",
+      startHalted: true,
+      blockTimeMs: 20,
+      validatorSeeds: testSeeds(chainId, powers.length),
+      consensusPrefix: "kvvalcons",
+      rpc: { host: "127.0.0.1", port: 0, portOption: "--rpc-port" },
+      ...rest,
+    },
+    {
+      clock: systemClock,
+      logger: silentLogger,
+      createApp: createKvApplication,
+      genesis: (stored) => stored ?? genesis,
+      ...deps,
+    },
+  );
+  const stop = new AbortController();
+  const done = node.run(stop.signal);
+  done.catch(() => {}); // a node that does not start rejects `ready` as well
+  const running = await node.ready;
+  return {
+    ...running,
+    rpcUrl: `http://127.0.0.1:${running.ports.get("rpc")}`,
+    stop: async () => {
+      stop.abort(new Error("test over"));
+      await done;
+    },
+  };
+}
