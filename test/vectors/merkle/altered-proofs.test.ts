@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { concat, fromHex } from "../../../src/base/bytes.ts";
+import { createProofVerifier, type ProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
+import { type RecordedProof, readRecordedProofs } from "./recorded-proofs.ts";
+
+interface Edit {
+  readonly op: number;
+  readonly at: number;
+  readonly xor?: number;
+  readonly del?: number;
+  readonly ins?: string;
+}
+
+interface AlteredProof {
+  readonly case: number;
+  readonly kind: "membership" | "non-membership";
+  readonly edits: readonly Edit[];
+  readonly error?: string;
+}
+
+const altered: readonly AlteredProof[] = JSON.parse(
+  readFileSync(new URL("altered-proofs.json", import.meta.url), "utf8"),
+);
+const recorded = readRecordedProofs();
+
+function apply(bytes: Uint8Array, { at, xor = 0, del = 0, ins = "" }: Edit): Uint8Array {
+  const flipped = bytes.slice();
+  flipped[at] = (flipped[at] ?? 0) ^ xor;
+  return concat(flipped.slice(0, at), fromHex(ins), flipped.slice(at + del));
+}
+
+function operationsOf(source: RecordedProof, edits: readonly Edit[]): readonly Uint8Array[] {
+  return (source.operations ?? []).map((operation, index) =>
+    edits.filter((edit) => edit.op === index).reduce(apply, operation),
+  );
+}
+
+function textOf(verifier: ProofVerifier, { case: index, kind, edits }: AlteredProof): string | undefined {
+  const source = recorded[index];
+  if (source === undefined) throw new Error(`no recorded case ${index}`);
+  const { root, store, key } = source;
+  const value = kind === "membership" ? source.value : undefined;
+  const verdict = verifier.verify(root, { store, key, value, operations: operationsOf(source, edits) });
+  return verdict.ok ? undefined : verdict.fault.text;
+}
+
+describe("altered proofs", () => {
+  it("has all cases", () => {
+    expect(altered).toHaveLength(3398);
+    expect(altered.filter((proof) => proof.error === undefined)).toHaveLength(100);
+  });
+
+  it("are judged as Go judges them, by text, with a verifier of their own", () => {
+    expect(altered.filter((proof) => textOf(createProofVerifier(), proof) !== proof.error)).toEqual([]);
+  });
+
+  it("are judged the same by one verifier for all", () => {
+    const verifier = createProofVerifier();
+    expect(altered.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { fromHex } from "../../../src/base/bytes.ts";
+import { createProofVerifier, type ProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
+
+interface RecombinedProof {
+  readonly name: string;
+  readonly root: string;
+  readonly store: string;
+  readonly key: string;
+  readonly value: string | null;
+  readonly ops: readonly string[];
+  readonly error?: string;
+}
+
+const cases: readonly RecombinedProof[] = JSON.parse(
+  readFileSync(new URL("recombined-proofs.json", import.meta.url), "utf8"),
+);
+
+function textOf(
+  verifier: ProofVerifier,
+  { root, store, key, value, ops }: RecombinedProof,
+): string | undefined {
+  const verdict = verifier.verify(fromHex(root), {
+    store,
+    key: fromHex(key),
+    value: value === null ? undefined : fromHex(value),
+    operations: ops.map(fromHex),
+  });
+  return verdict.ok ? undefined : verdict.fault.text;
+}
+
+describe("proofs put together in wrong ways", () => {
+  it("has all cases", () => {
+    expect(cases).toHaveLength(605);
+    expect(cases.filter((proof) => proof.error === undefined)).toHaveLength(114);
+  });
+
+  it("are judged as Go judges them, by text, with a verifier of their own", () => {
+    expect(cases.filter((proof) => textOf(createProofVerifier(), proof) !== proof.error)).toEqual([]);
+  });
+
+  it("are judged the same by one verifier for all", () => {
+    const verifier = createProofVerifier();
+    expect(cases.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
+  });
+});
