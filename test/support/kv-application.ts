@@ -1,6 +1,12 @@
 import { concat, equalBytes, fromUtf8, uint64BigEndian, utf8 } from "../../src/base/bytes.ts";
 import { sha256 } from "../../src/base/sha256.ts";
-import type { Application, QueryResponse, TxResult, ValidatorPower } from "../../src/chain/abci.ts";
+import type {
+  Application,
+  QueryRequest,
+  QueryResponse,
+  TxResult,
+  ValidatorPower,
+} from "../../src/chain/abci.ts";
 import { event } from "../../src/chain/runtime/events.ts";
 import type { StateStorage } from "../../src/chain/store/state-storage.ts";
 
@@ -19,7 +25,7 @@ const EMPTY_RESULT: TxResult = {
 
 /**
  * A small application for tests of the node: a transaction "key=value" sets a key, "fail" fails in the block, anything
- * without "=" is refused by CheckTx, "val:<64 hex>=power" changes a validator. Its app hash chains all that happened.
+ * without "=" is refused by CheckTx, "ev:type.key=value" emits an event, "val:<64 hex>=power" changes a validator. Its app hash chains all that happened.
  */
 export function createKvApplication(storage: StateStorage): Application {
   let height = storage.latestHeight() ?? 0n;
@@ -31,6 +37,10 @@ export function createKvApplication(storage: StateStorage): Application {
     const text = fromUtf8(tx);
     if (text === "fail=") return { ...EMPTY_RESULT, code: 5, codespace: "kv", log: "it failed" };
     const [key = "", value = ""] = text.split("=");
+    const own = /^ev:(\w+)\.(\w+)$/.exec(key);
+    if (own?.[1] !== undefined && own[2] !== undefined) {
+      return { ...EMPTY_RESULT, data: utf8(key), events: [event(own[1], [[own[2], value]])] };
+    }
     writes.push({ store: STORE, id: utf8(`key/${key}`), bytes: utf8(value) });
     values.set(key, value);
     const pair = event("kv", [
@@ -56,7 +66,12 @@ export function createKvApplication(storage: StateStorage): Application {
       };
       return {
         txResults,
-        events: [event("begin", [["height", request.height.toString()], ["mode", "BeginBlock"]])],
+        events: [
+          event("begin", [
+            ["mode", "BeginBlock"],
+            ["height", request.height.toString()],
+          ]),
+        ],
         validatorUpdates: request.txs.flatMap(validatorUpdate),
         appHash: pending.appHash,
       };
@@ -73,7 +88,10 @@ export function createKvApplication(storage: StateStorage): Application {
       writes = [];
       return changes;
     },
-    query: (request) => answer(request.path, values.get(fromUtf8(request.data)), height),
+    query: (request) =>
+      request.path.startsWith("store/")
+        ? storeAnswer(request, height)
+        : answer(request.path, values.get(new TextDecoder().decode(request.data)), height),
     simulate: () => EMPTY_RESULT,
     exportState: () => Object.fromEntries(values),
     queryPaths: () => ["/kv.Query/Get"],
@@ -84,6 +102,24 @@ function validatorUpdate(tx: Uint8Array): readonly ValidatorPower[] {
   const match = /^val:([0-9a-f]{64})=(\d+)$/.exec(fromUtf8(tx));
   if (match?.[1] === undefined || match[2] === undefined) return [];
   return [{ publicKey: new Uint8Array(Buffer.from(match[1], "hex")), power: BigInt(match[2]) }];
+}
+
+function storeAnswer(request: QueryRequest, height: bigint): QueryResponse {
+  const operators = [
+    { type: "ics23:iavl", key: request.data, data: utf8("iavl") },
+    { type: "ics23:simple", key: utf8("bank"), data: utf8("simple") },
+  ];
+  return {
+    code: 0,
+    codespace: "",
+    log: "",
+    key: request.data,
+    value: utf8(request.data.length > 1 ? "value" : ""),
+    height,
+    proof: request.prove ? operators : undefined,
+    grpcCode: 0,
+    grpcMessage: "",
+  };
 }
 
 function answer(path: string, value: string | undefined, height: bigint): QueryResponse {

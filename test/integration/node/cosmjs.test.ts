@@ -53,7 +53,9 @@ describe("a stock Comet38Client", () => {
     const client = await Comet38Client.create(socket);
     const headers: number[] = [];
     const keys: (string | undefined)[] = [];
-    const first = client.subscribeNewBlockHeader().subscribe({ next: (header) => headers.push(header.height) });
+    const first = client
+      .subscribeNewBlockHeader()
+      .subscribe({ next: (header) => headers.push(header.height) });
     const second = client.subscribeTx("kv.key='colour'").subscribe({
       next: ({ result }) => keys.push(result.events[0]?.attributes[1]?.value),
     });
