@@ -7,6 +7,7 @@ import type { InterchainqueriesModule } from "../../src/chain/modules/interchain
 import { createInterchainqueriesModule } from "../../src/chain/modules/interchainqueries/module.ts";
 import { defaultParams } from "../../src/chain/modules/interchainqueries/params.ts";
 import { setParams } from "../../src/chain/modules/interchainqueries/keeper.ts";
+import type { IbcKeeper } from "../../src/chain/modules/interchainqueries/types.ts";
 import { createWasmModule, type WasmModule } from "../../src/chain/modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "../../src/chain/runtime/address.ts";
 import type { Context } from "../../src/chain/runtime/context.ts";
@@ -27,9 +28,13 @@ export const ALICE = "neutron10h9stc5v6ntgeygf5xf945njqq5h32r54rf7kf";
 export const BOB = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
 
 /** gRPC paths that contracts of the test chain may ask. */
-const ALLOWED_QUERIES = ["Params", "RegisteredQueries", "RegisteredQuery", "QueryResult", "LastRemoteHeight"].map(
-  (rpc) => `/neutron.interchainqueries.Query/${rpc}`,
-);
+const ALLOWED_QUERIES = [
+  "Params",
+  "RegisteredQueries",
+  "RegisteredQuery",
+  "QueryResult",
+  "LastRemoteHeight",
+].map((rpc) => `/neutron.interchainqueries.Query/${rpc}`);
 
 /** What one transaction did. */
 export interface Outcome {
@@ -60,8 +65,16 @@ export interface IcqChain {
   readonly query: (path: string, request: Uint8Array, place?: Partial<BlockPlace>) => Uint8Array;
 }
 
-/** Wires the modules; `chainName` is the chain's own name. */
-export function createIcqChain(chainName = "neutron"): IcqChain {
+/** What a test may choose. */
+export interface IcqChainOptions {
+  /** The chain's own name. */
+  readonly chainName?: string;
+  /** Instead of the module `ibc`. */
+  readonly ibc?: IbcKeeper;
+}
+
+/** Wires the modules; parameters are the defaults. */
+export function createIcqChain({ chainName = "neutron", ibc: otherIbc }: IcqChainOptions = {}): IcqChain {
   const world = createMemoryWorld();
   const bank = createFakeBank();
   const messages = new Map<string, MessageHandler>();
@@ -82,7 +95,7 @@ export function createIcqChain(chainName = "neutron"): IcqChain {
   const ibc = createIbcModule({ bech32Prefix: "neutron", authority: AUTHORITY });
   const icq = createInterchainqueriesModule(
     { ...options, denom: "untrn" },
-    { bank, contracts: wasm.host, ibc: ibc.keeper },
+    { bank, contracts: wasm.host, ibc: otherIbc ?? ibc.keeper },
   );
   const modules: readonly ChainModule[] = [wasm, ibc, icq];
   for (const handler of modules.flatMap((module) => module.messages)) messages.set(handler.typeUrl, handler);

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { fixtureFile } from "./fixture-file.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.ts";
 
-const FIXTURE = new URL("../fixtures/light-client/consensus-states.json", import.meta.url);
+const FIXTURE = fixtureFile("light-client/consensus-states.json");
 const CONSENSUS_STATE = "/ibc.lightclients.tendermint.v1.ConsensusState";
 
 /** When the recording ended: shortly after its last remote header. Nanoseconds since the Unix epoch. */

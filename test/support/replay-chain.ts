@@ -1,11 +1,19 @@
 import type { JsonObject, JsonValue } from "../../src/base/json.ts";
+import { fixtureFile } from "./fixture-file.ts";
 import { RegisteredQuery } from "../../src/proto/gen/neutron/interchainqueries/genesis.ts";
 import { messageFromJson } from "../../src/proto/json.ts";
 import { queries, setQuery } from "../../src/chain/modules/interchainqueries/keeper.ts";
-import { type Outcome, createIcqChain, type IcqChain, ALICE, ESCROW, type PackedMessage } from "./icq-chain.ts";
+import {
+  type Outcome,
+  createIcqChain,
+  type IcqChain,
+  ALICE,
+  ESCROW,
+  type PackedMessage,
+} from "./icq-chain.ts";
 import { readJson, record, recordedIbcGenesis, RECORDING_END_NS, text } from "./recorded-client.ts";
 
-const QUERIES = new URL("../fixtures/interchainqueries/queries.json", import.meta.url);
+const QUERIES = fixtureFile("interchainqueries/queries.json");
 
 /** Contracts of the recording. The first wrote its queries itself, the others say what they are told. */
 export const RECORDED_CONTRACTS = {

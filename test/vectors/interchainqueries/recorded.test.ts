@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fixtureFile } from "../../support/fixture-file.ts";
 import { recordedIbcGenesis } from "../../support/recorded-client.ts";
 import { type Comparison, replayFile } from "../../support/replay.ts";
 import { recordedQueries } from "../../support/replay-chain.ts";
@@ -17,7 +18,7 @@ describe("recorded submissions and registrations", () => {
   });
 
   for (const { file, cases, exceptions } of FILES) {
-    const compared = replayFile(new URL(`../../fixtures/interchainqueries/${file}`, import.meta.url));
+    const compared = replayFile(fixtureFile(`interchainqueries/${file}`));
 
     it(`has all cases of ${file} and only the known exceptions`, () => {
       expect(compared).toHaveLength(cases);

@@ -1,0 +1,39 @@
+import type { IbcKeeper } from "../../src/chain/modules/interchainqueries/types.ts";
+import type { Any } from "../../src/proto/gen/google/protobuf/any.ts";
+
+/** What the fake client knows and does; a test may change all of it. */
+export interface FakeIbc extends IbcKeeper {
+  /** Client ids by connection id. */
+  readonly connections: Map<string, string>;
+  /** App hashes by "revision-height". */
+  readonly roots: Map<string, Uint8Array>;
+  /** Every header that came in. */
+  readonly headers: Any[];
+  /** Runs for every header; a test lets it throw. */
+  onHeader: (header: Any) => void;
+  /** Undefined: the client's state is gone. */
+  latestHeight: { readonly revisionNumber: bigint; readonly revisionHeight: bigint } | undefined;
+}
+
+/** connection-0, -1 and -2 over one client at height 4-1000 that believes every header. */
+export function createFakeIbc(): FakeIbc {
+  const connections = new Map(["0", "1", "2"].map((n) => [`connection-${n}`, "07-tendermint-0"] as const));
+  const roots = new Map<string, Uint8Array>();
+  const headers: Any[] = [];
+  const fake: FakeIbc = {
+    connections,
+    roots,
+    headers,
+    onHeader: () => undefined,
+    latestHeight: { revisionNumber: 4n, revisionHeight: 1000n },
+    connectionClientId: (_context, id) => connections.get(id),
+    clientLatestHeight: () => fake.latestHeight,
+    consensusRoot: (_context, _clientId, { revisionNumber, revisionHeight }) =>
+      roots.get(`${revisionNumber}-${revisionHeight}`),
+    updateClient: (_context, _clientId, header) => {
+      headers.push(header);
+      fake.onHeader(header);
+    },
+  };
+  return fake;
+}
