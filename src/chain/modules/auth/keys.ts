@@ -1,0 +1,15 @@
+import { utf8 } from "../../../base/bytes.ts";
+
+/** Name of the module in genesis. */
+export const MODULE_NAME = "auth";
+/** Name of its store. */
+export const STORE_NAME = "acc";
+
+/** Key of the parameters. */
+export const PARAMS_KEY = Uint8Array.of(0);
+/** Accounts: `0x01 | address`, an Any. */
+export const ACCOUNT_PREFIX = Uint8Array.of(1);
+/** Key of the number of the next account, 8 bytes big-endian. */
+export const NEXT_NUMBER_KEY = Uint8Array.of(2);
+/** Addresses by account number: `"accountNumber" | number`. */
+export const NUMBER_PREFIX = utf8("accountNumber");

@@ -1,0 +1,96 @@
+import { Metadata, Params } from "../../../proto/gen/cosmos/bank/v1beta1/bank.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import { areValidCoins, formatCoin, formatCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/sdk-errors.ts";
+import {
+  bytesCodec,
+  type Codec,
+  createItem,
+  createMap,
+  integerCodec,
+  messageCodec,
+  textCodec,
+} from "../../store/collections.ts";
+import {
+  BALANCE_PREFIX,
+  balanceKeyCodec,
+  HOLDER_PREFIX,
+  holderKeyCodec,
+  METADATA_PREFIX,
+  MODULE_NAME,
+  PARAMS_KEY,
+  SEND_ENABLED_PREFIX,
+  SUPPLY_PREFIX,
+} from "./keys.ts";
+
+const booleanCodec: Codec<boolean> = {
+  encode: (value) => Uint8Array.of(value ? 1 : 0),
+  decode: (bytes) => bytes[0] === 1,
+};
+
+/** Balances by address and denomination. Write them through {@link setBalance}, which keeps the index of holders. */
+export const balances = createMap(MODULE_NAME, BALANCE_PREFIX, balanceKeyCodec, integerCodec);
+/** Index of holders by denomination. */
+export const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
+/** Supply by denomination. */
+export const supplies = createMap(MODULE_NAME, SUPPLY_PREFIX, textCodec, integerCodec);
+/** Metadata by denomination. */
+export const metadatas = createMap(MODULE_NAME, METADATA_PREFIX, textCodec, messageCodec(Metadata));
+/** Exceptions from the parameter `default_send_enabled`, by denomination. */
+export const sendEnabled = createMap(MODULE_NAME, SEND_ENABLED_PREFIX, textCodec, booleanCodec);
+/** The parameters. */
+export const params = createItem(MODULE_NAME, PARAMS_KEY, messageCodec(Params));
+
+const NOTHING = new Uint8Array(0);
+
+/** What an address holds of a denomination. */
+export function balanceOf(context: Context, address: Uint8Array, denom: string): Coin {
+  return { denom, amount: balances.get(context, { address, denom }) ?? 0n };
+}
+
+/** Writes a balance and the index of holders; zero removes both. */
+export function setBalance(context: Context, address: Uint8Array, { denom, amount }: Coin): void {
+  const key = { address, denom };
+  if (amount === 0n) {
+    holders.delete(context, key);
+    balances.delete(context, key);
+  } else {
+    holders.set(context, key, NOTHING);
+    balances.set(context, key, amount);
+  }
+}
+
+/** Takes coins from an address. Throws sdk/5 when it has fewer. */
+export function subtractCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
+  requireValid(coins);
+  for (const coin of coins) {
+    const held = balanceOf(context, address, coin.denom);
+    if (held.amount < coin.amount)
+      throw ErrInsufficientFunds(`spendable balance ${formatCoin(held)} is smaller than ${formatCoin(coin)}`);
+    setBalance(context, address, { denom: coin.denom, amount: held.amount - coin.amount });
+  }
+}
+
+/** Gives coins to an address. */
+export function addCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
+  requireValid(coins);
+  for (const coin of coins) {
+    const held = balanceOf(context, address, coin.denom);
+    setBalance(context, address, { denom: coin.denom, amount: held.amount + coin.amount });
+  }
+}
+
+/** Changes the supply; a supply of zero has no entry. Throws a plain error (our bug) when it would be negative. */
+export function changeSupply(context: Context, coins: readonly Coin[], direction: 1n | -1n): void {
+  for (const { denom, amount } of coins) {
+    const supply = (supplies.get(context, denom) ?? 0n) + direction * amount;
+    if (supply < 0n) throw new Error(`this is a bug: the supply of ${denom} would be ${supply}`);
+    if (supply === 0n) supplies.delete(context, denom);
+    else supplies.set(context, denom, supply);
+  }
+}
+
+function requireValid(coins: readonly Coin[]): void {
+  if (!areValidCoins(coins)) throw ErrInvalidCoins(formatCoins(coins));
+}

@@ -1,0 +1,7 @@
+import { registerError } from "../../runtime/module-error.ts";
+
+export const ErrNoInputs = registerError("bank", 2, "no inputs to send transaction");
+export const ErrNoOutputs = registerError("bank", 3, "no outputs to send transaction");
+export const ErrInputOutputMismatch = registerError("bank", 4, "sum inputs != sum outputs");
+export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled");
+export const ErrMultipleSenders = registerError("bank", 9, "multiple senders not allowed");

@@ -1,0 +1,53 @@
+import { concat, utf8 } from "../../../base/bytes.ts";
+import type { Codec } from "../../store/collections.ts";
+import { textCodec } from "../../store/collections.ts";
+
+/** Name of the module and of its store. */
+export const MODULE_NAME = "bank";
+
+/** Supply: `0x00 | denom`, decimal text. */
+export const SUPPLY_PREFIX = Uint8Array.of(0);
+/** Metadata of denominations: `0x01 | denom`. */
+export const METADATA_PREFIX = Uint8Array.of(1);
+/** Balances: `0x02 | length of address | address | denom`, decimal text; none for zero. */
+export const BALANCE_PREFIX = Uint8Array.of(2);
+/** Index of holders: `0x03 | denom | 0x00 | length of address | address`, empty value. */
+export const HOLDER_PREFIX = Uint8Array.of(3);
+/** Whether a denomination may be sent: `0x04 | denom`, one byte. */
+export const SEND_ENABLED_PREFIX = Uint8Array.of(4);
+/** Key of the parameters. */
+export const PARAMS_KEY = Uint8Array.of(5);
+
+/** Who holds what. */
+export interface BalanceKey {
+  readonly address: Uint8Array;
+  readonly denom: string;
+}
+
+/** An address with its length in front. */
+export function lengthPrefixed(address: Uint8Array): Uint8Array {
+  return concat(Uint8Array.of(address.length), address);
+}
+
+/** Keys of balances, without the prefix. */
+export const balanceKeyCodec: Codec<BalanceKey> = {
+  encode: ({ address, denom }) => concat(lengthPrefixed(address), utf8(denom)),
+  decode: (bytes) => {
+    const end = 1 + (bytes[0] ?? 0);
+    return { address: bytes.slice(1, end), denom: textCodec.decode(bytes.subarray(end)) };
+  },
+};
+
+/** Keys of the index of holders, without the prefix. */
+export const holderKeyCodec: Codec<BalanceKey> = {
+  encode: ({ address, denom }) => concat(holdersOf(denom), lengthPrefixed(address)),
+  decode: (bytes) => {
+    const end = bytes.indexOf(0);
+    return { denom: textCodec.decode(bytes.subarray(0, end)), address: bytes.slice(end + 2) };
+  },
+};
+
+/** Beginning of the index keys of one denomination, without the prefix. */
+export function holdersOf(denom: string): Uint8Array {
+  return concat(utf8(denom), Uint8Array.of(0));
+}
