@@ -63,7 +63,13 @@ export function openSqliteState(folder: string): StateStore {
   const database = openDatabase(folder);
   const save = database.transaction((state: WatchdogState) => writeState(database, state));
   return {
-    load: () => readState(database),
+    load: () => {
+      try {
+        return readState(database);
+      } catch (cause) {
+        throw toStateError(folder, cause);
+      }
+    },
     save: (state) => save.immediate(state),
     close: () => database.close(),
   };

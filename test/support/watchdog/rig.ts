@@ -1,0 +1,108 @@
+import { Registry } from "prom-client";
+import type { LogFields, Logger } from "../../../src/base/logger.ts";
+import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
+import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
+import { Secret } from "../../../src/ops/secret.ts";
+import type { ManualClock } from "./manual-clock.ts";
+import type { World } from "./world.ts";
+
+/** A running watchdog over a simulated world. */
+export interface Rig {
+  readonly watchdog: Watchdog;
+  readonly url: string;
+  readonly registry: Registry;
+  readonly log: readonly string[];
+  /** Asks it to stop and waits; gives what `run` threw. */
+  readonly stop: () => Promise<unknown>;
+}
+
+/** A receiver of notices. */
+export interface Receiver {
+  readonly bodies: Readonly<Record<string, unknown>>[];
+  /** Status of the next answers; throws while undefined. */
+  status: number | undefined;
+}
+
+/** Creates a receiver that takes everything. */
+export function createReceiver(): Receiver {
+  return { bodies: [], status: 204 };
+}
+
+/** The configuration of simulations: one look every 5 s, alert after 5 min. */
+export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
+  return {
+    listen: { host: "127.0.0.1", port: 0 },
+    intervalMs: 5000,
+    sources: {
+      node: "http://127.0.0.1:26660/metrics",
+      prices: "http://127.0.0.1:8080/",
+      oracleMetrics: "http://127.0.0.1:8001/metrics",
+      sidecarMetrics: "http://127.0.0.1:8002/metrics",
+      deadlineMs: 4000,
+      maxPageBytes: 1_000_000,
+    },
+    allPricesMissingForMs: 300_000,
+    webhook: { url: new Secret("http://hooks.example/secret-path"), deadlineMs: 1000 },
+    ...extra,
+  };
+}
+
+/** Starts a watchdog; it has looked once when this returns. */
+export async function startRig(
+  config: WatchdogConfig,
+  clock: ManualClock,
+  world: World,
+  receiver: Receiver,
+): Promise<Rig> {
+  const end = new AbortController();
+  const registry = new Registry();
+  const log: string[] = [];
+  const watchdog = createWatchdog(config, {
+    clock,
+    registry,
+    logger: collectingLogger(log),
+    random: () => 0.5,
+    reader: { read: world.read, close: async () => {} },
+    post: async ({ body }) => {
+      if (receiver.status === undefined) throw new Error("connect failed http://hooks.example/secret-path");
+      const value: Readonly<Record<string, unknown>> = JSON.parse(body);
+      receiver.bodies.push(value);
+      return receiver.status;
+    },
+  });
+  const ended = watchdog.run(end.signal).then(
+    () => undefined,
+    (fault: unknown) => fault,
+  );
+  const address = await watchdog.ready.catch(() => undefined);
+  await clock.advance(0);
+  return {
+    watchdog,
+    url: `http://127.0.0.1:${address?.port ?? 0}`,
+    registry,
+    log,
+    stop: () => {
+      end.abort(new Error("test over"));
+      return ended;
+    },
+  };
+}
+
+function collectingLogger(lines: string[]): Logger {
+  const write =
+    (level: string) =>
+    (message: string, fields: LogFields = {}) => {
+      const text = JSON.stringify(fields, (_key, value: unknown) =>
+        typeof value === "bigint" ? String(value) : value,
+      );
+      lines.push(`${level} ${message} ${text}`);
+    };
+  const logger: Logger = {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    child: () => logger,
+  };
+  return logger;
+}

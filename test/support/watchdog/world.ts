@@ -1,0 +1,92 @@
+import type { Page, PageReader } from "../../../src/watchdog/sources/page-reader.ts";
+import type { ManualClock } from "./manual-clock.ts";
+
+/** A validator's node and sidecar as the watchdog sees them: one block a second, each with one oracle call. */
+export interface World {
+  readonly read: PageReader;
+  readonly restartNode: () => void;
+  /** What is wrong now. */
+  readonly faults: Set<WorldFault>;
+  /** What really happened since the world began. */
+  readonly truth: () => { readonly good: bigint; readonly bad: bigint; readonly height: bigint };
+  /** What the node's process has counted: lost at a restart of the node. */
+  readonly nodeCount: () => bigint;
+}
+
+/** `no-prices`: an empty answer. `sidecar-down`: refused, and the node's calls fail. `blind-*`: only the watchdog cannot see. */
+export type WorldFault =
+  | "no-prices"
+  | "sidecar-down"
+  | "node-down"
+  | "blind-node"
+  | "blind-prices"
+  | "html-node";
+
+/** Creates a world at the clock's time. */
+export function createWorld(clock: ManualClock, chainId = "test-1"): World {
+  const faults = new Set<WorldFault>();
+  const truth = { good: 0n, bad: 0n, height: 0n };
+  let node = { good: 0n, bad: 0n, startMs: clock.nowMs() };
+  let lastMs = clock.nowMs();
+  const catchUp = (): void => {
+    const blocks = BigInt(Math.floor((clock.nowMs() - lastMs) / 1000));
+    lastMs += Number(blocks) * 1000;
+    if (faults.has("node-down")) return;
+    const field = faults.has("sidecar-down") ? "bad" : "good";
+    truth[field] += blocks;
+    node[field] += blocks;
+    truth.height += blocks;
+  };
+  const nodePage = (): string =>
+    [
+      "# TYPE app_oracle_responses gauge",
+      node.good === 0n
+        ? ""
+        : `app_oracle_responses{chain_id="${chainId}",status="Success"} ${Number(node.good)}`,
+      node.bad === 0n
+        ? ""
+        : `app_oracle_responses{chain_id="${chainId}",status="Failure"} ${Number(node.bad)}`,
+      `cometbft_consensus_latest_block_height{chain_id="${chainId}"} ${truth.height}`,
+      `process_start_time_seconds ${node.startMs / 1000}`,
+    ].join("\n");
+  const read: PageReader = async (url) => {
+    catchUp();
+    const { port } = new URL(url);
+    if (port === "26660") {
+      if (faults.has("node-down") || faults.has("blind-node")) throw refused();
+      return faults.has("html-node") ? page("<!doctype html><title>proxy</title>") : page(nodePage());
+    }
+    if (port === "8001" || faults.has("sidecar-down")) throw refused();
+    if (port === "8002") return page("side_car_health_check_system_updates_total 5");
+    if (faults.has("blind-prices")) throw refused();
+    const prices = faults.has("no-prices") ? {} : { "BTC/USD": "9712345000", "ETH/USD": "3345670000" };
+    return page(JSON.stringify({ prices, timestamp: new Date(clock.nowMs()).toISOString(), version: "" }));
+  };
+  return {
+    read,
+    faults,
+    restartNode: () => {
+      catchUp();
+      node = { good: 0n, bad: 0n, startMs: clock.nowMs() };
+    },
+    truth: () => {
+      catchUp();
+      return { ...truth };
+    },
+    nodeCount: () => node.good + node.bad,
+  };
+}
+
+/** A good page with this text. */
+export function page(text: string, status = 200): Page {
+  return { status, contentType: "text/plain", body: bodyOf(text) };
+}
+
+async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+/** What a connection to a port that nobody listens on throws. */
+export function refused(): Error {
+  return Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
+}

@@ -1,0 +1,143 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { advance, type CounterMark } from "../../../src/watchdog/ledger/advance.ts";
+import { countReading, countsOf, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
+import { monthOf, shareByMonth } from "../../../src/watchdog/ledger/month.ts";
+import type { NodeReading } from "../../../src/watchdog/sources/node-reading.ts";
+
+const NOV_21 = Date.UTC(2026, 10, 21);
+const DAY = 86_400_000;
+
+function reading(success: bigint, failure: bigint, height?: bigint, processStartMs?: number): NodeReading {
+  return {
+    chainId: "c",
+    success,
+    failure,
+    ...(height === undefined ? {} : { height }),
+    ...(processStartMs === undefined ? {} : { processStartMs }),
+  };
+}
+
+const mark = (given: NodeReading, atMs = NOV_21): CounterMark => ({ ...given, atMs });
+
+describe("advance", () => {
+  it("counts the growth within one life of the node", () => {
+    const { counts, restarted } = advance(mark(reading(10n, 2n, 12n)), reading(15n, 3n, 19n), NOV_21 + 5000);
+    expect([counts, restarted]).toEqual([{ good: 5n, bad: 1n, unknown: 0n }, false]);
+  });
+
+  it.each([
+    ["a value falls", reading(100n, 5n, 105n), reading(3n, 0n, 112n), { good: 3n, bad: 0n, unknown: 4n }],
+    [
+      "both series are gone",
+      reading(100n, 5n, 105n),
+      reading(0n, 0n, 107n),
+      { good: 0n, bad: 0n, unknown: 2n },
+    ],
+    ["the height is not known", reading(100n, 5n), reading(3n, 0n), { good: 3n, bad: 0n, unknown: 0n }],
+    [
+      "the chain began anew",
+      reading(100n, 5n, 105n),
+      reading(3n, 0n, 3n),
+      { good: 3n, bad: 0n, unknown: 0n },
+    ],
+    [
+      "only the start moves",
+      reading(2n, 0n, 2n, NOV_21 - DAY),
+      reading(9n, 1n, 15n, NOV_21),
+      { good: 9n, bad: 1n, unknown: 3n },
+    ],
+  ])("sees a restart of the node when %s", (_what, before, after, expected) => {
+    const { counts, restarted } = advance(mark(before), after, NOV_21 + 5000);
+    expect([counts, restarted]).toEqual([expected, true]);
+  });
+
+  it("takes a start that moves by a second for the same life", () => {
+    const step = advance(
+      mark(reading(2n, 0n, 2n, NOV_21)),
+      reading(3n, 0n, 3n, NOV_21 + 1000),
+      NOV_21 + 5000,
+    );
+    expect(step).toMatchObject({ restarted: false, counts: { good: 1n } });
+  });
+
+  it("begins with the node's own count when that began in this month, else with nothing", () => {
+    expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 - DAY), NOV_21)).toMatchObject({
+      counts: { good: 90n, bad: 1n },
+      fromMs: NOV_21 - DAY,
+    });
+    expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 - 30 * DAY), NOV_21).counts).toEqual({
+      good: 0n,
+      bad: 0n,
+      unknown: 0n,
+    });
+    expect(advance(undefined, reading(90n, 1n, 95n), NOV_21).counts).toEqual({
+      good: 0n,
+      bad: 0n,
+      unknown: 0n,
+    });
+    expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 + DAY), NOV_21).counts).toEqual({
+      good: 0n,
+      bad: 0n,
+      unknown: 0n,
+    });
+  });
+});
+
+describe("shareByMonth", () => {
+  it("keeps one month together", () => {
+    expect(shareByMonth({ good: 7n, bad: 1n, unknown: 2n }, NOV_21, NOV_21 + DAY)).toEqual([
+      { month: "2026-11", counts: { good: 7n, bad: 1n, unknown: 2n } },
+    ]);
+  });
+
+  it("shares a gap over two ends of months in proportion, losing nothing", () => {
+    const shares = shareByMonth(
+      { good: 1000n, bad: 10n, unknown: 1n },
+      Date.UTC(2026, 10, 30),
+      Date.UTC(2027, 0, 10),
+    );
+    expect(shares).toEqual([
+      { month: "2026-11", counts: { good: 24n, bad: 0n, unknown: 0n } },
+      { month: "2026-12", counts: { good: 756n, bad: 7n, unknown: 0n } },
+      { month: "2027-01", counts: { good: 220n, bad: 3n, unknown: 1n } },
+    ]);
+  });
+
+  it("loses no block, whatever the times", () => {
+    const time = fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) });
+    fc.assert(
+      fc.property(
+        fc.bigInt(0n, 10n ** 9n),
+        fc.bigInt(0n, 10n ** 9n),
+        time,
+        time,
+        (goodBlocks, badBlocks, from, to) => {
+          const shares = shareByMonth({ good: goodBlocks, bad: badBlocks, unknown: 0n }, from, to);
+          expect(shares.reduce((sum, { counts }) => sum + counts.good, 0n)).toBe(goodBlocks);
+          expect(shares.reduce((sum, { counts }) => sum + counts.bad, 0n)).toBe(badBlocks);
+          expect(shares.every(({ counts }) => counts.good >= 0n && counts.bad >= 0n)).toBe(true);
+          expect(shares.at(-1)?.month).toBe(monthOf(to));
+        },
+      ),
+    );
+  });
+});
+
+describe("countReading", () => {
+  it("adds up by UTC month", () => {
+    const end = Date.UTC(2026, 11, 1);
+    const readings: readonly (readonly [number, NodeReading])[] = [
+      [end - 10_000, reading(100n, 0n, 100n)],
+      [end - 1, reading(109n, 1n, 110n)],
+      [end + 5000, reading(113n, 2n, 115n)],
+    ];
+    const ledger = readings.reduce(
+      (sum, [atMs, given]) => countReading(sum, given, atMs).ledger,
+      EMPTY_LEDGER,
+    );
+    expect(countsOf(ledger, "2026-11")).toEqual({ good: 9n, bad: 1n, unknown: 0n });
+    expect(countsOf(ledger, "2026-12")).toEqual({ good: 4n, bad: 1n, unknown: 0n });
+    expect(countsOf(ledger, "2027-01")).toEqual({ good: 0n, bad: 0n, unknown: 0n });
+  });
+});
