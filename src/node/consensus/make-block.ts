@@ -1,14 +1,16 @@
 import { type Commit, type CommitSig, BLOCK_ID_FLAG, type Header } from "../../comet/block-types.ts";
 import { consensusHash, dataHash, evidenceHash, partSetHeader } from "../../comet/block-hashes.ts";
+import { medianTimeNs } from "../../comet/block-time.ts";
 import { commitHash, commitSignBytes } from "../../comet/commit-bytes.ts";
 import { headerHash } from "../../comet/header-hash.ts";
 import { validatorsHash } from "../../comet/validator-set.ts";
 import { toHex } from "../../base/bytes.ts";
+import { unreachable } from "../../base/errors.ts";
 import { GO_ZERO_TIME_NS } from "../../base/rfc3339.ts";
 import type { ConsensusParams } from "../consensus-params.ts";
 import type { StoredBlock } from "../node-view.ts";
 import { encodeBlock } from "../storage/block-codec.ts";
-import { medianTimeNs, voteTimeNs } from "./bft-time.ts";
+import { voteTimeNs } from "./vote-time.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { Turn } from "./proposer.ts";
 import type { ValidatorKey } from "./validator-keys.ts";
@@ -41,12 +43,11 @@ export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
 }
 
 function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Proposal): Header {
-  const isFirst = state.height + 1n === state.initialHeight;
   return {
     version: { block: BLOCK_PROTOCOL, app: appVersion },
     chainId: state.chainId,
     height: state.height + 1n,
-    timeNs: isFirst ? state.lastTimeNs : medianTimeNs(state.lastCommit, state.lastValidators.validators),
+    timeNs: blockTimeNs(state),
     lastBlockId: state.lastBlockId,
     lastCommitHash: commitHash(state.lastCommit),
     dataHash: dataHash(txs),
@@ -58,6 +59,14 @@ function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Propos
     evidenceHash: evidenceHash([]),
     proposerAddress: turn.proposer.address,
   };
+}
+
+/** The first block has the genesis time; every other one the median of the votes for the one before. */
+function blockTimeNs(state: ChainState): bigint {
+  if (state.height + 1n === state.initialHeight) return state.lastTimeNs;
+  return (
+    medianTimeNs(state.lastCommit, state.lastValidators.validators) ?? unreachable("a commit without votes")
+  );
 }
 
 /** Who signs, and when. A validator without a key here, or said to be absent, does not sign. */

@@ -7,7 +7,9 @@ import { addressOf } from "../../comet/ed25519.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import { type TagValues, tagsOf } from "../query-language/matches.ts";
-import { blockIdJson, blockJson, headerJson, publicKeyJson, upperHex } from "./block-json.ts";
+import { blockIdToJson, headerToJson } from "../../comet/rpc-print.ts";
+import { upperHex } from "../../comet/validate.ts";
+import { blockJson, publicKeyJson } from "./block-json.ts";
 import {
   eventJson,
   sparseTxResultJson,
@@ -39,7 +41,7 @@ export function publishedEvents(news: BlockNews): readonly PublishedEvent[] {
   const { block, results } = news;
   const events = [
     published("NewBlock", results.events, [], () => newBlock(news)),
-    published("NewBlockHeader", [], [], () => ({ header: headerJson(block.header) })),
+    published("NewBlockHeader", [], [], () => ({ header: headerToJson(block.header) })),
     published("NewBlockEvents", results.events, [["block.height", results.height.toString()]], () => ({
       height: results.height.toString(),
       events: results.events.map(eventJson),
@@ -66,7 +68,7 @@ function published(
 function newBlock({ block, results, params }: BlockNews): JsonObject {
   return {
     block: blockJson(block),
-    block_id: blockIdJson(block.blockId),
+    block_id: blockIdToJson(block.blockId),
     result_finalize_block: withoutEmpty({
       events: results.events.length === 0 ? undefined : results.events.map(eventJson),
       tx_results: results.txResults.length === 0 ? undefined : results.txResults.map(txResultJson),

@@ -6,7 +6,8 @@ import { simpleProofs } from "../../merkle/simple-tree.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
 import type { StoredResults, StoredTx } from "../node-view.ts";
-import { bytesJson, upperHex } from "./block-json.ts";
+import { upperHex } from "../../comet/validate.ts";
+import { bytesJson } from "./block-json.ts";
 
 /** `Event`. */
 export function eventJson(event: ChainEvent): JsonObject {

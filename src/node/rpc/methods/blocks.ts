@@ -1,5 +1,6 @@
 import type { StoredBlock } from "../../node-view.ts";
-import { blockMetaJson, commitJson, headerJson, resultBlockJson, validatorJson } from "../block-json.ts";
+import { commitToJson, headerToJson, validatorToJson } from "../../../comet/rpc-print.ts";
+import { blockMetaJson, resultBlockJson } from "../block-json.ts";
 import type { RpcContext, RpcMethod } from "../method.ts";
 import { toHeight, toPage, toPerPage } from "../paging.ts";
 import { blockResultsJson } from "../result-json.ts";
@@ -29,14 +30,14 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
   header: {
     parameters: [["height", "int64"]],
     call: (parameters, context) => ({
-      header: headerJson(blockAt(parameters.int64("height"), context).header),
+      header: headerToJson(blockAt(parameters.int64("height"), context).header),
     }),
   },
   header_by_hash: {
     parameters: [["hash", "hex"]],
     call: (parameters, { view }) => {
       const block = view.blockByHash(parameters.bytes("hash"));
-      return { header: block === undefined ? null : headerJson(block.header) };
+      return { header: block === undefined ? null : headerToJson(block.header) };
     },
   },
   block_results: {
@@ -55,7 +56,7 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
       const commit = context.view.commit(header.height);
       if (commit === undefined) throw internal(`could not find commit at height ${header.height}`);
       return {
-        signed_header: { header: headerJson(header), commit: commitJson(commit) },
+        signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
         canonical: header.height < context.view.status().latestHeight,
       };
     },
@@ -75,7 +76,7 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
       const shown = validators.slice((page - 1) * perPage, page * perPage);
       return {
         block_height: height.toString(),
-        validators: shown.map(validatorJson),
+        validators: shown.map(validatorToJson),
         count: shown.length.toString(),
         total: validators.length.toString(),
       };
