@@ -1,63 +1,32 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/base/bytes.ts";
-import { isRecord } from "../../../src/base/json.ts";
 import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
-import type { SignedHeader, ValidatorSet } from "../../../src/comet/block-types.ts";
 import { CometError } from "../../../src/comet/comet-error.ts";
 import { headerHash } from "../../../src/comet/header-hash.ts";
 import { verifyHeader } from "../../../src/comet/light-client.ts";
-import { signedHeaderFromProto, signedHeaderToProto } from "../../../src/comet/proto-blocks.ts";
-import { parseSignedHeader, parseValidators } from "../../../src/comet/rpc-parse.ts";
+import {
+  signedHeaderFromProto,
+  signedHeaderToProto,
+  validatorSetFromProto,
+  validatorSetToProto,
+} from "../../../src/comet/proto-blocks.ts";
 import { signedHeaderToJson, validatorToJson } from "../../../src/comet/rpc-print.ts";
 import { validatorsHash } from "../../../src/comet/validator-set.ts";
-import { SignedHeader as ProtoSignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
-
-interface Block {
-  readonly json: { readonly signed_header: unknown; readonly validators: unknown };
-  readonly signed: SignedHeader;
-  readonly validators: ValidatorSet;
-}
+import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
+import { readRecordedChain, type RecordedChain, recordedBlock } from "../../support/comet/recorded-chain.ts";
 
 const NS = 1_000_000_000n;
 const TRUST_LEVEL = { numerator: 1n, denominator: 3n };
 
-function load(name: string): {
-  blocks: Map<bigint, Block>;
-  cases: readonly Readonly<Record<string, unknown>>[];
-} {
-  const json: unknown = JSON.parse(
-    readFileSync(new URL(`../../fixtures/light-client/${name}`, import.meta.url), "utf8"),
-  );
-  if (!isRecord(json) || !Array.isArray(json["blocks"]) || !Array.isArray(json["cases"]))
-    throw new Error(name);
-  const blocks = new Map(
-    json["blocks"].filter(isRecord).map((block) => {
-      const signed = parseSignedHeader(block["signed_header"]);
-      const value: Block = {
-        json: { signed_header: block["signed_header"], validators: block["validators"] },
-        signed,
-        validators: parseValidators(block["validators"]),
-      };
-      return [signed.header.height, value] as const;
-    }),
-  );
-  return { blocks, cases: json["cases"].filter(isRecord) };
-}
-
-function blockOf(blocks: ReadonlyMap<bigint, Block>, height: unknown): Block {
-  const block = typeof height === "number" ? blocks.get(BigInt(height)) : undefined;
-  if (block === undefined) throw new Error(`the fixture has no block ${String(height)}`);
-  return block;
-}
-
-function verdict(blocks: ReadonlyMap<bigint, Block>, one: Readonly<Record<string, unknown>>): string {
-  const trusted = blockOf(blocks, one["trusted"]);
-  const untrusted = blockOf(blocks, one["untrusted"]);
+/** Our verdict: "valid", or the text of the refusal. */
+function verdict(chain: RecordedChain, one: Readonly<Record<string, unknown>>): string {
+  const trusted = recordedBlock(chain, BigInt(Number(one["trusted"])));
+  const untrusted = recordedBlock(chain, BigInt(Number(one["untrusted"])));
   try {
     verifyHeader(
-      { header: trusted.signed.header, validators: trusted.validators },
-      { ...untrusted.signed, validators: untrusted.validators },
+      { header: trusted.header, validators: trusted.validatorSet },
+      { header: untrusted.header, commit: untrusted.commit, validators: untrusted.validatorSet },
       {
         nowNs: parseRfc3339Ns(String(one["now"])),
         trustingPeriodNs: BigInt(Number(one["trusting_period_s"])) * NS,
@@ -73,39 +42,42 @@ function verdict(blocks: ReadonlyMap<bigint, Block>, one: Readonly<Record<string
 }
 
 describe.each([
-  { name: "test-1.json", blockCount: 14, caseCount: 33 },
-  { name: "test-2.json", blockCount: 29, caseCount: 113 },
-])("recorded light-client cases of $name", ({ name, blockCount, caseCount }) => {
-  const { blocks, cases } = load(name);
+  { name: "test-1", blockCount: 14, caseCount: 33 },
+  { name: "test-2", blockCount: 29, caseCount: 113 },
+] as const)("recorded light-client cases of $name", ({ name, blockCount, caseCount }) => {
+  const chain = readRecordedChain(name);
+  const blocks = [...chain.blocks.values()];
 
   it("are all there", () => {
-    expect(blocks.size).toBe(blockCount);
-    expect(cases).toHaveLength(caseCount);
+    expect(blocks).toHaveLength(blockCount);
+    expect(chain.cases).toHaveLength(caseCount);
   });
 
   it("get CometBFT's verdict with CometBFT's text", () => {
-    const ours = cases.map((one) => verdict(blocks, one));
-    expect(ours).toEqual(cases.map((one) => (one["valid"] === true ? "valid" : one["error"])));
+    const ours = chain.cases.map((one) => verdict(chain, one));
+    expect(ours).toEqual(chain.cases.map((one) => (one["valid"] === true ? "valid" : one["error"])));
   });
 
   it("hash to what the commit signs and the header names", () => {
-    for (const { signed, validators } of blocks.values()) {
-      expect(toHex(headerHash(signed.header))).toBe(toHex(signed.commit.blockId.hash));
-      expect(toHex(validatorsHash(validators.validators))).toBe(toHex(signed.header.validatorsHash));
+    for (const { header, commit, validatorSet } of blocks) {
+      expect(toHex(headerHash(header))).toBe(toHex(commit.blockId.hash));
+      expect(toHex(validatorsHash(validatorSet.validators))).toBe(toHex(header.validatorsHash));
     }
   });
 
   it("print as they were recorded", () => {
-    for (const { signed, validators, json } of blocks.values()) {
-      expect(signedHeaderToJson(signed)).toEqual(json.signed_header);
-      expect(validators.validators.map(validatorToJson)).toEqual(json.validators);
+    for (const block of blocks) {
+      expect(signedHeaderToJson(block)).toEqual(block.json.signed_header);
+      expect(block.validatorSet.validators.map(validatorToJson)).toEqual(block.json.validators);
     }
   });
 
   it("survive protobuf", () => {
-    for (const { signed } of blocks.values()) {
-      const bytes = ProtoSignedHeader.encode(signedHeaderToProto(signed)).finish();
-      expect(signedHeaderFromProto(ProtoSignedHeader.decode(bytes))).toEqual(signed);
+    for (const { header, commit, validatorSet } of blocks) {
+      const signed = SignedHeader.encode(signedHeaderToProto({ header, commit })).finish();
+      expect(signedHeaderFromProto(SignedHeader.decode(signed))).toEqual({ header, commit });
+      const set = ValidatorSet.encode(validatorSetToProto(validatorSet)).finish();
+      expect(validatorSetFromProto(ValidatorSet.decode(set))).toEqual(validatorSet);
     }
   });
 });

@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toHex } from "../../../src/base/bytes.ts";
+import { verifyHeader } from "../../../src/comet/light-client.ts";
+import {
+  signedHeaderFromProto,
+  signedHeaderToProto,
+  validatorSetFromProto,
+} from "../../../src/comet/proto-blocks.ts";
+import {
+  createValidatorSet,
+  rotateProposer,
+  updateValidatorSet,
+} from "../../../src/comet/proposer-rotation.ts";
+import { totalPower } from "../../../src/comet/validator-set.ts";
+import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
+import { blockTimeNs, createSigners, signBlock } from "../../support/comet/signed-chain.ts";
+
+const three = createSigners("three", [1n, 1n, 1n]);
+const trusted = signBlock(three, { chainId: "bits-1", height: 4n });
+const good = signBlock(three, { chainId: "bits-1", height: 9n });
+const bytes = SignedHeader.encode(signedHeaderToProto(good)).finish();
+
+const options = {
+  nowNs: blockTimeNs(9n),
+  trustingPeriodNs: 3_600_000_000_000n,
+  maxClockDriftNs: 10_000_000_000n,
+  trustLevel: { numerator: 1n, denominator: 3n },
+};
+
+/**
+ * What a verifier believes after reading these bytes; undefined when it refuses them. Left out are the addresses of the
+ * signatures: CometBFT, too, finds a header's own signers by index, and of the trusted ones needs a third alone.
+ */
+function believed(signedHeader: Uint8Array): string | undefined {
+  try {
+    const { header, commit } = signedHeaderFromProto(SignedHeader.decode(signedHeader));
+    const untrusted = { header, commit, validators: three.set };
+    verifyHeader({ header: trusted.header, validators: trusted.validatorSet }, untrusted, options);
+    const signatures = commit.signatures.map((sig) => ({ ...sig, validatorAddress: new Uint8Array(20) }));
+    const bare = signedHeaderToProto({ header, commit: { ...commit, signatures } });
+    return toHex(SignedHeader.encode(bare).finish());
+  } catch (fault) {
+    if (fault instanceof TypeError) throw fault;
+    return undefined;
+  }
+}
+
+describe("a signed header", () => {
+  it("is accepted as it is", () => {
+    expect(believed(bytes)).toBeDefined();
+  });
+
+  it("with any bit flipped is refused, or says nothing else", () => {
+    const truth = believed(bytes);
+    let refused = 0;
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const flipped = bytes.slice();
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      const found = believed(flipped);
+      if (found === undefined) refused += 1;
+      else expect(found, `bit ${bit}`).toBe(truth);
+    }
+    // the rest: addresses, and bits that make a field unknown which held its default
+    expect(refused).toBeGreaterThan(bytes.length * 7);
+  });
+});
+
+describe("a validator set", () => {
+  it("keeps its total power and its centre however long it rotates", () => {
+    const powers = fc.array(fc.bigInt({ min: 1n, max: 1_000_000_000n }), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(powers, fc.integer({ min: 1, max: 30 }), (of, times) => {
+        const { set } = createSigners("rotating", of);
+        const rotated = rotateProposer(set, times);
+        const total = totalPower(set.validators);
+        expect(totalPower(rotated.validators)).toBe(total);
+        const priorities = rotated.validators.map((one) => one.priority);
+        const sum = priorities.reduce((a, b) => a + b, 0n);
+        expect(sum >= -BigInt(of.length) && sum <= BigInt(of.length)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("lets everyone propose as often as its power says", () => {
+    const powers = [5n, 3n, 1n];
+    let { set } = createSigners("turns", powers);
+    const turns = new Map<bigint, number>();
+    for (let turn = 0; turn < 90; turn++) {
+      set = rotateProposer(set, 1);
+      const power = set.proposer?.power ?? 0n;
+      turns.set(power, (turns.get(power) ?? 0) + 1);
+    }
+    expect([turns.get(5n), turns.get(3n), turns.get(1n)]).toEqual([50, 30, 10]);
+  });
+
+  it("after changes holds exactly who was not removed, sorted", () => {
+    const change = fc.record({
+      index: fc.integer({ min: 0, max: 7 }),
+      power: fc.bigInt({ min: 0n, max: 50n }),
+    });
+    const eight = createSigners("changing", [8n, 7n, 6n, 5n, 4n, 3n, 2n, 1n]).set.validators;
+    fc.assert(
+      fc.property(fc.uniqueArray(change, { selector: ({ index }) => index, maxLength: 7 }), (changes) => {
+        const start = createValidatorSet(eight);
+        const updates = changes.map(({ index, power }) => ({
+          publicKey: eight[index]?.publicKey ?? new Uint8Array(0),
+          power,
+        }));
+        const result = updateValidatorSet(start, updates);
+        const removed = changes.filter(({ power }) => power === 0n).length;
+        expect(result.validators).toHaveLength(8 - removed);
+        const sorted = result.validators.every(
+          (one, at, all) => at === 0 || (all[at - 1]?.power ?? 0n) >= one.power,
+        );
+        expect(sorted).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("untrusted bytes", () => {
+  it("never end in anything but an answer or a decoding error", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => {
+        believed(noise);
+        try {
+          validatorSetFromProto(ValidatorSet.decode(noise));
+        } catch (fault) {
+          expect(fault).toBeInstanceOf(Error);
+          expect(fault).not.toBeInstanceOf(TypeError);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

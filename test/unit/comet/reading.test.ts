@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import { fromHex, toHex } from "../../../src/base/bytes.ts";
+import { medianTimeNs } from "../../../src/comet/block-time.ts";
+import {
+  signedHeaderFromProto,
+  timestampToNs,
+  validatorSetFromProto,
+} from "../../../src/comet/proto-blocks.ts";
+import { signedHeaderToProto, validatorSetToProto } from "../../../src/comet/proto-blocks.ts";
+import { verifyEd25519 } from "../../../src/comet/ed25519.ts";
+import { parseSignedHeader, parseValidators } from "../../../src/comet/rpc-parse.ts";
+import { headerToJson, signedHeaderToJson, validatorToJson } from "../../../src/comet/rpc-print.ts";
+import { createSigners, signBlock } from "../../support/comet/signed-chain.ts";
+
+const four = createSigners("four", [4n, 3n, 2n, 1n]);
+const block = signBlock(four, { chainId: "unit-1", height: 3n });
+
+describe("a validator set read from protobuf", () => {
+  const good = validatorSetToProto(four.set);
+  const first = good.validators[0];
+  if (first === undefined) throw new Error("no validator");
+
+  it.each([
+    [undefined, "nil validator set"],
+    [{ ...good, proposer: undefined }, "fromProto: validatorSet proposer error: nil validator"],
+    [{ ...good, validators: [] }, "validator set is nil or empty"],
+    [
+      { ...good, validators: [{ ...first, votingPower: -1n }] },
+      "invalid validator #0: validator has negative voting power",
+    ],
+    [{ ...good, validators: [{ ...first, votingPower: 2n ** 62n }] }, "Total voting power should be guarded"],
+    [
+      { ...good, validators: [{ ...first, address: new Uint8Array(20) }] },
+      "invalid validator #0: validator address is incorrectly derived from pubkey",
+    ],
+    [
+      {
+        ...good,
+        validators: [{ ...first, pubKey: { sum: { $case: "ed25519" as const, value: new Uint8Array(31) } } }],
+      },
+      "invalid size for PubKeyEd25519. Got 31, expected 32",
+    ],
+    [
+      {
+        ...good,
+        validators: [
+          { ...first, pubKey: { sum: { $case: "secp256k1" as const, value: new Uint8Array(33) } } },
+        ],
+      },
+      "fromproto: key type secp256k1 is not supported",
+    ],
+    [
+      { ...good, validators: [{ ...first, pubKey: undefined }] },
+      "fromproto: key type <nil> is not supported",
+    ],
+    [
+      { ...good, validators: good.validators.slice(1), proposer: first },
+      "proposer is not in the validator set",
+    ],
+  ])("is refused: %#", (message, expected) => {
+    expect(() => validatorSetFromProto(message)).toThrow(expected);
+  });
+});
+
+describe("a signed header read from protobuf", () => {
+  const { header, commit } = signedHeaderToProto(block);
+  if (header === undefined || commit === undefined) throw new Error("no header");
+  const [first] = commit.signatures;
+  if (first === undefined) throw new Error("no signature");
+  const withSig = (change: Partial<typeof first>): object => ({
+    header,
+    commit: { ...commit, signatures: [{ ...first, ...change }] },
+  });
+
+  it.each([
+    [{ header: undefined, commit }, "missing header"],
+    [{ header, commit: undefined }, "missing commit"],
+    [{ header: { ...header, version: undefined }, commit }, "block protocol is incorrect: got: 0, want: 11 "],
+    [{ header: { ...header, chainId: "x".repeat(51) }, commit }, "chainID is too long; got: 51, max: 50"],
+    [{ header: { ...header, height: 0n }, commit }, "zero Height"],
+    [{ header: { ...header, height: -1n }, commit }, "negative Height"],
+    [
+      { header: { ...header, dataHash: new Uint8Array(5) }, commit },
+      "wrong DataHash: expected size to be 32 bytes, got 5 bytes",
+    ],
+    [
+      { header: { ...header, proposerAddress: new Uint8Array(0) }, commit },
+      "invalid ProposerAddress length; got: 0, expected: 20",
+    ],
+    [{ header: { ...header, time: { seconds: 2n ** 62n, nanos: 0 } }, commit }, "out of range"],
+    [{ header, commit: { ...commit, round: -1 } }, "negative Round"],
+    [{ header, commit: { ...commit, blockId: undefined } }, "commit cannot be for nil block"],
+    [{ header, commit: { ...commit, signatures: [] } }, "no signatures in commit"],
+    [withSig({ signature: new Uint8Array(0) }), "wrong CommitSig #0: signature is missing"],
+    [withSig({ signature: new Uint8Array(65) }), "wrong CommitSig #0: signature is too big (max: 64)"],
+    [withSig({ blockIdFlag: 1 }), "wrong CommitSig #0: validator address is present"],
+    [withSig({ blockIdFlag: 0 }), "wrong CommitSig #0: unknown BlockIDFlag: 0"],
+    [
+      withSig({ validatorAddress: new Uint8Array(3) }),
+      "wrong CommitSig #0: expected ValidatorAddress size to be 20 bytes, got 3 bytes",
+    ],
+  ])("is refused: %#", (message, expected) => {
+    const read = (): unknown => signedHeaderFromProto({ ...signedHeaderToProto(block), ...message });
+    expect(read).toThrow(expected);
+  });
+
+  it("takes an absent time as Go's zero time", () => {
+    expect(timestampToNs(undefined)).toBe(-62_135_596_800_000_000_000n);
+  });
+});
+
+describe("JSON of the RPC", () => {
+  const json = signedHeaderToJson(block);
+  const header = headerToJson(block.header);
+
+  it("reads back what it prints", () => {
+    expect(signedHeaderToJson(parseSignedHeader(json))).toEqual(json);
+    const validators = four.set.validators.map(validatorToJson);
+    expect(parseValidators(validators).validators.map(validatorToJson)).toEqual(validators);
+  });
+
+  it.each([
+    [null, "signed_header: expected an object"],
+    [{ ...json, commit: 1 }, "commit: expected an object"],
+    [{ ...json, header: { ...header, height: 3 } }, "header.height: expected a text"],
+    [
+      { ...json, header: { ...header, height: "9223372036854775808" } },
+      "header.height: expected an int64 as text",
+    ],
+    [{ ...json, header: { ...header, app_hash: "0" } }, "header.app_hash: expected not hex"],
+    [{ ...json, header: { ...header, time: "now" } }, "header.time: expected not an RFC 3339 time"],
+    [
+      { ...json, header: { ...header, chain_id: "x".repeat(300) } },
+      "header.chain_id: expected a text of at most 256 characters",
+    ],
+  ])("is refused with the field that is wrong: %#", (value, expected) => {
+    expect(() => parseSignedHeader(value)).toThrow(expected);
+  });
+
+  it("has at most 10,000 validators", () => {
+    expect(() => parseValidators(Array.from({ length: 10_001 }, () => ({})))).toThrow(
+      "at most 10000 entries",
+    );
+  });
+});
+
+describe("the median time of a commit", () => {
+  const times = [10n, 40n, 20n, 30n];
+  const signatures = block.commit.signatures.map((sig, index) => ({
+    ...sig,
+    timestampNs: times[index] ?? 0n,
+  }));
+
+  it("is weighted by power", () => {
+    // powers 4, 3, 2, 1 voted 10, 40, 20, 30: half of the power has voted by 20
+    expect(medianTimeNs({ signatures }, four.set.validators)).toBe(20n);
+  });
+
+  it("leaves out who is absent", () => {
+    const absent = signatures.map((sig, index) => (index === 0 ? { ...sig, flag: 1 } : sig));
+    expect(medianTimeNs({ signatures: absent }, four.set.validators)).toBe(30n);
+    expect(medianTimeNs({ signatures: [] }, four.set.validators)).toBeUndefined();
+  });
+});
+
+describe("an ed25519 signature", () => {
+  it("with a small-order key holds under ZIP-215, though OpenSSL refuses it", () => {
+    // the identity point as key and as R, with S = 0: valid for every message under the cofactored equation
+    const identity = fromHex(`01${"00".repeat(31)}`);
+    const signature = fromHex(`01${"00".repeat(63)}`);
+    expect(verifyEd25519(identity, Buffer.from("any message"), signature)).toBe(true);
+  });
+
+  it("of a wrong length, or that does not hold, is refused", () => {
+    const [sig] = block.commit.signatures;
+    const key = four.set.validators[0]?.publicKey ?? new Uint8Array(0);
+    expect(verifyEd25519(key, Buffer.from("other"), sig?.signature ?? new Uint8Array(0))).toBe(false);
+    expect(verifyEd25519(key, Buffer.from("other"), new Uint8Array(63))).toBe(false);
+    expect(verifyEd25519(key.subarray(1), Buffer.from("other"), new Uint8Array(64))).toBe(false);
+    expect(toHex(key)).toHaveLength(64);
+  });
+});
