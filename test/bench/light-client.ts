@@ -1,0 +1,70 @@
+import { updateClient } from "../../src/chain/modules/ibc/client/update-client.ts";
+import { initGenesis } from "../../src/chain/modules/ibc/genesis.ts";
+import { openConnectionGenesis } from "../../src/chain/modules/ibc/open-connection.ts";
+import { updateHeader } from "../../src/comet/update-header.ts";
+import type { Any } from "../../src/proto/gen/google/protobuf/any.ts";
+import { Header } from "../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TYPE_URL } from "../../src/proto/type-urls.ts";
+import { blockTimeNs, createSigners, signBlock } from "../support/comet/signed-chain.ts";
+import { createMemoryChain } from "../support/ibc/memory-chain.ts";
+import type { BenchRow } from "./bench-row.ts";
+
+const CHAIN = "remote-1";
+const HOUR = 3_600_000_000_000n;
+const SETTINGS = {
+  trustingPeriodNs: 24n * HOUR,
+  unbondingPeriodNs: 48n * HOUR,
+  maxClockDriftNs: 10_000_000_000n,
+};
+
+/** Updates that are measured for a set of this size. */
+const RUNS = 60;
+
+/** Client updates in the module, decoding and storing included, for 4 and 100 validators; next heights and skipped ones. */
+export function benchLightClient(): readonly BenchRow[] {
+  return [4, 100].flatMap((validators) => [
+    {
+      name: `client update, ${validators} validators, next height`,
+      ...measure(validators, 1n),
+      unit: "updates/s",
+    },
+    {
+      name: `client update, ${validators} validators, 10 heights on`,
+      ...measure(validators, 10n),
+      unit: "updates/s",
+    },
+  ]);
+}
+
+function measure(validators: number, step: bigint): { readonly value: number; readonly note: string } {
+  const signers = createSigners(
+    "bench",
+    Array.from({ length: validators }, () => 10n),
+  );
+  const blockAt = (height: bigint): ReturnType<typeof signBlock> =>
+    signBlock(signers, { chainId: CHAIN, height });
+  const genesis = blockAt(1n);
+  const chain = createMemoryChain("local-1");
+  const options = {
+    remote: genesis,
+    settings: SETTINGS,
+    ownChainId: "local-1",
+    ownTimeNs: genesis.header.timeNs,
+  };
+  initGenesis(chain.at(1n, genesis.header.timeNs), openConnectionGenesis(options));
+  const updates = Array.from({ length: RUNS }, (_, index): { readonly height: bigint; readonly any: Any } => {
+    const trusted = 1n + step * BigInt(index);
+    const trustedHeight = { revisionNumber: 1n, revisionHeight: trusted };
+    const header = updateHeader(blockAt(trusted + step), trustedHeight, blockAt(trusted + 1n));
+    return {
+      height: trusted + step,
+      any: { typeUrl: TYPE_URL.tendermintHeader, value: Header.encode(header).finish() },
+    };
+  });
+  const start = performance.now();
+  for (const { height, any } of updates) {
+    updateClient(chain.at(height, blockTimeNs(height)), "07-tendermint-0", any);
+  }
+  const ms = (performance.now() - start) / RUNS;
+  return { value: Math.round(1000 / ms), note: `${ms.toFixed(2)} ms each` };
+}
