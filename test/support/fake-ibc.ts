@@ -17,7 +17,8 @@ export interface FakeIbc extends IbcKeeper {
 
 /** connection-0, -1 and -2 over one client at height 4-1000 that believes every header. */
 export function createFakeIbc(): FakeIbc {
-  const connections = new Map(["0", "1", "2"].map((n) => [`connection-${n}`, "07-tendermint-0"] as const));
+  const connections = new Map<string, string>();
+  for (const number of [0, 1, 2]) connections.set(`connection-${number}`, "07-tendermint-0");
   const roots = new Map<string, Uint8Array>();
   const headers: Any[] = [];
   const fake: FakeIbc = {
