@@ -69,7 +69,7 @@ async function look(
 }
 
 /** Asks for a transaction by hash once. */
-export async function findTransaction(
+async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
   hash: Uint8Array,
   signal: AbortSignal,

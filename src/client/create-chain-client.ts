@@ -26,8 +26,8 @@ export interface ChainClientOptions {
 }
 
 /** Bounds of a client; {@link DEFAULT_LIMITS} are for a public node some 100 ms away. */
-export interface ChainClientLimits {
-  /** One try of one call. A read is tried on every endpoint, or twice on a lone one, so it settles within a few times this. */
+interface ChainClientLimits {
+  /** One try of one call. A read is tried on every endpoint, each time perhaps after a check of the chain id, so it settles within twice this for each endpoint. */
   readonly deadlineMs: number;
   readonly connectTimeoutMs: number;
   /** HTTP connections to each endpoint. */
@@ -42,7 +42,7 @@ export interface ChainClientLimits {
 }
 
 /** Defaults of {@link ChainClientLimits}. */
-export const DEFAULT_LIMITS: ChainClientLimits = {
+const DEFAULT_LIMITS: ChainClientLimits = {
   deadlineMs: 10_000,
   connectTimeoutMs: 3_000,
   connections: 8,

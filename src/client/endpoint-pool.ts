@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import type { NodeStatus } from "./chain-client.ts";
-import { ClientError, isEndpointFault } from "./errors.ts";
+import { ClientError, classifyClientFault, isEndpointFault } from "./errors.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
 
@@ -20,22 +20,23 @@ export interface EndpointPool extends RpcCaller {
 
 /**
  * Creates a pool over `endpoints`, which stand in order of preference. A read goes to the first that does not rest; on
- * a fault of the endpoint the next one is asked, and a lone endpoint once more (a kept-alive connection may have died
- * unseen). Broadcasts are never repeated here. A JSON-RPC error is an answer, save "height in the future": another
+ * a fault of the endpoint the next one is asked, and a lone endpoint once more unless it was silent (a kept-alive
+ * connection may have died unseen). Broadcasts are never repeated here. A JSON-RPC error is an answer, save "height in the future": another
  * endpoint may be ahead. When all rest they are tried all the same, so nothing waits for a rest to end.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   const read = async <T>(wanted: RpcRead<T>, signal: AbortSignal): Promise<T> => {
-    let last: unknown = new ClientError({ code: "closed" }, "there is no endpoint to ask");
+    let fault: unknown = new ClientError({ code: "closed" }, "there is no endpoint to ask");
     for (const endpoint of planTries(endpoints, wanted.method)) {
       try {
         return await endpoint.read(wanted, signal);
-      } catch (fault) {
-        if (signal.aborted || !mayAnotherAnswer(fault)) throw fault;
-        last = fault;
+      } catch (thrown) {
+        if (signal.aborted || !mayAnotherAnswer(thrown)) throw thrown;
+        fault = moreHopeful(fault, thrown);
+        if (endpoints.length === 1 && isTimeout(thrown)) break;
       }
     }
-    throw last;
+    throw fault;
   };
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> =>
     read({ method, params, decode: (result) => result }, signal);
@@ -52,6 +53,16 @@ function planTries(endpoints: readonly PooledEndpoint[], method: string): readon
   const ordered = endpoints.toSorted((a, b) => a.restMs() - b.restMs());
   if (method.startsWith("broadcast_")) return ordered.slice(0, 1);
   return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
+}
+
+/** Of the faults of several endpoints the one to report: what may heal counts before what needs a person. */
+function moreHopeful(before: unknown, now: unknown): unknown {
+  return classifyClientFault(before) === "retry" ? before : now;
+}
+
+/** A lone endpoint that let the deadline pass is not made to wait for again. */
+function isTimeout(fault: unknown): boolean {
+  return fault instanceof ClientError && fault.facts.code === "timeout";
 }
 
 function mayAnotherAnswer(fault: unknown): boolean {

@@ -85,9 +85,9 @@ export function classifyClientFault(fault: unknown, signal?: AbortSignal): Fault
 }
 
 /** JSON-RPC: the arguments do not decode. */
-export const INVALID_PARAMS = -32602;
+const INVALID_PARAMS = -32602;
 /** JSON-RPC: the node does not know the method. */
-export const METHOD_NOT_FOUND = -32601;
+const METHOD_NOT_FOUND = -32601;
 
 /** Whether this fault says something about the endpoint rather than about the question, so that another may answer. */
 export function isEndpointFault(fault: unknown): boolean {

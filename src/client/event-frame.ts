@@ -1,5 +1,6 @@
 import { isRecord } from "../base/json.ts";
 import { sha256 } from "../base/sha256.ts";
+import { ClientError } from "./errors.ts";
 import type { ChainNotice, WireEvent } from "./subscription.ts";
 import { isTransaction } from "./wire-transaction.ts";
 import { parseRpcAnswer } from "./rpc-answer.ts";
@@ -24,9 +25,11 @@ export type EventFrame =
   | { readonly kind: "error"; readonly id: number; readonly rpcCode: number; readonly data: string }
   | { readonly kind: "notice"; readonly id: number; readonly notice: ChainNotice }
   /** an event that tells us nothing: what is no transaction, or of a kind that we do not follow */
-  | { readonly kind: "ignored"; readonly id: number; readonly what: string };
+  | { readonly kind: "ignored"; readonly id: number; readonly what: string }
+  /** an event that is not what it should be */
+  | { readonly kind: "unreadable"; readonly id: number; readonly fault: ClientError };
 
-/** Decodes the text of one frame. Throws `bad-answer`. */
+/** Decodes the text of one frame. Throws `bad-answer` for what is no JSON-RPC answer. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   const answer = parseRpcAnswer(parseFrame(source), endpoint);
   const id = typeof answer.id === "number" ? answer.id : -1;
@@ -39,8 +42,16 @@ export function decodeEventFrame(source: string, endpoint: string): EventFrame {
     };
   const { result } = answer;
   if (!isRecord(result) || !isRecord(result["data"])) return { kind: "answer", id, result };
-  const data = field(wireValue(result, "event", endpoint), "data");
-  return { id, ...decodeEvent(text(field(data, "type")), field(data, "value")) };
+  return { id, ...readEvent(field(wireValue(result, "event", endpoint), "data")) };
+}
+
+function readEvent(data: WireValue): DecodedEvent {
+  try {
+    return decodeEvent(text(field(data, "type")), field(data, "value"));
+  } catch (fault) {
+    if (!(fault instanceof ClientError)) throw fault;
+    return { kind: "unreadable", fault };
+  }
 }
 
 function parseFrame(source: string): unknown {
@@ -53,7 +64,8 @@ function parseFrame(source: string): unknown {
 
 type DecodedEvent =
   | { readonly kind: "notice"; readonly notice: ChainNotice }
-  | { readonly kind: "ignored"; readonly what: string };
+  | { readonly kind: "ignored"; readonly what: string }
+  | { readonly kind: "unreadable"; readonly fault: ClientError };
 
 function decodeEvent(type: string, value: WireValue): DecodedEvent {
   switch (type) {
@@ -99,7 +111,7 @@ function decodeTx(txResult: WireValue): DecodedEvent {
 }
 
 /** Decodes a list of ABCI events. */
-export function decodeEvents(events: WireValue): readonly WireEvent[] {
+function decodeEvents(events: WireValue): readonly WireEvent[] {
   return items(events).map((event) => ({
     type: text(field(event, "type")),
     attributes: items(field(event, "attributes")).map((attribute) => ({

@@ -1,7 +1,7 @@
 import { CodedError } from "../base/errors.ts";
 
 /** A comparison of CometBFT's query language. */
-export type QueryOperator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS";
+type QueryOperator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS";
 
 /** One condition: an event attribute ("transfer.recipient", "tx.height"), an operator, and a text or an integer. */
 export type QueryCondition =
@@ -17,7 +17,7 @@ export class QueryTextError extends CodedError<
 > {}
 
 /** CometBFT refuses a subscription whose text is longer (`maxQueryLength`); `tx_search` has no such limit. */
-export const MAX_SUBSCRIPTION_LENGTH = 512;
+const MAX_SUBSCRIPTION_LENGTH = 512;
 
 /** Builds the text of a query: all conditions joined by AND. Texts are quoted, integers are not. */
 export function queryText(conditions: readonly QueryCondition[]): string {

@@ -16,7 +16,7 @@ export type SigningKey =
   | { readonly kind: "private-key"; readonly hex: Secret };
 
 /** What SIGN_MODE_DIRECT signs. */
-export interface SignDocument {
+interface SignDocument {
   readonly bodyBytes: Uint8Array;
   readonly authInfoBytes: Uint8Array;
   readonly chainId: string;

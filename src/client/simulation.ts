@@ -25,7 +25,7 @@ export async function simulateTransaction(
 }
 
 /** The index in "failed to execute message; message index: N", undefined when the text has none. */
-export function failedMessageIndex(log: string): number | undefined {
+function failedMessageIndex(log: string): number | undefined {
   const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
   return match === null ? undefined : Number(match[1]);
 }

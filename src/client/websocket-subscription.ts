@@ -29,7 +29,7 @@ export interface SubscriptionLimits extends Omit<EventSessionOptions, "endpoint"
 }
 
 /** Defaults of {@link SubscriptionLimits}; CometBFT itself gives up a connection that is silent for 30 s. */
-export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
+const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   connectTimeoutMs: 5_000,
   deadlineMs: 10_000,
   pingIntervalMs: 5_000,

@@ -1,4 +1,4 @@
-import { fromBase64, fromHex } from "../base/bytes.ts";
+import { fromBase64 } from "../base/bytes.ts";
 import { isRecord } from "../base/json.ts";
 import { parseRfc3339Ns } from "../base/rfc3339.ts";
 import { ClientError } from "./errors.ts";
@@ -75,11 +75,6 @@ export function uint32(wire: WireValue): number {
 /** Base64 text to bytes; missing and null count as empty. */
 export function base64Bytes(wire: WireValue): Uint8Array {
   return decoded(wire, "base64", fromBase64);
-}
-
-/** Hex text to bytes; missing and null count as empty. */
-export function hexBytes(wire: WireValue): Uint8Array {
-  return decoded(wire, "hex", fromHex);
 }
 
 /** An RFC 3339 time to nanoseconds since the epoch. */

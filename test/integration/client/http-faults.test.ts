@@ -228,6 +228,14 @@ describe("several endpoints", () => {
     expect(client.pool.health().map(({ state }) => state)).toEqual(["down", "down", "wrong-chain", "good"]);
   });
 
+  it("of which one is down and one is of another chain are worth another try", async () => {
+    const foreign = await serve((exchange) => answerCalls(exchange, () => statusResult("other-9", 9n)));
+    const gone = await startRpcServer(good);
+    await gone.close();
+    expect(await faultOf(connect([gone.url, foreign.url]).status(signal))).toBe("unreachable");
+    expect(await faultOf(connect([foreign.url, gone.url]).status(signal))).toBe("unreachable");
+  });
+
   it("are all checked at start; a lone wrong chain is an error that names both ids", async () => {
     const foreign = await serve((exchange) => answerCalls(exchange, () => statusResult("other-9", 9n)));
     const client = connect([foreign.url]);

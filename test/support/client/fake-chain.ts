@@ -9,7 +9,7 @@ import { AuthInfo, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta
 import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/query.ts";
 
 /** What becomes of a broadcast. */
-export type BroadcastFate =
+type BroadcastFate =
   /** into the mempool, and into the next block */
   | "good"
   /** into the mempool, never into a block */
@@ -26,7 +26,7 @@ export type BroadcastFate =
   | "mempool-full";
 
 /** A transaction that reached the chain. */
-export interface SeenTx {
+interface SeenTx {
   readonly hash: string;
   readonly body: TxBody;
   readonly authInfo: AuthInfo;

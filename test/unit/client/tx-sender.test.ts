@@ -3,8 +3,9 @@ import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { parseDec18 } from "../../../src/base/decimal.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createSecret } from "../../../src/base/secret.ts";
-import { createTxSender, type TxSenderLimits } from "../../../src/client/create-tx-sender.ts";
+import { createTxSender } from "../../../src/client/create-tx-sender.ts";
 import { ClientError } from "../../../src/client/errors.ts";
+import type { SendLimits } from "../../../src/client/send-transaction.ts";
 import { createSigner, type Signer } from "../../../src/client/signer.ts";
 import type { SendOutcome, TxSender, WireMessage } from "../../../src/client/tx-sender.ts";
 import { createFakeChain, type FakeChain } from "../../support/client/fake-chain.ts";
@@ -22,7 +23,7 @@ beforeEach(async () => {
 });
 
 /** A sender on the fake chain; every sleep makes a block. */
-function senderOn(limits: Partial<TxSenderLimits> = {}, cap = "1"): TxSender {
+function senderOn(limits: Partial<SendLimits> = {}, cap = "1"): TxSender {
   return createTxSender(
     {
       chainId: "test-1",
