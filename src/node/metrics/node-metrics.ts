@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { upperHex } from "../rpc/block-json.ts";
+import { upperHex } from "../../comet/validate.ts";
 import type { ProducedBlock } from "../consensus/engine.ts";
 import type { Mempool } from "../consensus/mempool.ts";
 import { signersOf } from "../consensus/make-block.ts";
