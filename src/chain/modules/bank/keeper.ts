@@ -29,6 +29,7 @@ export interface BankKeeper {
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
+  readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   /** One sender to several recipients; the sums must be equal. */
   readonly sendToMany: (context: Context, from: Payment, to: readonly Payment[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
@@ -53,6 +54,10 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
     },
     sendFromModule: (context, module, to, coins) => {
       send(context, moduleAddress(module), to, coins);
+    },
+    sendBetweenModules: (context, from, to, coins) => {
+      accounts.moduleAccount(context, to);
+      send(context, moduleAddress(from), moduleAddress(to), coins);
     },
     sendToMany: (context, from, to) => sendToMany(context, accounts, from, to),
     mint: (context, module, coins) => {

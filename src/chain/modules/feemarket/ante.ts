@@ -1,0 +1,73 @@
+import type { AnteStep } from "../../runtime/ante/ante-step.ts";
+import { type Coin, parseCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInvalidGasLimit, ErrNotFound, ErrUnknownAddress } from "../../runtime/sdk-errors.ts";
+import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
+import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { ErrNoFeeCoins, ErrTooManyFeeCoins } from "./errors.ts";
+import { textOfRawBytes } from "./raw-text.ts";
+import { type FeeAccounts, type FeeBank, gasPriceIn, splitFee, storedParams } from "./keeper.ts";
+import { ESCROW_NAME } from "./keys.ts";
+
+/** What taking fees calls. */
+export interface FeeDeps {
+  readonly bank: FeeBank;
+  readonly accounts: FeeAccounts;
+}
+
+/**
+ * Checks the offered fee against the price of the gas limit and takes all of it into escrow
+ * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The parameters are read twice, as there.
+ */
+export function createTakeFee(deps: FeeDeps): AnteStep {
+  return (context, tx) => {
+    storedParams.get(context);
+    if (context.height === 0n) return;
+    const isSimulation = context.mode === "simulate";
+    const { gasLimit } = feeOf(tx);
+    if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");
+    const { feeDenom } = storedParams.get(context);
+    const offered = offeredFee(tx, feeDenom, isSimulation);
+    const price = wrapErrors(
+      (error) => error.wrap(`unable to get min gas price for denom ${offered.denom}`),
+      () => gasPriceIn(context, offered.denom),
+    );
+    if (!isSimulation) {
+      const used = context.gas.used();
+      wrapErrors(
+        (error) => error.wrap("error checking fee"),
+        () => splitFee(offered, price, { limit: gasLimit, used, charged: gasLimit }),
+      );
+    }
+    wrapErrors(
+      (error) => error.wrap("error escrowing funds"),
+      () => escrow(context, tx, offered, deps),
+    );
+    gasPriceIn(context, feeDenom);
+  };
+}
+
+/** The one coin of the fee. A simulation without any gets a coin of nothing. */
+export function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
+  const coins = parseCoins(feeOf(tx).amount);
+  const [offered] = coins;
+  if (coins.length > 1) throw ErrTooManyFeeCoins(`got length ${coins.length}`);
+  if (offered !== undefined) return offered;
+  if (!isSimulation) throw ErrNoFeeCoins("got length 0");
+  return { denom: feeDenom, amount: 0n };
+}
+
+function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): void {
+  const payer = deps.accounts.parseAddress(feePayerOf(tx));
+  const granter = feeOf(tx).granter;
+  if (granter !== "" && granter !== feePayerOf(tx)) refuseGrant(deps.accounts.parseAddress(granter), payer);
+  if (deps.accounts.get(context, payer) === undefined)
+    throw ErrUnknownAddress(`fee payer address: ${feePayerOf(tx)} does not exist`);
+  deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
+}
+
+/** There are no fee grants here, so there is never one; the deployed chain prints both addresses as raw bytes. */
+function refuseGrant(granter: Uint8Array, payer: Uint8Array): never {
+  const words = `${textOfRawBytes(granter)} does not allow to pay fees for ${textOfRawBytes(payer)}`;
+  throw ErrNotFound("fee-grant not found").wrap(words);
+}

@@ -1,0 +1,12 @@
+/** Name of the module and of its store. */
+export const MODULE_NAME = "feemarket";
+
+/** Module account that holds the fee of a transaction while it runs. */
+export const ESCROW_NAME = "feemarket-fee-collector";
+
+/** Key of the parameters. */
+export const PARAMS_KEY = Uint8Array.of(1);
+/** Key of the state. */
+export const STATE_KEY = Uint8Array.of(2);
+/** Key of the height up to which no fee is settled, decimal text; -1: from the first block on. */
+export const ENABLED_HEIGHT_KEY = Uint8Array.of(3);
