@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { z } from "zod";
@@ -9,6 +8,7 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Month } from "../ledger/month.ts";
 import type { Notice } from "../notify/notice.ts";
 import { WatchdogError } from "../watchdog-error.ts";
+import { lockFolder } from "./folder-lock.ts";
 import type { StateStore, WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
@@ -56,38 +56,35 @@ const notice = z.strictObject({
 const noticeRow = z.object({ body: z.string() });
 
 /**
- * Opens or creates the state in a folder. The file is locked while open, so that two watchdogs never count into one.
+ * Opens or creates the state in a folder, locked while open, so that two watchdogs never count into one.
  * @throws {WatchdogError} when another process has it, or it is not usable.
  */
 export function openSqliteState(folder: string): StateStore {
-  const database = openDatabase(folder);
-  const save = database.transaction((state: WatchdogState) => writeState(database, state));
-  return {
-    load: () => {
-      try {
-        return readState(database);
-      } catch (cause) {
-        throw toStateError(folder, cause);
-      }
-    },
-    save: (state) => save.immediate(state),
-    close: () => database.close(),
-  };
+  const lock = naming(folder, () => lockFolder(folder));
+  try {
+    const database = naming(folder, () => openDatabase(folder));
+    const save = database.transaction((state: WatchdogState) => writeState(database, state));
+    return {
+      load: () => naming(folder, () => readState(database)),
+      save: (state) => save.immediate(state),
+      close: () => {
+        database.close();
+        lock.release();
+      },
+    };
+  } catch (fault) {
+    lock.release();
+    throw fault;
+  }
 }
 
 function openDatabase(folder: string): Database.Database {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o750 });
-    const database = new Database(join(folder, STATE_FILE), { timeout: 500 });
-    database.pragma("locking_mode = EXCLUSIVE");
-    database.pragma("journal_mode = WAL");
-    database.pragma("synchronous = FULL");
-    database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
-    requireVersion(database);
-    return database;
-  } catch (cause) {
-    throw toStateError(folder, cause);
-  }
+  const database = new Database(join(folder, STATE_FILE), { timeout: 5000 });
+  database.pragma("journal_mode = WAL");
+  database.pragma("synchronous = FULL");
+  database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
+  requireVersion(database);
+  return database;
 }
 
 function requireVersion(database: Database.Database): void {
@@ -99,13 +96,15 @@ function requireVersion(database: Database.Database): void {
   database.pragma(`user_version = ${SCHEMA_VERSION}`);
 }
 
-function toStateError(folder: string, cause: unknown): WatchdogError {
-  if (cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY") {
-    const text = `another watchdog uses the state in ${folder}; stop it, or choose another folder with state_dir`;
-    return new WatchdogError({ code: "state-in-use", folder }, text, { cause });
+/** Does `work`; what it throws becomes a fault that names the folder. */
+function naming<T>(folder: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof WatchdogError) throw cause;
+    const text = `the state in ${folder} cannot be used: ${errorText(cause)}; check state_dir`;
+    throw new WatchdogError({ code: "state-unusable", folder }, text, { cause });
   }
-  const text = `the state in ${folder} cannot be used: ${errorText(cause)}; check state_dir`;
-  return new WatchdogError({ code: "state-unusable", folder }, text, { cause });
 }
 
 function readState(database: Database.Database): WatchdogState {

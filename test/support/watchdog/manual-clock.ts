@@ -21,12 +21,17 @@ export function createManualClock(startMs: number): ManualClock {
         reject(abortReason(signal));
         return;
       }
-      const sleeper = { dueMs: nowMs + delayMs, wake: resolve };
-      sleepers.add(sleeper);
-      signal.addEventListener("abort", () => {
+      const onAbort = (): void => {
         sleepers.delete(sleeper);
         reject(abortReason(signal));
-      });
+      };
+      const wake = (): void => {
+        signal.removeEventListener("abort", onAbort);
+        resolve();
+      };
+      const sleeper = { dueMs: nowMs + delayMs, wake };
+      sleepers.add(sleeper);
+      signal.addEventListener("abort", onAbort, { once: true });
     });
   const advance = async (ms: number): Promise<void> => {
     const endMs = nowMs + ms;

@@ -5,12 +5,18 @@ import type { ManualClock } from "./manual-clock.ts";
 export interface World {
   readonly read: PageReader;
   readonly restartNode: () => void;
-  /** What is wrong now. */
-  readonly faults: Set<WorldFault>;
-  /** What really happened since the world began. */
-  readonly truth: () => { readonly good: bigint; readonly bad: bigint; readonly height: bigint };
-  /** What the node's process has counted: lost at a restart of the node. */
-  readonly nodeCount: () => bigint;
+  /** Makes something wrong, or right again, from now on. */
+  readonly set: (fault: WorldFault, on: boolean) => void;
+  readonly has: (fault: WorldFault) => boolean;
+  /** What had really happened when the node's page was read the last time. */
+  readonly truthAtLook: () => Truth;
+}
+
+/** Blocks by what came of their oracle call, and all of them. */
+export interface Truth {
+  readonly good: bigint;
+  readonly bad: bigint;
+  readonly height: bigint;
 }
 
 /** `no-prices`: an empty answer. `sidecar-down`: refused, and the node's calls fail. `blind-*`: only the watchdog cannot see. */
@@ -27,6 +33,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
   const faults = new Set<WorldFault>();
   const truth = { good: 0n, bad: 0n, height: 0n };
   let node = { good: 0n, bad: 0n, startMs: clock.nowMs() };
+  let atLook: Truth = truth;
   let lastMs = clock.nowMs();
   const catchUp = (): void => {
     const blocks = BigInt(Math.floor((clock.nowMs() - lastMs) / 1000));
@@ -54,6 +61,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
     const { port } = new URL(url);
     if (port === "26660") {
       if (faults.has("node-down") || faults.has("blind-node")) throw refused();
+      atLook = { ...truth };
       return faults.has("html-node") ? page("<!doctype html><title>proxy</title>") : page(nodePage());
     }
     if (port === "8001" || faults.has("sidecar-down")) throw refused();
@@ -64,16 +72,17 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
   };
   return {
     read,
-    faults,
+    set: (fault, on) => {
+      catchUp();
+      if (on) faults.add(fault);
+      else faults.delete(fault);
+    },
+    has: (fault) => faults.has(fault),
     restartNode: () => {
       catchUp();
       node = { good: 0n, bad: 0n, startMs: clock.nowMs() };
     },
-    truth: () => {
-      catchUp();
-      return { ...truth };
-    },
-    nodeCount: () => node.good + node.bad,
+    truthAtLook: () => atLook,
   };
 }
 

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createManualClock } from "../../support/watchdog/manual-clock.ts";
+import { createReceiver, type Rig, rigConfig, startRig } from "../../support/watchdog/rig.ts";
+import { createWorld, type WorldFault } from "../../support/watchdog/world.ts";
+
+type Step =
+  | { readonly kind: "wait"; readonly seconds: number }
+  | { readonly kind: "restart-node" }
+  | { readonly kind: "restart-watchdog"; readonly downSeconds: number }
+  | { readonly kind: "toggle"; readonly fault: WorldFault };
+
+const FAULTS: readonly WorldFault[] = [
+  "no-prices",
+  "sidecar-down",
+  "blind-node",
+  "blind-prices",
+  "html-node",
+];
+const fault = fc.constantFrom(...FAULTS);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant("wait" as const), seconds: fc.integer({ min: 1, max: 400 }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: "restart-node" as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("restart-watchdog" as const),
+      downSeconds: fc.integer({ min: 0, max: 900 }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("toggle" as const), fault }) },
+);
+
+/** Plays the steps, then lets everything be well for a while; gives what was counted, what was true, what was told. */
+async function play(steps: readonly Step[]) {
+  const folder = mkdtempSync(join(tmpdir(), "relaywatch-fuzz-"));
+  const clock = createManualClock(Date.UTC(2026, 10, 30, 23, 30));
+  const world = createWorld(clock);
+  const receiver = createReceiver();
+  const config = rigConfig({ stateDir: folder });
+  let rig: Rig = await startRig(config, clock, world, receiver);
+  try {
+    for (const one of steps) {
+      if (one.kind === "wait") await clock.advance(one.seconds * 1000);
+      else if (one.kind === "restart-node") world.restartNode();
+      else if (one.kind === "toggle") world.set(one.fault, !world.has(one.fault));
+      else {
+        expect(await rig.stop()).toBeUndefined();
+        await clock.advance(one.downSeconds * 1000);
+        rig = await startRig(config, clock, world, receiver);
+      }
+    }
+    for (const one of FAULTS) world.set(one, false);
+    await clock.advance(20_000);
+    const counted = { good: 0n, bad: 0n, unknown: 0n };
+    for (const { counts } of rig.watchdog.status().months) {
+      counted.good += counts.good;
+      counted.bad += counts.bad;
+      counted.unknown += counts.unknown;
+    }
+    return { counted, truth: world.truthAtLook(), told: receiver.bodies, alert: rig.watchdog.status().alert };
+  } finally {
+    await rig.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("a watchdog over restarts of node, sidecar and itself", () => {
+  it("accounts for every block, invents none, and tells each alert once and its end once", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const { counted, truth, told, alert } = await play(steps);
+        expect(counted.good + counted.bad + counted.unknown).toBe(truth.height);
+        expect(counted.good <= truth.good && counted.bad <= truth.bad).toBe(true);
+        if (!steps.some(({ kind }) => kind === "restart-node"))
+          expect(counted).toEqual({ good: truth.good, bad: truth.bad, unknown: 0n });
+        expect(alert.phase).toBe("inactive");
+        const statuses = told.map(({ status }) => status);
+        expect(statuses).toEqual(statuses.map((_status, index) => (index % 2 === 0 ? "firing" : "resolved")));
+        expect(statuses.length % 2).toBe(0);
+        expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
+      }),
+      { numRuns: 40, seed: 20_261_121 },
+    );
+  }, 120_000);
+});

@@ -1,0 +1,271 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
+import { statusJson } from "../../../src/watchdog/status.ts";
+import { WatchdogError } from "../../../src/watchdog/watchdog-error.ts";
+import { createManualClock, type ManualClock } from "../../support/watchdog/manual-clock.ts";
+import { createReceiver, type Receiver, type Rig, rigConfig, startRig } from "../../support/watchdog/rig.ts";
+import { createWorld, type World } from "../../support/watchdog/world.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const MINUTE = 60_000;
+
+let clock: ManualClock;
+let world: World;
+let receiver: Receiver;
+let folder: string;
+const rigs: Rig[] = [];
+
+async function start(extra: Parameters<typeof rigConfig>[0] = {}): Promise<Rig> {
+  const rig = await startRig(rigConfig(extra), clock, world, receiver);
+  rigs.push(rig);
+  return rig;
+}
+
+const statusOf = (rig: Rig): Readonly<Record<string, unknown>> => statusJson(rig.watchdog.status());
+const sent = (): readonly unknown[] => receiver.bodies.map(({ status }) => status);
+
+beforeEach(() => {
+  clock = createManualClock(NOON);
+  world = createWorld(clock);
+  receiver = createReceiver();
+  folder = mkdtempSync(join(tmpdir(), "relaywatch-watchdog-"));
+});
+
+afterEach(async () => {
+  await Promise.all(rigs.splice(0).map((rig) => rig.stop()));
+  rmSync(folder, { recursive: true });
+});
+
+describe("rate and tier", () => {
+  it("are there after the first look, and move with the node", async () => {
+    await clock.advance(100_000);
+    const rig = await start();
+    expect(statusOf(rig)).toMatchObject({
+      chain_id: "test-1",
+      month: "2026-11",
+      success_rate_percent: "100.0000",
+      tier: "full",
+      blocks: { good: 100, bad: 0, unknown: 0 },
+      prices: { state: "present", pairs: ["BTC/USD", "ETH/USD"] },
+    });
+    world.set("sidecar-down", true);
+    await clock.advance(3000);
+    world.set("sidecar-down", false);
+    await clock.advance(2000);
+    expect(statusOf(rig)).toMatchObject({ blocks: { good: 102, bad: 3 }, tier: "proportional" });
+    expect(rig.log.filter((line) => line.includes("reward tier"))).toHaveLength(2);
+  });
+
+  it("go to the metrics page", async () => {
+    await clock.advance(50_000);
+    const rig = await start();
+    const page = await (await fetch(`${rig.url}/metrics`)).text();
+    expect(page).toContain('oracle_watchdog_month_blocks{chain_id="test-1",result="good"} 50');
+    expect(page).toContain('oracle_watchdog_month_success_ratio{chain_id="test-1"} 1');
+    expect(page).toContain('oracle_watchdog_month_tier{chain_id="test-1",tier="full"} 1');
+    expect(page).toContain('oracle_watchdog_source_up{source="node"} 1');
+    expect(page).toContain('oracle_watchdog_source_up{source="oracle-metrics"} 0');
+    expect(page).toContain('oracle_watchdog_notices_total{outcome="delivered"} 0');
+  });
+
+  it("begin a new month with nothing", async () => {
+    clock = createManualClock(Date.UTC(2026, 10, 30, 23, 59, 0));
+    world = createWorld(clock);
+    const rig = await start();
+    await clock.advance(2 * MINUTE);
+    expect(statusOf(rig)).toMatchObject({ month: "2026-12", blocks: { good: 60, bad: 0 } });
+    const { months } = rig.watchdog.status();
+    expect(months.map(({ month, counts }) => [month, counts.good])).toEqual([
+      ["2026-12", 60n],
+      ["2026-11", 60n],
+    ]);
+  });
+});
+
+describe("all prices missing", () => {
+  it("is told once after five minutes and resolved once, to the log and the webhook", async () => {
+    const rig = await start();
+    world.set("no-prices", true);
+    await clock.advance(5 * MINUTE);
+    expect(sent()).toEqual([]);
+    await clock.advance(30 * MINUTE);
+    expect(sent()).toEqual(["firing"]);
+    expect(receiver.bodies[0]).toMatchObject({
+      version: 1,
+      alert: "all-prices-missing",
+      chain_id: "test-1",
+      severity: "critical",
+      since: "2026-11-21T12:00:05.000Z",
+      at: "2026-11-21T12:05:10.000Z",
+      content: expect.stringContaining("[FIRING] test-1: all oracle prices have been missing for 5 minutes"),
+    });
+    expect(statusOf(rig)).toMatchObject({ alerts: [{ state: "firing" }], waiting_notices: 0, tier: "full" });
+    world.set("no-prices", false);
+    await clock.advance(MINUTE);
+    expect(sent()).toEqual(["firing", "resolved"]);
+    expect(receiver.bodies[1]?.["summary"]).toContain("2 pairs have a price now");
+    expect(rig.log.filter((line) => /alert (firing|resolved)/.test(line))).toHaveLength(2);
+  });
+
+  it("covers a sidecar that is down, and says so", async () => {
+    await start();
+    world.set("sidecar-down", true);
+    await clock.advance(6 * MINUTE);
+    expect(receiver.bodies.map(({ summary }) => summary)).toEqual([
+      expect.stringContaining("nobody listens there"),
+    ]);
+  });
+
+  it("is not raised for what is normal: a restart of the sidecar, a blind watchdog, no oracle metrics", async () => {
+    const rig = await start();
+    world.set("sidecar-down", true);
+    await clock.advance(4 * MINUTE);
+    world.set("sidecar-down", false);
+    await clock.advance(MINUTE);
+    world.set("blind-prices", true);
+    await clock.advance(60 * MINUTE);
+    expect(sent()).toEqual([]);
+    expect(statusOf(rig)).toMatchObject({ prices: { state: "unseen" }, alerts: [{ state: "inactive" }] });
+    expect(rig.log.filter((line) => line.startsWith("warn") && line.includes("oracle-metrics"))).toEqual([]);
+  });
+});
+
+describe("delivery", () => {
+  it("tries again with backoff until the receiver takes it, and keeps the order", async () => {
+    const rig = await start();
+    receiver.status = undefined;
+    world.set("no-prices", true);
+    await clock.advance(6 * MINUTE);
+    world.set("no-prices", false);
+    await clock.advance(10 * MINUTE);
+    expect(statusOf(rig)).toMatchObject({ waiting_notices: 2 });
+    receiver.status = 500;
+    await clock.advance(10 * MINUTE);
+    const tries = receiver.bodies.length;
+    expect(tries).toBeGreaterThan(1);
+    expect(tries).toBeLessThan(10);
+    receiver.bodies.length = 0;
+    receiver.status = 200;
+    await clock.advance(10 * MINUTE);
+    expect(sent()).toEqual(["firing", "resolved"]);
+    expect(rig.log.join("\n")).not.toContain("secret-path");
+    expect(rig.log.join("\n")).toContain("notice not delivered");
+  });
+
+  it("gives up after a day", async () => {
+    const rig = await start({ intervalMs: MINUTE });
+    receiver.status = 404;
+    world.set("no-prices", true);
+    await clock.advance(8 * MINUTE);
+    world.set("no-prices", false);
+    await clock.advance(26 * 60 * MINUTE);
+    expect(statusOf(rig)).toMatchObject({ waiting_notices: 0 });
+    expect(rig.log.filter((line) => line.includes("notice given up"))).toHaveLength(2);
+  });
+});
+
+describe("restart of the watchdog", () => {
+  it("loses no block, repeats no notice and ends an alert that began before", async () => {
+    const first = await start({ stateDir: folder });
+    world.set("no-prices", true);
+    await clock.advance(7 * MINUTE);
+    await first.stop();
+    await clock.advance(20 * MINUTE);
+    const second = await start({ stateDir: folder });
+    await clock.advance(20 * MINUTE);
+    expect(sent()).toEqual(["firing"]);
+    expect(statusOf(second)).toMatchObject({
+      blocks: { good: 47 * 60, bad: 0, unknown: 0 },
+      alerts: [{ state: "firing" }],
+    });
+    world.set("no-prices", false);
+    await clock.advance(MINUTE);
+    expect(sent()).toEqual(["firing", "resolved"]);
+  });
+
+  it("delivers what waited", async () => {
+    receiver.status = undefined;
+    const first = await start({ stateDir: folder });
+    world.set("no-prices", true);
+    await clock.advance(6 * MINUTE);
+    await first.stop();
+    receiver.status = 200;
+    await start({ stateDir: folder });
+    await clock.advance(0);
+    expect(sent()).toEqual(["firing"]);
+  });
+
+  it("starts from the node's count when it has no state", async () => {
+    const first = await start();
+    await clock.advance(10 * MINUTE);
+    await first.stop();
+    expect(statusOf(await start())).toMatchObject({ blocks: { good: 600 } });
+  });
+});
+
+describe("restart of the node", () => {
+  it("keeps the count and knows how many blocks nobody counted", async () => {
+    const rig = await start();
+    await clock.advance(10_000 + 3000);
+    world.restartNode();
+    await clock.advance(7000);
+    expect(statusOf(rig)).toMatchObject({ blocks: { good: 17, bad: 0, unknown: 3 } });
+    expect(rig.log.filter((line) => line.includes("began to count anew"))).toHaveLength(1);
+    expect(await rig.registry.metrics()).toContain("oracle_watchdog_node_restarts_total 1");
+  });
+});
+
+describe("sources that are not what they should be", () => {
+  it("are named in the status, and counting goes on when they are back", async () => {
+    const rig = await start();
+    world.set("html-node", true);
+    await clock.advance(MINUTE);
+    expect(statusOf(rig)["sources"]).toContainEqual(
+      expect.objectContaining({
+        name: "node",
+        up: false,
+        problem: expect.stringContaining("this is HTML, not metrics"),
+      }),
+    );
+    world.set("html-node", false);
+    await clock.advance(MINUTE);
+    expect(statusOf(rig)).toMatchObject({ blocks: { good: 120 } });
+  });
+
+  it("end the watchdog at its start when the node is on another chain", async () => {
+    const rig = await start({ chainId: "neutron-1" });
+    const fault = await rig.stop();
+    expect(fault).toBeInstanceOf(WatchdogError);
+    expect(fault).toMatchObject({ facts: { code: "wrong-chain", expected: "neutron-1" } });
+    expect(String(fault)).toContain("the node is on chain test-1, not on neutron-1");
+  });
+
+  it("end it too when the state is another chain's", async () => {
+    await (await start({ stateDir: folder })).stop();
+    world = createWorld(clock, "other-2");
+    expect(String(await (await start({ stateDir: folder })).stop())).toContain(
+      "was counted on test-1, so give another state_dir",
+    );
+  });
+});
+
+describe("state folder", () => {
+  it("is held by one watchdog at a time", async () => {
+    await start({ stateDir: folder });
+    const fault = await (await start({ stateDir: folder })).stop();
+    expect(fault).toMatchObject({ facts: { code: "state-in-use", folder } });
+  });
+
+  it("is refused when it holds something else", async () => {
+    writeFileSync(
+      join(folder, STATE_FILE),
+      "not a database, but long enough to be looked at as one".repeat(50),
+    );
+    const fault = await (await start({ stateDir: folder })).stop();
+    expect(fault).toMatchObject({ facts: { code: "state-unusable" } });
+    expect(String(fault)).toContain("check state_dir");
+  });
+});
