@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import { bad, good, type Result } from "../../base/result.ts";
 import { encodeUvarint } from "../varint.ts";
 import { fromHashText, type HashText, joinStep, toHashText } from "./hashing.ts";
@@ -62,7 +62,7 @@ const HASH_NAMES: ReadonlyMap<number, readonly string[]> = new Map([
 function hashWith(hashOp: number, data: Buffer): Result<HashText, string> {
   const names = HASH_NAMES.get(hashOp);
   if (names === undefined) return bad(`unsupported hashop: ${hashOp}`);
-  return good(toHashText(names.reduce((bytes, name) => createHash(name).update(bytes).digest(), data)));
+  return good(toHashText(names.reduce((bytes, name) => digest(name, bytes, "buffer"), data)));
 }
 
 function withLength(lengthOp: number, data: Buffer): Result<Buffer, string> {
