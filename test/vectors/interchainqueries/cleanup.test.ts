@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { sha256 } from "../../../src/base/sha256.ts";
+import { uint64BigEndian } from "../../../src/base/bytes.ts";
+import { cleanUpRemovedQueries } from "../../../src/chain/modules/interchainqueries/cleanup.ts";
+import * as keeper from "../../../src/chain/modules/interchainqueries/keeper.ts";
+import { defaultParams } from "../../../src/chain/modules/interchainqueries/params.ts";
+import { createMemoryWorld, type MemoryWorld } from "../../support/memory-context.ts";
+
+interface Case {
+  readonly name: string;
+  readonly limit: bigint;
+  /** Transactions of queries 1, 2, … */
+  readonly queries: readonly number[];
+  /** After each block: transactions left in all, marked queries. */
+  readonly blocks: readonly (readonly [left: number, marked: readonly bigint[]])[];
+}
+
+const CASES: readonly Case[] = [
+  { name: "50 under the default limit", limit: 10_000n, queries: [50], blocks: [[0, []]] },
+  { name: "two queries of 50", limit: 10_000n, queries: [50, 50], blocks: [[0, []]] },
+  {
+    name: "60 with limit 50",
+    limit: 50n,
+    queries: [60],
+    blocks: [
+      [10, [1n]],
+      [0, []],
+    ],
+  },
+  {
+    name: "two queries of 30 with limit 50",
+    limit: 50n,
+    queries: [30, 30],
+    blocks: [
+      [10, [2n]],
+      [0, []],
+    ],
+  },
+  { name: "20000 without limit", limit: 0n, queries: [20_000], blocks: [[0, []]] },
+  {
+    name: "exactly the limit",
+    limit: 50n,
+    queries: [50],
+    blocks: [
+      [0, [1n]],
+      [0, []],
+    ],
+  },
+  { name: "none at all", limit: 1n, queries: [0], blocks: [[0, []]] },
+  {
+    name: "as many queries as the limit each block",
+    limit: 2n,
+    queries: [0, 0, 0, 0, 0],
+    blocks: [
+      [0, [3n, 4n, 5n]],
+      [0, [5n]],
+      [0, []],
+    ],
+  },
+];
+
+describe("clean-up of removed TX queries", () => {
+  it("has all cases", () => expect(CASES).toHaveLength(8));
+
+  it.each(CASES)("$name", ({ limit, queries, blocks }) => {
+    const world = removedQueries(limit, queries);
+    for (const [left, marked] of blocks) {
+      cleanUpRemovedQueries(world.context());
+      expect([...keeper.submittedTxs.entries(world.context())]).toHaveLength(left);
+      expect([...keeper.removedTxQueries.entries(world.context())].map(([id]) => id)).toEqual(marked);
+    }
+  });
+
+  it("leaves queries alone that are not removed", () => {
+    const world = removedQueries(0n, [3]);
+    keeper.markSubmitted(world.context(), { queryId: 2n, hash: sha256(new Uint8Array([1])) });
+    cleanUpRemovedQueries(world.context());
+    expect([...keeper.submittedTxs.entries(world.context())].map(([tx]) => tx.queryId)).toEqual([2n]);
+  });
+});
+
+function removedQueries(limit: bigint, queries: readonly number[]): MemoryWorld {
+  const world = createMemoryWorld();
+  const context = world.context();
+  keeper.setParams(context, { ...defaultParams("untrn"), txQueryRemovalLimit: limit });
+  for (const [index, count] of queries.entries()) {
+    const queryId = BigInt(index + 1);
+    keeper.markRemoved(context, queryId);
+    for (let tx = 0; tx < count; tx += 1)
+      keeper.markSubmitted(context, { queryId, hash: sha256(uint64BigEndian(BigInt(tx))) });
+  }
+  return world;
+}
