@@ -1,0 +1,119 @@
+import { DirectSecp256k1HdWallet, makeAuthInfoBytes, makeSignDoc } from "@cosmjs/proto-signing";
+import { fromBase64, toHex } from "../../base/bytes.ts";
+import { CodedError } from "../../base/errors.ts";
+import { BaseAccount } from "../../proto/gen/cosmos/auth/v1beta1/auth.ts";
+import { QueryAccountRequest, QueryAccountResponse } from "../../proto/gen/cosmos/auth/v1beta1/query.ts";
+import { MsgSend } from "../../proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
+import { accountNamed } from "../localnet/accounts.ts";
+import type { ChainProfile } from "../localnet/chains.ts";
+import type { NodeView } from "../node-view.ts";
+
+/** Coins could not be sent. */
+export class FaucetError extends CodedError<{
+  readonly code: "faucet-refused";
+  readonly abciCode: number;
+  readonly codespace: string;
+}> {}
+
+/** Gives coins away. */
+export interface Faucet {
+  /** Sends coins of the chain's denom; answers once the chain has taken the transaction, before its block. */
+  readonly send: (
+    view: NodeView,
+    address: string,
+    amount: bigint,
+  ) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+const GAS_LIMIT = 300_000n;
+const FEE_AMOUNT = 10_000n;
+
+/** Creates the faucet of a chain, which pays from the public test account `faucet`. */
+export function createFaucet(chain: ChainProfile): Faucet {
+  const account = accountNamed(chain, "faucet");
+  // One after the other: the next sequence is known only when the last transaction is in the mempool.
+  let last: Promise<unknown> = Promise.resolve();
+  let next = { height: -1n, sequence: 0n };
+  const send = async (view: NodeView, address: string, amount: bigint) => {
+    const wallet = await DirectSecp256k1HdWallet.fromMnemonic(account.mnemonic, {
+      prefix: chain.bech32Prefix,
+    });
+    const { accountNumber, sequence: committed } = readAccount(view, account.address);
+    const { latestHeight } = view.status();
+    const sequence = next.height === latestHeight && next.sequence > committed ? next.sequence : committed;
+    const message = MsgSend.encode({
+      fromAddress: account.address,
+      toAddress: address,
+      amount: [{ denom: chain.denom, amount: amount.toString() }],
+    }).finish();
+    const tx = await signTx(wallet, chain, { message, accountNumber, sequence });
+    const { hash, check } = view.broadcast(tx);
+    if (check.code !== 0) {
+      throw new FaucetError(
+        { code: "faucet-refused", abciCode: check.code, codespace: check.codespace },
+        `the chain refused the faucet's transaction: ${check.log}`,
+      );
+    }
+    next = { height: latestHeight, sequence: sequence + 1n };
+    return { hash: toHex(hash).toUpperCase(), amount: `${amount}${chain.denom}` };
+  };
+  return {
+    send: (view, address, amount) => {
+      const sent = last.then(() => send(view, address, amount));
+      last = sent.catch(() => {});
+      return sent;
+    },
+  };
+}
+
+function readAccount(view: NodeView, address: string): BaseAccount {
+  const data = QueryAccountRequest.encode({ address }).finish();
+  const answer = view.query({ path: "/cosmos.auth.v1beta1.Query/Account", data, height: 0n, prove: false });
+  const account = answer.code === 0 ? QueryAccountResponse.decode(answer.value).account : undefined;
+  if (account === undefined) {
+    throw new FaucetError(
+      { code: "faucet-refused", abciCode: answer.code, codespace: answer.codespace },
+      `the faucet's account cannot be read: ${answer.log}`,
+    );
+  }
+  return BaseAccount.decode(account.value);
+}
+
+interface Unsigned {
+  readonly message: Uint8Array;
+  readonly accountNumber: bigint;
+  readonly sequence: bigint;
+}
+
+/** One MsgSend, signed in SIGN_MODE_DIRECT. */
+async function signTx(
+  wallet: DirectSecp256k1HdWallet,
+  chain: ChainProfile,
+  { message, accountNumber, sequence }: Unsigned,
+): Promise<Uint8Array> {
+  const [signer] = await wallet.getAccounts();
+  if (signer === undefined) throw new Error("this is a bug: a wallet without account");
+  const pubkey = {
+    typeUrl: "/cosmos.crypto.secp256k1.PubKey",
+    value: PubKey.encode({ key: signer.pubkey }).finish(),
+  };
+  const bodyBytes = TxBody.encode({
+    messages: [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: message }],
+    memo: "faucet",
+    timeoutHeight: 0n,
+    extensionOptions: [],
+    nonCriticalExtensionOptions: [],
+  }).finish();
+  const authInfoBytes = makeAuthInfoBytes(
+    [{ pubkey, sequence: Number(sequence) }],
+    [{ denom: chain.denom, amount: FEE_AMOUNT.toString() }],
+    Number(GAS_LIMIT),
+    undefined,
+    undefined,
+  );
+  const document = makeSignDoc(bodyBytes, authInfoBytes, chain.chainId, Number(accountNumber));
+  const { signature } = await wallet.signDirect(signer.address, document);
+  return TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [fromBase64(signature.signature)] }).finish();
+}

@@ -1,0 +1,22 @@
+import { encodeBech32 } from "../../base/bech32.ts";
+import { commitToProto, headerToProto } from "../../comet/proto-blocks.ts";
+import type { Block as SdkBlock } from "../../proto/gen/cosmos/base/tendermint/v1beta1/types.ts";
+import type { Block } from "../../proto/gen/tendermint/types/block.ts";
+import type { StoredBlock } from "../node-view.ts";
+
+/** A stored block as `tendermint.types.Block`. */
+export function protoBlock({ header, txs, lastCommit }: StoredBlock): Block {
+  return {
+    header: headerToProto(header),
+    data: { txs: [...txs] },
+    evidence: { evidence: [] },
+    lastCommit: commitToProto(lastCommit),
+  };
+}
+
+/** The same block in the SDK's own type, where the proposer's address is bech32. */
+export function sdkBlock(stored: StoredBlock, consensusPrefix: string): SdkBlock {
+  const { header, ...rest } = protoBlock(stored);
+  const proposerAddress = encodeBech32(consensusPrefix, stored.header.proposerAddress);
+  return { ...rest, header: header === undefined ? undefined : { ...header, proposerAddress } };
+}

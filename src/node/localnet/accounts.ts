@@ -1,0 +1,75 @@
+import { encodeBech32 } from "../../base/bech32.ts";
+import { fromHex } from "../../base/bytes.ts";
+import { CHAINS, type ChainProfile } from "./chains.ts";
+
+/** A funded account of a local chain. Its mnemonic is public: everybody who reads this can spend from it. */
+export interface LocalnetAccount {
+  readonly name: string;
+  readonly address: string;
+  /** PUBLIC TEST KEY: never send anything of value to it. */
+  readonly mnemonic: string;
+  readonly chainId: string;
+}
+
+interface TestKey {
+  readonly name: string;
+  readonly mnemonic: string;
+  /** The address's 20 bytes: key m/44'/118'/0'/0/0 of the mnemonic. */
+  readonly addressHex: string;
+}
+
+/** PUBLIC TEST KEYS, the same on every local chain. */
+const TEST_KEYS: readonly TestKey[] = [
+  {
+    name: "alice",
+    mnemonic:
+      "burden animal duck shed robot proof dirt much bind exile sight library party slab trophy side industry public error quantum peanut clarify air venue",
+    addressHex: "2974ddaa226ea08c302a7770d1406af7bbff664f",
+  },
+  {
+    name: "bob",
+    mnemonic:
+      "security case stairs medal remove egg race junior vocal cruel motion code tomato witness sword embrace clown stem mind gas frog glide slab curtain",
+    addressHex: "366de92a6c892176a6bf24607f35a97f49014716",
+  },
+  {
+    name: "relayer",
+    mnemonic:
+      "prosper snake lottery address final budget popular monster inmate gown inform match desert pistol peace expand fame march hen engine response twelve soda tobacco",
+    addressHex: "33cee1033956796679437e9ea16e69af4f21a9eb",
+  },
+  {
+    name: "operator",
+    mnemonic:
+      "shoulder must picture crisp budget ozone letter company verify vault rebel detail prize bleak garbage element endorse strong permit risk detail strike hammer shuffle",
+    addressHex: "929d9d4ccf7b871931ad75eba32f3568744e93d4",
+  },
+  {
+    name: "faucet",
+    mnemonic:
+      "child entry hole today fever dance margin despair myth uphold permit vanish rookie empty story absurd invest cereal series choice ability deputy atom pioneer",
+    addressHex: "66cb2f3a78ef310dd4c8b8d171f9d8d89543c5f6",
+  },
+];
+
+/** The funded accounts of all local chains, local ones first. */
+export function localnetAccounts(): readonly LocalnetAccount[] {
+  return [CHAINS.local, CHAINS.remote].flatMap(accountsOf);
+}
+
+/** The funded accounts of one chain. */
+export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
+  return TEST_KEYS.map(({ name, mnemonic, addressHex }) => ({
+    name,
+    mnemonic,
+    address: encodeBech32(chain.bech32Prefix, fromHex(addressHex)),
+    chainId: chain.chainId,
+  }));
+}
+
+/** The account of this name on a chain. Throws when there is none. */
+export function accountNamed(chain: ChainProfile, name: string): LocalnetAccount {
+  const account = accountsOf(chain).find((one) => one.name === name);
+  if (account === undefined) throw new Error(`no test account is called ${name}`);
+  return account;
+}

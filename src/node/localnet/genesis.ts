@@ -1,0 +1,151 @@
+import { encodeBech32 } from "../../base/bech32.ts";
+import { toBase64, utf8 } from "../../base/bytes.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { openConnectionGenesis } from "../../chain/modules/ibc/open-connection.ts";
+import { classicContractAddress } from "../../chain/modules/wasm/address.ts";
+import type { SignedHeader } from "../../comet/block-types.ts";
+import { DEFAULT_CONSENSUS_PARAMS } from "../consensus-params.ts";
+import { testValidatorSeed, validatorKey } from "../consensus/validator-keys.ts";
+import type { GenesisDoc } from "../genesis-doc.ts";
+import { accountNamed, accountsOf } from "./accounts.ts";
+import { type ChainProfile, CHAINS } from "./chains.ts";
+
+/** What the genesis of a local chain depends on. */
+export interface LocalnetGenesisOptions {
+  readonly timeNs: bigint;
+  readonly validatorPowers: readonly bigint[];
+}
+
+/** Coins of every test account: a thousand million whole ones. */
+const TEST_BALANCE = "1000000000000000";
+
+/** Coins of the consumer contract: deposits for a hundred queries. */
+const CONTRACT_FUNDS = "100000000";
+
+/** Blocks between two results of the query that is there from the start. */
+const FIRST_QUERY_PERIOD = 2;
+
+const SECONDS = 1_000_000_000n;
+const DAYS = 86_400n * SECONDS;
+
+const CLIENT_SETTINGS = {
+  trustingPeriodNs: 14n * DAYS,
+  unbondingPeriodNs: 21n * DAYS,
+  maxClockDriftNs: 60n * SECONDS,
+};
+
+/** Seeds of a local chain's validators. PUBLIC TEST KEYS. */
+export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint8Array[] {
+  return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
+}
+
+/** Genesis of the remote chain: test accounts with coins. */
+export function remoteGenesis(options: LocalnetGenesisOptions): GenesisDoc {
+  return genesis(CHAINS.remote, options, accountState(CHAINS.remote));
+}
+
+/**
+ * Genesis of the local chain: test accounts; a client and an open connection (`07-tendermint-0`, `connection-0`) to the
+ * remote chain that trust `remote`; and a funded consumer contract that has registered query 1, the balance of alice on
+ * the remote chain.
+ */
+export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHeader): GenesisDoc {
+  const chain = CHAINS.local;
+  const ibc = openConnectionGenesis({
+    remote,
+    settings: CLIENT_SETTINGS,
+    ownChainId: chain.chainId,
+    ownTimeNs: options.timeNs,
+  });
+  return genesis(chain, options, { ...accountState(chain), ibc, wasm: consumerState(chain) });
+}
+
+/** Address of the consumer contract on the local chain: the first instance of the first code. */
+export function consumerAddress(): string {
+  return encodeBech32(CHAINS.local.bech32Prefix, classicContractAddress(1n, 1n));
+}
+
+function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState: JsonObject): GenesisDoc {
+  const seeds = localnetSeeds(chain, options.validatorPowers.length);
+  return {
+    chainId: chain.chainId,
+    genesisTimeNs: options.timeNs,
+    initialHeight: 1n,
+    consensusParams: DEFAULT_CONSENSUS_PARAMS,
+    validators: seeds.map((seed, index) => ({
+      publicKey: validatorKey(seed).publicKey,
+      power: options.validatorPowers[index] ?? 1n,
+    })),
+    appState,
+  };
+}
+
+function accountState(chain: ChainProfile): JsonObject {
+  const accounts = accountsOf(chain);
+  return {
+    auth: {
+      accounts: accounts.map(({ address }, index) => ({
+        "@type": "/cosmos.auth.v1beta1.BaseAccount",
+        address,
+        pub_key: null,
+        account_number: index.toString(),
+        sequence: "0",
+      })),
+    },
+    bank: {
+      params: { send_enabled: [], default_send_enabled: true },
+      balances: accounts.map(({ address }) => ({
+        address,
+        coins: [{ denom: chain.denom, amount: TEST_BALANCE }],
+      })),
+      supply: [],
+      denom_metadata: [],
+      send_enabled: [],
+    },
+  };
+}
+
+/** The contract host's part: codes, the consumer contract, and its first query. */
+function consumerState(chain: ChainProfile): JsonObject {
+  const operator = accountNamed(chain, "operator").address;
+  const watched = accountNamed(CHAINS.remote, "alice").address;
+  const register = {
+    register_balance_query: {
+      connection_id: "connection-0",
+      update_period: FIRST_QUERY_PERIOD,
+      addr: watched,
+      denom: CHAINS.remote.denom,
+    },
+  };
+  return {
+    codes: [
+      { name: "icq-consumer", creator: operator },
+      { name: "echo", creator: operator },
+    ],
+    gen_msgs: [
+      {
+        instantiate_contract: {
+          sender: operator,
+          admin: operator,
+          code_id: "1",
+          label: "icq-consumer",
+          msg: jsonBytes({}),
+          funds: [{ denom: chain.denom, amount: CONTRACT_FUNDS }],
+        },
+      },
+      {
+        execute_contract: {
+          sender: operator,
+          contract: consumerAddress(),
+          msg: jsonBytes(register),
+          funds: [],
+        },
+      },
+    ],
+  };
+}
+
+/** A contract's message as the genesis document carries it: base64 of its JSON. */
+function jsonBytes(message: JsonObject): string {
+  return toBase64(utf8(JSON.stringify(message)));
+}
