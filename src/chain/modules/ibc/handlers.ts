@@ -1,8 +1,8 @@
 import * as wire from "../../../proto/gen/ibc/core/client/v1/tx.ts";
 import * as connectionWire from "../../../proto/gen/ibc/core/connection/v1/tx.ts";
 import type { Context } from "../../runtime/context.ts";
+import { toMessageHandler, type WireType } from "../../runtime/handler-forms.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
 import { createClient } from "./client/create-client.ts";
 import { recoverClient } from "./client/recover-client.ts";
 import { updateClient } from "./client/update-client.ts";
@@ -25,48 +25,35 @@ export interface IbcOptions {
 const CLIENT = "/ibc.core.client.v1.";
 const CONNECTION = "/ibc.core.connection.v1.";
 
-/** The part of a generated message type that a handler needs. */
-interface Codec<T> {
-  decode(input: Uint8Array): T;
-}
-
-/** The response of every message; ibc-go 8 leaves the new client's id to the event. */
-const NO_CONTENT = new Uint8Array(0);
-
 /** All messages of IBC clients and connections. Opening a connection by handshake is refused: connections come from genesis. */
 export function ibcMessages(options: IbcOptions): readonly MessageHandler[] {
   const { bech32Prefix } = options;
   return [
     handler(`${CLIENT}MsgCreateClient`, wire.MsgCreateClient, (context, message) => {
       validateCreateClient(message, bech32Prefix);
+      // ibc-go 8 leaves the new client's id to the event
       createClient(context, message.clientState, message.consensusState);
-      return NO_CONTENT;
     }),
     handler(`${CLIENT}MsgUpdateClient`, wire.MsgUpdateClient, (context, message) => {
       validateUpdateClient(message, bech32Prefix);
       updateClient(context, message.clientId, message.clientMessage);
-      return NO_CONTENT;
     }),
     handler(`${CLIENT}MsgSubmitMisbehaviour`, wire.MsgSubmitMisbehaviour, (context, message) => {
       validateSubmitMisbehaviour(message, bech32Prefix);
       updateClient(context, message.clientId, message.misbehaviour);
-      return NO_CONTENT;
     }),
     handler(`${CLIENT}MsgRecoverClient`, wire.MsgRecoverClient, (context, message) => {
       validateRecoverClient(message, bech32Prefix);
       requireAuthority(options, message.signer);
       recoverClient(context, message.subjectClientId, message.substituteClientId);
-      return NO_CONTENT;
     }),
     handler(`${CLIENT}MsgUpdateParams`, wire.MsgUpdateParams, (context, message) => {
       requireAuthority(options, message.signer);
       setClientParams(context, message.params ?? { allowedClients: [] });
-      return NO_CONTENT;
     }),
     handler(`${CONNECTION}MsgUpdateParams`, connectionWire.MsgUpdateParams, (context, message) => {
       requireAuthority(options, message.signer);
       setConnectionParams(context, message.params ?? { maxExpectedTimePerBlock: 0n });
-      return NO_CONTENT;
     }),
     refused(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient),
     refused(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade),
@@ -79,34 +66,19 @@ export function ibcMessages(options: IbcOptions): readonly MessageHandler[] {
 
 function handler<T extends { readonly signer: string }>(
   typeUrl: string,
-  codec: Codec<T>,
-  run: (context: Context, message: T) => Uint8Array,
+  type: WireType<T>,
+  handle: (context: Context, message: T) => void,
 ): MessageHandler {
-  return {
-    typeUrl,
-    signers: (bytes) => [decode(codec, bytes).signer],
-    handle: (context, bytes) => ({
-      typeUrl: `${typeUrl}Response`,
-      response: run(context, decode(codec, bytes)),
-    }),
-  };
+  return toMessageHandler({ typeUrl, type, signers: ({ signer }) => [signer], handle });
 }
 
 /** A message that other chains of the family take and this one does not. */
-function refused<T extends { readonly signer: string }>(typeUrl: string, codec: Codec<T>): MessageHandler {
-  return handler(typeUrl, codec, () => {
+function refused<T extends { readonly signer: string }>(typeUrl: string, type: WireType<T>): MessageHandler {
+  return handler(typeUrl, type, () => {
     throw ErrNotImplemented(`${typeUrl} is not implemented: connections are opened in genesis`);
   });
 }
 
 function requireAuthority({ authority }: IbcOptions, signer: string): void {
   if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
-}
-
-function decode<T>(codec: Codec<T>, bytes: Uint8Array): T {
-  try {
-    return codec.decode(bytes);
-  } catch (fault) {
-    throw ErrTxDecode(fault instanceof Error ? fault.message : "cannot decode the message");
-  }
 }

@@ -3,6 +3,7 @@ import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
 import type { Height, IdentifiedClientState } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
 import * as wire from "../../../../proto/gen/ibc/core/client/v1/query.ts";
 import type { Context } from "../../../runtime/context.ts";
+import { toQueryHandler } from "../../../runtime/handler-forms.ts";
 import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
 import { paginateFiltered } from "../../../runtime/pagination.ts";
 import { ErrClientNotFound, ErrConsensusStateNotFound } from "../errors.ts";
@@ -10,7 +11,7 @@ import { formatHeight, parseHeight } from "../height.ts";
 import { validateClientId } from "../identifiers.ts";
 import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../keys.ts";
 import { getClientParams } from "../params.ts";
-import { checkArgument, found, queryHandler, unproven } from "../query-handler.ts";
+import { checkArgument, found, unproven } from "../query-answers.ts";
 import { latestHeightOf, packClientState, type StoredClient } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
@@ -20,7 +21,7 @@ const SERVICE = "/ibc.core.client.v1.Query";
 
 /** The queries of `ibc.core.client.v1.Query`, but those for chain upgrades and membership. */
 export const clientQueries: readonly QueryHandler[] = [
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ClientState`,
     { request: wire.QueryClientStateRequest, response: wire.QueryClientStateResponse },
     (context, { clientId }) => {
@@ -28,27 +29,27 @@ export const clientQueries: readonly QueryHandler[] = [
       return { clientState: packClientState(client), ...unproven(context) };
     },
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ClientStates`,
     { request: wire.QueryClientStatesRequest, response: wire.QueryClientStatesResponse },
     queryClientStates,
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ConsensusState`,
     { request: wire.QueryConsensusStateRequest, response: wire.QueryConsensusStateResponse },
     queryConsensusState,
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ConsensusStates`,
     { request: wire.QueryConsensusStatesRequest, response: wire.QueryConsensusStatesResponse },
     queryConsensusStates,
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ConsensusStateHeights`,
     { request: wire.QueryConsensusStateHeightsRequest, response: wire.QueryConsensusStateHeightsResponse },
     queryHeights,
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ClientStatus`,
     { request: wire.QueryClientStatusRequest, response: wire.QueryClientStatusResponse },
     (context, { clientId }) => {
@@ -56,7 +57,7 @@ export const clientQueries: readonly QueryHandler[] = [
       return { status: statusOf(context, client, store) };
     },
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ClientParams`,
     { request: wire.QueryClientParamsRequest, response: wire.QueryClientParamsResponse },
     (context) => ({ params: getClientParams(context) }),

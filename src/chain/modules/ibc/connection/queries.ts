@@ -5,6 +5,7 @@ import {
 } from "../../../../proto/gen/ibc/core/connection/v1/connection.ts";
 import * as wire from "../../../../proto/gen/ibc/core/connection/v1/query.ts";
 import type { Context } from "../../../runtime/context.ts";
+import { toQueryHandler } from "../../../runtime/handler-forms.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate } from "../../../runtime/pagination.ts";
 import { packClientState } from "../client/client-state.ts";
@@ -20,14 +21,14 @@ import { selfHeight } from "../height.ts";
 import { validateClientId, validateConnectionId } from "../identifiers.ts";
 import { CONNECTIONS_PREFIX, STORE_NAME } from "../keys.ts";
 import { getConnectionParams } from "../params.ts";
-import { checkArgument, found, queryHandler, unproven } from "../query-handler.ts";
+import { checkArgument, found, unproven } from "../query-answers.ts";
 import { getClientConnections, getConnection } from "./connection-store.ts";
 
 const SERVICE = "/ibc.core.connection.v1.Query";
 
 /** All queries of `ibc.core.connection.v1.Query`. */
 export const connectionQueries: readonly QueryHandler[] = [
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/Connection`,
     { request: wire.QueryConnectionRequest, response: wire.QueryConnectionResponse },
     (context, { connectionId }) => {
@@ -38,12 +39,12 @@ export const connectionQueries: readonly QueryHandler[] = [
       return { connection, ...unproven(context) };
     },
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/Connections`,
     { request: wire.QueryConnectionsRequest, response: wire.QueryConnectionsResponse },
     queryConnections,
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ClientConnections`,
     { request: wire.QueryClientConnectionsRequest, response: wire.QueryClientConnectionsResponse },
     (context, { clientId }) => {
@@ -54,12 +55,12 @@ export const connectionQueries: readonly QueryHandler[] = [
       return { connectionPaths: [...paths], ...unproven(context) };
     },
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ConnectionClientState`,
     { request: wire.QueryConnectionClientStateRequest, response: wire.QueryConnectionClientStateResponse },
     queryClientState,
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ConnectionConsensusState`,
     {
       request: wire.QueryConnectionConsensusStateRequest,
@@ -67,7 +68,7 @@ export const connectionQueries: readonly QueryHandler[] = [
     },
     queryConsensusState,
   ),
-  queryHandler(
+  toQueryHandler(
     `${SERVICE}/ConnectionParams`,
     { request: wire.QueryConnectionParamsRequest, response: wire.QueryConnectionParamsResponse },
     (context) => ({ params: getConnectionParams(context) }),

@@ -1,35 +1,11 @@
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { QueryError } from "../../runtime/module.ts";
 import { ModuleError } from "../../runtime/module-error.ts";
 import { selfHeight } from "./height.ts";
 
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
-
-/** The part of a generated message type that a query needs. */
-interface Codec<T> {
-  encode(message: T): { finish(): Uint8Array };
-  decode(input: Uint8Array): T;
-}
-
-/** Request and response type of a query. */
-export interface QueryTypes<Request, Response> {
-  readonly request: Codec<Request>;
-  readonly response: Codec<Response>;
-}
-
-/** A query handler from a function over decoded messages. */
-export function queryHandler<Request, Response>(
-  path: string,
-  { request, response }: QueryTypes<Request, Response>,
-  answer: (context: Context, request: Request) => Response,
-): QueryHandler {
-  return {
-    path,
-    query: (context, bytes) => response.encode(answer(context, decodeRequest(request, bytes))).finish(),
-  };
-}
 
 /** Runs a check of a request; what it finds wrong is the caller's fault (gRPC 3). */
 export function checkArgument(check: () => void): void {
@@ -50,15 +26,4 @@ export function found<T>(value: T | undefined, error: () => ModuleError): T {
 /** Fields that ibc-go fills in every answer that could be proven: no proof, and the chain's own height. */
 export function unproven(context: Context): { readonly proof: Uint8Array; readonly proofHeight: Height } {
   return { proof: new Uint8Array(0), proofHeight: selfHeight(context) };
-}
-
-function decodeRequest<T>(codec: Codec<T>, bytes: Uint8Array): T {
-  try {
-    return codec.decode(bytes);
-  } catch (fault) {
-    throw new QueryError(
-      INVALID_ARGUMENT,
-      fault instanceof Error ? fault.message : "cannot decode the request",
-    );
-  }
 }
