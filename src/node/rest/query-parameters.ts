@@ -1,0 +1,85 @@
+import type { DescField } from "@bufbuild/protobuf";
+import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { goTypeName } from "../../proto/go-names.ts";
+import { formOf } from "../../proto/field-forms.ts";
+import { type FieldValue, notSupported, parseFieldValue, parseTimestamp } from "./field-value.ts";
+import type { FormValues } from "./form.ts";
+
+const INDEXED = /^(.*)\[(.*)\]$/;
+
+/**
+ * Sets what query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters`: by original or lowerCamel name, fields
+ * of fields joined by dots; a repeated field takes all values, another one the first. Names of no field and those of path
+ * variables are passed over. Throws a plain error with the gateway's text.
+ */
+export function setQueryParameters(
+  message: ReflectMessage,
+  form: FormValues,
+  pathVariables: readonly string[],
+): void {
+  for (const [name, values] of form) {
+    const indexed = INDEXED.exec(name);
+    const path = (indexed?.[1] ?? name).split(".");
+    if (isPathVariable(message, path, pathVariables)) continue;
+    setAt(message, path, indexed === null ? values : [indexed[2] ?? "", ...values]);
+  }
+}
+
+function isPathVariable(
+  message: ReflectMessage,
+  path: readonly string[],
+  pathVariables: readonly string[],
+): boolean {
+  const [first = ""] = path;
+  return pathVariables.includes(findField(message, first)?.name ?? first);
+}
+
+function findField(message: ReflectMessage, name: string): DescField | undefined {
+  return message.fields.find((each) => each.name === name || each.jsonName === name);
+}
+
+function setAt(message: ReflectMessage, path: readonly string[], values: readonly string[]): void {
+  const [name = "", ...inner] = path;
+  const field = findField(message, name);
+  if (field === undefined) return;
+  const target: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
+  if (isReflectList(target)) {
+    if (inner.length > 0) throw new Error(`unexpected repeated field in ${path.join(".")}`);
+    for (const value of listValues(field, values)) target.add(value);
+  } else if (field.fieldKind === "message") {
+    setMessage(message, field, inner, values);
+  } else if (inner.length > 0) {
+    throw new Error(`unexpected nested field ${inner[0]} in ${name}`);
+  } else {
+    message.set(field, parseFieldValue(field, values[0] ?? ""));
+  }
+}
+
+function listValues(field: DescField, values: readonly string[]): readonly FieldValue[] {
+  if (field.message !== undefined) {
+    const name = goTypeName(field.message);
+    throw new Error(`unsupported field type ${formOf(field).neverNull ? name.slice(1) : name}`);
+  }
+  return values.map((value) => parseFieldValue(field, value));
+}
+
+function setMessage(
+  message: ReflectMessage,
+  field: DescField & { readonly fieldKind: "message" },
+  inner: readonly string[],
+  values: readonly string[],
+): void {
+  const held: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
+  if (!isReflectMessage(held)) throw notSupported();
+  if (inner.length > 0) setAt(held, inner, values);
+  else if (field.message.typeName === "google.protobuf.Timestamp") setTime(held, values[0] ?? "");
+  else throw notSupported();
+  message.set(field, held);
+}
+
+function setTime(message: ReflectMessage, text: string): void {
+  const time = parseTimestamp(text);
+  for (const field of message.fields) {
+    message.set(field, field.name === "seconds" ? time.seconds : time.nanos);
+  }
+}

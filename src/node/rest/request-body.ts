@@ -1,0 +1,51 @@
+import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { fromUtf8 } from "../../base/bytes.ts";
+import { goJsonSyntaxError } from "../../base/go-json/syntax.ts";
+import { isRecord } from "../../base/json.ts";
+import { goTypeName } from "../../proto/go-names.ts";
+import { messageFromJson } from "../../proto/json.ts";
+import { requireMessage } from "../../proto/registry.ts";
+import { toChainTypeUrl } from "../../proto/type-urls.ts";
+import { goBase64Decode, goKind } from "../rpc/go-decoding.ts";
+
+const NOTHING = new Uint8Array(0);
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** The request that a JSON body is; an empty body is an empty request. Throws a plain error, with Go's text where it is known. */
+export function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
+  if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
+  const syntaxError = goJsonSyntaxError(body);
+  if (syntaxError !== undefined) {
+    throw new Error(syntaxError === "unexpected end of JSON input" ? "unexpected EOF" : syntaxError);
+  }
+  const json: unknown = JSON.parse(fromUtf8(body));
+  if (json === null) return NOTHING;
+  refuseAsGo(requireMessage(typeName), json, chainName);
+  return messageFromJson(typeName, json, chainName);
+}
+
+/** Throws for the faults that Go's decoder words in its own way; what is deeper `messageFromJson` finds. */
+function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
+  if (!isRecord(json)) {
+    throw new Error(
+      `json: cannot unmarshal ${goKind(json)} into Go value of type map[string]json.RawMessage`,
+    );
+  }
+  const known = new Set<string>();
+  for (const field of desc.fields) {
+    known.add(field.name).add(field.jsonName);
+    const value = json[field.name] ?? json[field.jsonName];
+    if (field.fieldKind === "scalar" && field.scalar === ScalarType.BYTES && typeof value === "string") {
+      goBase64Decode(value);
+    }
+    if (field.fieldKind === "enum" && typeof value === "string") {
+      if (field.enum.values.some(({ name }) => name === value)) continue;
+      const name = toChainTypeUrl(field.enum.typeName, chainName);
+      throw new Error(`unknown value ${JSON.stringify(value)} for enum ${name}`);
+    }
+  }
+  const unknown = Object.keys(json).find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    throw new Error(`unknown field ${JSON.stringify(unknown)} in ${goTypeName(desc).slice(1)}`);
+  }
+}
