@@ -1,0 +1,175 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toHex } from "../../../src/base/bytes.ts";
+import { updateClient } from "../../../src/chain/modules/ibc/client/update-client.ts";
+import { exportGenesis, initGenesis } from "../../../src/chain/modules/ibc/genesis.ts";
+import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
+import { createIbcModule } from "../../../src/chain/modules/ibc/module.ts";
+import { openConnectionGenesis } from "../../../src/chain/modules/ibc/open-connection.ts";
+import type { Context } from "../../../src/chain/runtime/context.ts";
+import { QueryError } from "../../../src/chain/runtime/module.ts";
+import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
+import { updateHeader } from "../../../src/comet/update-header.ts";
+import type { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
+import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TYPE_URL } from "../../../src/proto/type-urls.ts";
+import { blockTimeNs, createSigners, signBlock } from "../../support/comet/signed-chain.ts";
+import { createMemoryChain, type MemoryChain } from "../../support/ibc/memory-chain.ts";
+
+const CLIENT = "07-tendermint-0";
+const SECOND = 1_000_000_000n;
+const SETTINGS = {
+  trustingPeriodNs: 60n * SECOND,
+  unbondingPeriodNs: 99n * SECOND,
+  maxClockDriftNs: 10n * SECOND,
+};
+const signers = createSigners("property", [3n, 2n, 2n]);
+const blocks = Array.from({ length: 80 }, (_, index) =>
+  signBlock(signers, { chainId: "remote-1", height: BigInt(index + 1) }),
+);
+
+function blockAt(height: number): (typeof blocks)[number] {
+  const block = blocks[height - 1];
+  if (block === undefined) throw new Error(`no block ${height}`);
+  return block;
+}
+
+function headerAny(target: number, trusted: number): Any {
+  const trustedHeight = { revisionNumber: 1n, revisionHeight: BigInt(trusted) };
+  const header = updateHeader(blockAt(target), trustedHeight, blockAt(trusted + 1));
+  return { typeUrl: TYPE_URL.tendermintHeader, value: Header.encode(header).finish() };
+}
+
+function connectedChain(): MemoryChain {
+  const chain = createMemoryChain("local-1");
+  const remote = blockAt(1);
+  const options = { remote, settings: SETTINGS, ownChainId: "local-1", ownTimeNs: remote.header.timeNs };
+  initGenesis(chain.at(1n, remote.header.timeNs), openConnectionGenesis(options));
+  return chain;
+}
+
+/** A target height, and which of the heights taken so far it is verified from. */
+type Step = readonly [target: number, pick: number];
+
+/** Applies updates one after the other, each when its header is new or later; gives the heights that were taken. */
+function applyAll(chain: MemoryChain, sequence: readonly Step[]): readonly number[] {
+  const taken = [1];
+  let now = 1;
+  for (const [target, pick] of sequence) {
+    now = Math.max(now, target);
+    const trusted = taken[pick % taken.length] ?? 1;
+    const context = chain.at(BigInt(now), blockTimeNs(BigInt(now)));
+    if (trusted < blocks.length && isTaken(context, headerAny(target, trusted))) taken.push(target);
+  }
+  return taken;
+}
+
+/** Whether an update was taken. Anything but a `ModuleError` passes through. */
+function isTaken(context: Context, header: Any): boolean {
+  try {
+    context.atomically((inner) => updateClient(inner, CLIENT, header));
+    return true;
+  } catch (fault) {
+    if (fault instanceof ModuleError) return false;
+    throw fault;
+  }
+}
+
+function contents(chain: MemoryChain): readonly string[] {
+  return Array.from(chain.store.iterate(), ([key, value]) => `${toHex(key)} ${toHex(value)}`);
+}
+
+const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 80 }), fc.nat({ max: 20 })), { maxLength: 15 });
+
+describe("any sequence of updates", () => {
+  it("leaves for every consensus state its three companions, and the greatest height as the latest", () => {
+    let updates = 0;
+    fc.assert(
+      fc.property(steps, (sequence) => {
+        const chain = connectedChain();
+        const taken = applyAll(chain, sequence);
+        updates += taken.length - 1;
+        const context = chain.at(100n, blockTimeNs(80n));
+        const latest = ibcKeeper.clientLatestHeight(context, CLIENT)?.revisionHeight;
+        expect(latest).toBe(BigInt(Math.max(...taken)));
+        const keys = Array.from(chain.store.iterate(), ([key]) => Buffer.from(key).toString("latin1"));
+        const states = keys.filter((key) => /consensusStates\/1-\d+$/.test(key));
+        for (const key of states) {
+          expect(keys).toContain(`${key}/processedTime`);
+          expect(keys).toContain(`${key}/processedHeight`);
+        }
+        expect(keys.filter((key) => key.includes("onsensusStates"))).toHaveLength(4 * states.length);
+      }),
+      { numRuns: 40, seed: 7 },
+    );
+    expect(updates).toBeGreaterThan(60);
+  });
+
+  it("gives the same store twice, and again after export and import", () => {
+    fc.assert(
+      fc.property(steps, (sequence) => {
+        const [one, two] = [connectedChain(), connectedChain()];
+        expect(applyAll(one, sequence)).toEqual(applyAll(two, sequence));
+        expect(contents(one)).toEqual(contents(two));
+        const copy = createMemoryChain("local-1");
+        initGenesis(copy.at(1n, 0n), exportGenesis(one.at(1n, 0n)));
+        expect(contents(copy)).toEqual(contents(one));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe("untrusted bytes", () => {
+  const module = createIbcModule({ bech32Prefix: "neutron", authority: "neutron1x" });
+
+  it("as a header are refused with a module's error", () => {
+    const whole = headerAny(9, 1).value;
+    const mutation = fc.array(fc.tuple(fc.nat({ max: whole.length - 1 }), fc.integer({ min: 0, max: 255 })), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    const chain = connectedChain();
+    fc.assert(
+      fc.property(mutation, fc.nat({ max: whole.length }), (changes, cut) => {
+        const value = whole.slice();
+        for (const [at, byte] of changes) value[at] = byte;
+        for (const bytes of [value, value.slice(0, cut)]) {
+          const context = chain.at(50n, blockTimeNs(9n));
+          try {
+            updateClient(context, CLIENT, { typeUrl: TYPE_URL.tendermintHeader, value: bytes });
+          } catch (fault) {
+            expect(fault).toBeInstanceOf(ModuleError);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("as messages and queries are refused with an error that has a code", () => {
+    const chain = connectedChain();
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (noise) => {
+        const context = chain.at(50n, blockTimeNs(9n));
+        for (const { handle } of module.messages) {
+          expect(codeOf(() => handle(context, noise))).not.toBe("bug");
+        }
+        for (const { query } of module.queries) {
+          expect(codeOf(() => query(context, noise))).not.toBe("bug");
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  function codeOf(work: () => unknown): string {
+    try {
+      work();
+      return "answer";
+    } catch (fault) {
+      if (fault instanceof ModuleError) return fault.codespace;
+      return fault instanceof QueryError ? `grpc ${fault.grpcCode}` : "bug";
+    }
+  }
+});
