@@ -1,0 +1,275 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Registry } from "prom-client";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { type HttpReply, type HttpRoute, textReply } from "../../../src/ops/http-route.ts";
+import { openHttpServer } from "../../../src/ops/http-server.ts";
+import { PortInUseError } from "../../../src/ops/listen-error.ts";
+import { Secret } from "../../../src/ops/secret.ts";
+import { createSidecar } from "../../../src/sidecar/sidecar.ts";
+import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
+import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
+import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
+
+/** Real time, moved to the afternoon of the recordings: their node began to count in that month. */
+const clock: Clock = {
+  ...systemClock,
+  nowMs: () => Date.UTC(2026, 10, 21, 15) + Math.floor(systemClock.monotonicMs()),
+};
+
+const ANY = { host: "127.0.0.1", port: 0 };
+const stop: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const one of stop.splice(0).toReversed()) await one();
+});
+
+const recorded = (name: string): string =>
+  readFileSync(new URL(`../../fixtures/metrics/${name}`, import.meta.url), "utf8");
+
+/** A server whose answer can be changed. */
+async function serve(first: HttpReply, method: HttpRoute["method"] = "GET") {
+  const served = { reply: first, bodies: new Array<string>(), url: "" };
+  const server = await openHttpServer(
+    {
+      name: "test",
+      listen: ANY,
+      portOption: "none",
+      closeTimeoutMs: 0,
+      routes: [
+        {
+          method,
+          path: "*",
+          handle: ({ body }) => {
+            served.bodies.push(new TextDecoder().decode(body));
+            return served.reply;
+          },
+        },
+      ],
+    },
+    { logger: silentLogger },
+  );
+  stop.push(server.close);
+  served.url = `http://127.0.0.1:${server.address.port}/metrics`;
+  return served;
+}
+
+async function startSidecar() {
+  const end = new AbortController();
+  const sidecar = createSidecar(
+    {
+      chainId: "test-1",
+      seed: 3,
+      listen: { prices: ANY, oracleMetrics: ANY, sidecarMetrics: ANY },
+      updateIntervalMs: 10,
+    },
+    { clock: systemClock, logger: silentLogger },
+  );
+  const run = sidecar.run(end.signal);
+  stop.push(() => {
+    end.abort();
+    return run;
+  });
+  const { prices, oracleMetrics, sidecarMetrics } = await sidecar.ready;
+  const url = ({ port }: { port: number }) => `http://127.0.0.1:${port}/`;
+  return {
+    sidecar,
+    urls: { prices: url(prices), oracleMetrics: url(oracleMetrics), sidecarMetrics: url(sidecarMetrics) },
+  };
+}
+
+async function startWatchdog(
+  sources: Partial<WatchdogConfig["sources"]>,
+  extra: Partial<WatchdogConfig> = {},
+) {
+  const end = new AbortController();
+  const registry = new Registry();
+  const watchdog = createWatchdog(
+    {
+      listen: ANY,
+      intervalMs: 20,
+      sources: {
+        node: "http://127.0.0.1:1/",
+        prices: "http://127.0.0.1:1/",
+        deadlineMs: 300,
+        maxPageBytes: 200_000,
+        ...sources,
+      },
+      allPricesMissingForMs: 200,
+      ...extra,
+    },
+    { clock, logger: silentLogger, registry, random: Math.random },
+  );
+  const run = watchdog.run(end.signal);
+  run.catch(() => {});
+  stop.push(() => {
+    end.abort();
+    return run.catch(() => {});
+  });
+  const { port } = await watchdog.ready;
+  await expect.poll(() => watchdog.status().observedAtMs).toBeDefined();
+  return { watchdog, registry, url: `http://127.0.0.1:${port}`, end, run };
+}
+
+const problemOf = (watchdog: Watchdog, name: string): string | undefined =>
+  watchdog.status().sources.find((source) => source.name === name)?.problem;
+
+describe("over HTTP", () => {
+  it("reads all four sources, says rate and tier, and serves its face", async () => {
+    const node = await serve(textReply(200, recorded("node-26660-after-restart-of-sidecar.prom")));
+    const { urls } = await startSidecar();
+    const { url, watchdog } = await startWatchdog({ node: node.url, ...urls });
+    await expect.poll(() => watchdog.status().sources.map(({ up }) => up)).toEqual([true, true, true, true]);
+    await expect.poll(() => watchdog.status().pairs.length).toBe(8);
+    const status: unknown = await (await fetch(`${url}/api/status`)).json();
+    expect(status).toMatchObject({
+      chain_id: "test-1",
+      prices: { state: "present", pairs: expect.arrayContaining(["BTC/USD", "NTRN/USD"]) },
+      alerts: [{ name: "all-prices-missing", state: "inactive" }],
+      months: [
+        { success_rate_percent: "98.0582", tier: "full", blocks: { good: 1111, bad: 22, unknown: 0 } },
+      ],
+      sources: ["node", "prices", "oracle-metrics", "sidecar-metrics"].map((name) => ({
+        name,
+        up: true,
+        problem: null,
+      })),
+    });
+    const metrics = await fetch(`${url}/metrics`);
+    expect(metrics.headers.get("content-type")).toContain("text/plain");
+    expect(parsePrometheusText(new Uint8Array(await metrics.arrayBuffer())).types.size).toBe(12);
+    for (const path of ["/livez", "/readyz"]) expect((await fetch(url + path)).status).toBe(200);
+    const html = await fetch(`${url}/`);
+    expect(html.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(await html.text()).toContain("<h1>Oracle watchdog: test-1</h1>");
+  });
+
+  it("finds the path of a version 1 sidecar", async () => {
+    const [, body = ""] = recorded("prices-v1.http").split(/\r?\n\r?\n/);
+    const server = await openHttpServer(
+      {
+        name: "v1",
+        listen: ANY,
+        portOption: "none",
+        routes: [{ method: "GET", path: "/slinky/oracle/v1/prices", handle: () => textReply(200, body) }],
+      },
+      { logger: silentLogger },
+    );
+    stop.push(server.close);
+    const { watchdog } = await startWatchdog({ prices: `http://127.0.0.1:${server.address.port}/` });
+    expect(watchdog.status().pairs).toHaveLength(8);
+  });
+
+  it.each([
+    ["HTML", textReply(200, "<!doctype html><h1>Welcome</h1>"), /this is HTML, not metrics/],
+    ["a broken line", textReply(200, "up 1\nup one\n"), /^line 2: "one" is not a number$/],
+    [
+      "an error",
+      textReply(503, "Limit of concurrent requests reached (3), try again later.\n"),
+      /answered HTTP 503/,
+    ],
+    ["a redirect", { status: 302, headers: { location: "/login" }, body: "" }, /answered HTTP 302/],
+    ["an empty page", textReply(200, ""), /no node metrics/],
+    ["a page that is too large", textReply(200, "# x\n".repeat(60_000)), /larger than 200000 bytes/],
+    ["a page that is not text", { status: 200, body: new Uint8Array([0x75, 0xff]) }, /not UTF-8 text/],
+  ] as const)("names a node page that is %s", async (_what, reply, problem) => {
+    const node = await serve(reply);
+    const { watchdog } = await startWatchdog({ node: node.url });
+    expect(problemOf(watchdog, "node")).toMatch(problem);
+    expect(watchdog.status().current.tier).toBeUndefined();
+  });
+
+  it("gives a silent source no more than the deadline", async () => {
+    const { sidecar, urls } = await startSidecar();
+    await sidecar.setFault("slow", true);
+    const { watchdog } = await startWatchdog({ prices: urls.prices });
+    expect(problemOf(watchdog, "prices")).toBe("no complete answer within 300 ms");
+    expect(problemOf(watchdog, "node")).toContain("nobody listens there");
+  });
+
+  it("raises the alert and takes it back, each once, over a real webhook", async () => {
+    const node = await serve(textReply(200, recorded("node-26660-healthy.prom")));
+    const hook = await serve(textReply(204, ""), "POST");
+    const { sidecar, urls } = await startSidecar();
+    const { watchdog } = await startWatchdog(
+      { node: node.url, prices: urls.prices },
+      { webhook: { url: new Secret(hook.url), deadlineMs: 1000 } },
+    );
+    await expect.poll(() => watchdog.status().pairs.length).toBe(8);
+    await sidecar.setFault("all-prices-missing", true);
+    await expect.poll(() => hook.bodies.length).toBe(1);
+    await sidecar.setFault("all-prices-missing", false);
+    await expect.poll(() => hook.bodies.length).toBe(2);
+    await expect.poll(() => watchdog.status().waitingNotices).toBe(0);
+    const statuses = hook.bodies.map((body): unknown => JSON.parse(body));
+    expect(statuses).toMatchObject([
+      { status: "firing", chain_id: "test-1" },
+      { status: "resolved", chain_id: "test-1" },
+    ]);
+  });
+
+  it("continues its count from the state folder", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relaywatch-watchdog-"));
+    stop.push(async () => rmSync(folder, { recursive: true }));
+    const node = await serve(textReply(200, recorded("node-26660-healthy.prom")));
+    const first = await startWatchdog({ node: node.url }, { stateDir: folder });
+    first.end.abort();
+    await first.run;
+    node.reply = textReply(200, recorded("node-26660-after-restart-of-sidecar.prom"));
+    const second = await startWatchdog({ node: node.url }, { stateDir: folder });
+    const counted = second.watchdog
+      .status()
+      .months.reduce((sum, { counts }) => sum + counts.good * 1000n + counts.bad, 0n);
+    expect(counted).toBe(1111n * 1000n + 22n);
+  });
+});
+
+describe("bad surroundings", () => {
+  it("name a busy port and the key that moves it", async () => {
+    const { url } = await startWatchdog({});
+    const listen = { host: "127.0.0.1", port: Number(new URL(url).port) };
+    const fault = await startWatchdog({}, { listen }).catch((thrown: unknown) => thrown);
+    expect(fault).toBeInstanceOf(PortInUseError);
+    expect(String(fault)).toContain("move this with http.listen");
+  });
+
+  it("do not keep it from stopping: a source that never answers and does not heed its signal", async () => {
+    const never = { read: () => new Promise<never>(() => {}), close: async () => {} };
+    const end = new AbortController();
+    const watchdog = createWatchdog(
+      {
+        listen: ANY,
+        intervalMs: 1000,
+        sources: { node: "http://n/", prices: "http://p/", deadlineMs: 3_600_000, maxPageBytes: 1024 },
+        allPricesMissingForMs: 1000,
+      },
+      {
+        clock: systemClock,
+        logger: silentLogger,
+        registry: new Registry(),
+        random: Math.random,
+        reader: never,
+      },
+    );
+    const run = watchdog.run(end.signal);
+    const { port } = await watchdog.ready;
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503);
+    end.abort();
+    await expect(run).resolves.toBeUndefined();
+  });
+});
+
+describe("the page", () => {
+  it("escapes what it read", async () => {
+    const node = await serve(
+      textReply(200, 'cometbft_consensus_height{chain_id="<script>alert(1)</script>"} 1\n'),
+    );
+    const { url } = await startWatchdog({ node: node.url });
+    const html = await (await fetch(url)).text();
+    expect(html).toContain("&lt;script&gt;");
+    expect(html).not.toContain("<script>");
+  });
+});
