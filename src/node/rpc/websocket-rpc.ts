@@ -25,6 +25,8 @@ export interface WebSocketOptions {
   readonly maxConnections: number;
   /** Unsent bytes at which a client counts as too slow. */
   readonly maxBufferedBytes: number;
+  /** Requests of one client that may wait for their answer; one more cuts it. */
+  readonly maxPendingRequests: number;
   readonly pingIntervalMs: number;
   /** A connection that sends nothing for so long, not even a pong, is cut. */
   readonly readTimeoutMs: number;
@@ -35,6 +37,7 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
+  maxPendingRequests: 1_000,
   pingIntervalMs: 27_000,
   readTimeoutMs: 30_000,
 };
@@ -88,11 +91,15 @@ function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSock
   };
   const subscriptions = deps.subscriptions.client(send);
   const stopWatching = watchLife(client, options);
+  let pending = 0;
   let queue: Promise<void> = Promise.resolve();
   client.on("message", (data) => {
-    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe. Meanwhile the socket is
-    // not read, so that a client cannot pile up requests here.
-    client.pause();
+    pending += 1;
+    if (pending > options.maxPendingRequests) {
+      client.terminate();
+      return;
+    }
+    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe.
     queue = queue
       .then(() => answer(data, send, subscriptions, deps))
       .catch((fault: unknown) => {

@@ -54,7 +54,7 @@ const CACHED_HEIGHTS = 64;
 
 /** Opens the store of a home directory; without one everything lives in memory. Throws `NodeError` (see {@link openDatabase}). */
 export function openBlockStore(home: string | undefined): BlockStore {
-  const database = openDatabase(home);
+  const { database, close } = openDatabase(home);
   const stateTables = createStateTables(database);
   const index = createEventIndex(database);
   const blocks = createRecentCache<StoredBlock>(CACHED_HEIGHTS);
@@ -94,7 +94,7 @@ export function openBlockStore(home: string | undefined): BlockStore {
     validatorSetAtOrBelow: (height) => readSet(readRow(sql.set.get(height))),
     saveValidatorKey: (address, seed) => void sql.saveKey.run(address, seed),
     validatorSeeds: () => readRows(sql.seeds.all()).map((row) => row.bytes("seed")),
-    close: () => void database.close(),
+    close,
   };
 }
 

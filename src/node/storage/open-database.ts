@@ -1,59 +1,48 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { NodeError } from "../errors.ts";
+import { lockHome } from "./home-lock.ts";
 import { prepareDatabase } from "./schema.ts";
 
+/** An open database. */
+export interface OpenDatabase {
+  readonly database: Database.Database;
+  readonly close: () => void;
+}
+
 const DATABASE_FILE = "node.db";
-const PROCESS_FILE = "node.pid";
 
 /**
- * Opens the database of a home directory (made when missing), or one in memory without a home. The database stays
- * locked for this process until it is closed or the process ends. Throws {@link NodeError} `home-in-use` while another
- * process has it, `home-unusable` when it cannot be made or is no database.
+ * Opens the database of a home directory (made when missing), or one in memory without a home. The home stays locked for
+ * this process until it is closed. Throws `NodeError` `home-in-use` while another process has it, `home-unusable` when it
+ * cannot be made or holds no database.
  */
-export function openDatabase(home: string | undefined): Database.Database {
-  if (home === undefined) return prepared(new Database(":memory:"));
+export function openDatabase(home: string | undefined): OpenDatabase {
+  if (home === undefined) return open(":memory:", () => {});
   try {
     mkdirSync(home, { recursive: true });
-    const database = prepared(new Database(join(home, DATABASE_FILE)));
-    writeFileSync(join(home, PROCESS_FILE), `${process.pid}\n`);
-    return database;
+    const lock = lockHome(home);
+    return open(join(home, DATABASE_FILE), lock.release);
   } catch (fault) {
-    throw isBusy(fault) ? homeInUse(home) : unusable(home, fault);
+    throw fault instanceof NodeError ? fault : unusable(home, fault);
   }
 }
 
-function prepared(database: Database.Database): Database.Database {
+function open(path: string, release: () => void): OpenDatabase {
   try {
+    const database = new Database(path);
     prepareDatabase(database);
-    return database;
+    return {
+      database,
+      close: () => {
+        database.close();
+        release();
+      },
+    };
   } catch (fault) {
-    database.close();
+    release();
     throw fault;
-  }
-}
-
-function isBusy(fault: unknown): boolean {
-  return fault instanceof Error && "code" in fault && fault.code === "SQLITE_BUSY";
-}
-
-function homeInUse(home: string): NodeError {
-  const pid = holder(join(home, PROCESS_FILE));
-  const who = pid === undefined ? "another process" : `another process (${pid})`;
-  return new NodeError(
-    { code: "home-in-use", home, pid },
-    `the home directory ${home} is in use by ${who}; stop it or choose another --home`,
-  );
-}
-
-/** The process id that the holder wrote down; for the message only. */
-function holder(path: string): number | undefined {
-  try {
-    const pid = Number(readFileSync(path, "utf8").trim());
-    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
-  } catch {
-    return undefined;
   }
 }
 

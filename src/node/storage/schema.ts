@@ -50,16 +50,12 @@ CREATE TABLE IF NOT EXISTS state_roots (
 `;
 
 /**
- * Settles a connection and makes the tables. An exclusive lock, kept by the operating system until the process ends
- * however it ends, keeps every other process out (throws SQLITE_BUSY there). WAL with synchronous=FULL: what a block's transaction acknowledged is on
+ * Settles a connection and makes the tables. WAL with synchronous=FULL: what a block's transaction acknowledged is on
  * disk (about half a millisecond a block), so a power cut loses nothing.
  */
 export function prepareDatabase(database: Database.Database): void {
-  database.pragma("busy_timeout = 0");
-  database.pragma("locking_mode = EXCLUSIVE");
   database.pragma("journal_mode = WAL");
   database.pragma("synchronous = FULL");
   database.defaultSafeIntegers(true);
-  database.exec("BEGIN IMMEDIATE; COMMIT;");
   database.exec(TABLES);
 }

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { utf8 } from "../../../src/base/bytes.ts";
+import { sha256 } from "../../../src/base/sha256.ts";
+import { testValidatorSeed } from "../../../src/node/consensus/validator-keys.ts";
+import { startTestNode, testGenesis } from "../../support/test-node.ts";
+
+describe("a node with a home directory", () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "relaywatch-node-"));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  it("continues exactly where it stopped", async () => {
+    const first = await startTestNode({ home, powers: [10n, 4n] });
+    first.view.broadcast(utf8("colour=red"));
+    first.control.produce(4);
+    const seed = testValidatorSeed("kv-1", 5);
+    first.control.setValidator(seed, 9n);
+    first.control.produce(70);
+    const { latestHeight: height } = first.view.status();
+    const before = {
+      status: first.view.status(),
+      block: first.view.block(height),
+      results: first.view.results(1n),
+      commit: first.view.commit(height),
+      tx: first.view.tx(sha256(utf8("colour=red"))),
+      sets: [1n, 5n, 6n, 7n, 40n, height, height + 1n].map((at) => first.view.validators(at)),
+    };
+    await first.stop();
+
+    const second = await startTestNode({ home, powers: [10n, 4n] });
+    const { view } = second;
+    expect({
+      status: view.status(),
+      block: view.block(height),
+      results: view.results(1n),
+      commit: view.commit(height),
+      tx: view.tx(sha256(utf8("colour=red"))),
+      sets: [1n, 5n, 6n, 7n, 40n, height, height + 1n].map((at) => view.validators(at)),
+    }).toEqual(before);
+    expect(second.control.produce(3)).toBe(height + 3n);
+    expect(view.block(height + 1n)?.header.lastBlockId).toEqual(before.block?.blockId);
+    // the validator that was ordered still signs: its key is kept in the home
+    expect(view.commit(height + 2n)?.signatures.map((one) => one.flag)).toEqual([2, 2, 2]);
+    await second.stop();
+  });
+
+  it("starts again from its genesis when it was stopped before the first block", async () => {
+    const first = await startTestNode({ home });
+    await first.stop();
+    const second = await startTestNode({ home });
+    expect(second.control.produce(1)).toBe(1n);
+    await second.stop();
+  });
+
+  it("refuses another genesis document", async () => {
+    const first = await startTestNode({ home });
+    first.control.produce(1);
+    await first.stop();
+    const other = startTestNode({ home }, { genesis: () => testGenesis("kv-2", [10n]) });
+    await expect(other).rejects.toMatchObject({ facts: { code: "other-genesis", chainId: "kv-2" } });
+  });
+
+  it("refuses a home that another node holds", async () => {
+    const first = await startTestNode({ home });
+    await expect(startTestNode({ home })).rejects.toMatchObject({
+      facts: { code: "home-in-use", home, pid: process.pid },
+    });
+    await first.stop();
+    const second = await startTestNode({ home });
+    await second.stop();
+  });
+
+  it("names the port that is in use and the option that moves it", async () => {
+    const first = await startTestNode();
+    const port = first.ports.get("rpc") ?? 0;
+    const second = startTestNode({ rpc: { host: "127.0.0.1", port, portOption: "--rpc-port" } });
+    await expect(second).rejects.toMatchObject({
+      facts: { code: "port-in-use", port, option: "--rpc-port" },
+    });
+    await first.stop();
+  });
+});

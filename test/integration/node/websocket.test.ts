@@ -1,0 +1,171 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { utf8 } from "../../../src/base/bytes.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import { shapeDifferences, shapeOf } from "../../support/json-shape.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+interface Frame {
+  readonly dir: "in" | "out";
+  readonly frame: Readonly<Record<string, unknown>>;
+}
+
+const frames: readonly Frame[] = readFileSync(
+  new URL("../../fixtures/websocket.jsonl", import.meta.url),
+  "utf8",
+)
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
+
+/** A socket that keeps what comes in. */
+async function connect(url: string) {
+  const socket = new WebSocket(`${url.replace("http", "ws")}/websocket`);
+  const received: Record<string, unknown>[] = [];
+  let closed = false;
+  socket.on("message", (data: Buffer) => received.push(JSON.parse(data.toString("utf8"))));
+  socket.on("close", () => {
+    closed = true;
+  });
+  await new Promise((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("error", reject);
+  });
+  const call = async (id: number, method: string, params: unknown) => {
+    const from = received.length;
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    await expect.poll(() => received.length).toBeGreaterThan(from);
+    return received[from];
+  };
+  return { socket, received, call, isClosed: () => closed };
+}
+
+/** The kind of an event notice: "tendermint/event/Tx". */
+function kindOf(frame: Readonly<Record<string, unknown>>): unknown {
+  const { result } = frame;
+  return isRecord(result) && isRecord(result["data"]) ? result["data"]["type"] : undefined;
+}
+
+describe("the WebSocket", () => {
+  let node: TestNode;
+  beforeAll(async () => {
+    node = await startTestNode({ subscriptions: { maxClients: 2, maxPerClient: 3 } });
+  });
+  afterAll(() => node.stop());
+
+  it("answers every recorded request as recorded", async () => {
+    const requests = frames.filter((one) => one.dir === "out");
+    expect(frames).toHaveLength(24);
+    expect(requests).toHaveLength(7);
+    const sessions = [requests.slice(0, 3), requests.slice(3)];
+    const answers = frames
+      .filter((one) => one.dir === "in" && kindOf(one.frame) === undefined)
+      .map((one) => one.frame);
+    expect(answers).toHaveLength(7);
+    for (const session of sessions) {
+      const { socket, call } = await connect(node.rpcUrl);
+      for (const { frame } of session) {
+        const answer = await call(Number(frame["id"]), String(frame["method"]), frame["params"]);
+        const recorded = answers.shift();
+        // The recording made room for five subscriptions, this test's node for three.
+        if (JSON.stringify(answer).includes("max_subscriptions_per_client 3 reached")) continue;
+        expect(answer).toEqual(recorded);
+      }
+      socket.close();
+    }
+    const { socket, call } = await connect(node.rpcUrl);
+    expect(await call(4, "subscribe", { query: "tm.event = 'Tx' AND broken" })).toEqual(frames[22]?.frame);
+    socket.close();
+  });
+
+  it("sends notices of the recorded form", async () => {
+    const { socket, received, call } = await connect(node.rpcUrl);
+    await call(1, "subscribe", { query: "tm.event='Tx' AND kv.key='colour'" });
+    await call(3, "subscribe", { query: "tm.event='NewBlockHeader'" });
+    await call(4, "subscribe", { query: "tm.event='NewBlock'" });
+    for (const tx of ["other=1", "colour=red"]) node.view.broadcast(utf8(tx));
+    node.control.produce(1);
+    await expect.poll(() => received.filter((one) => kindOf(one) !== undefined)).toHaveLength(3);
+    for (const kind of ["Tx", "NewBlockHeader", "NewBlock"].map((name) => `tendermint/event/${name}`)) {
+      const recorded = frames.find(({ frame }) => kindOf(frame) === kind)?.frame;
+      const ours = received.find((one) => kindOf(one) === kind);
+      const differences = shapeDifferences(shapeOf(recorded), shapeOf(ours)).filter(
+        // tags are those of the application's events, and its block emits some
+        (one) =>
+          !one.startsWith(".result.events.") &&
+          !one.startsWith(".result.data.value.result_finalize_block.events"),
+      );
+      expect(differences, kind).toEqual([]);
+    }
+    socket.close();
+  });
+
+  it("keeps to the bounds of subscriptions and takes them back", async () => {
+    const one = await connect(node.rpcUrl);
+    const errorOf = (answer: unknown) =>
+      isRecord(answer) && isRecord(answer["error"]) ? answer["error"]["data"] : undefined;
+    const query = (kind: string) => ({ query: `tm.event='${kind}'` });
+    expect(errorOf(await one.call(1, "subscribe", query("Tx")))).toBeUndefined();
+    expect(errorOf(await one.call(2, "subscribe", query("Tx")))).toBe("already subscribed");
+    expect(errorOf(await one.call(3, "subscribe", { query: "x".repeat(513) }))).toBe(
+      "maximum query length exceeded",
+    );
+    await one.call(4, "subscribe", query("NewBlock"));
+    await one.call(5, "subscribe", query("NewBlockHeader"));
+    expect(errorOf(await one.call(6, "subscribe", query("NewBlockEvents")))).toBe(
+      "max_subscriptions_per_client 3 reached",
+    );
+    expect(await one.call(7, "unsubscribe", query("Tx"))).toEqual({ jsonrpc: "2.0", id: 7, result: {} });
+    expect(errorOf(await one.call(8, "unsubscribe", query("Tx")))).toBe("subscription not found");
+    const two = await connect(node.rpcUrl);
+    await two.call(1, "subscribe", query("Tx"));
+    const three = await connect(node.rpcUrl);
+    expect(errorOf(await three.call(1, "subscribe", query("Tx")))).toBe("max_subscription_clients 2 reached");
+    expect(await one.call(9, "unsubscribe_all", {})).toEqual({ jsonrpc: "2.0", id: 9, result: {} });
+    expect(errorOf(await one.call(10, "unsubscribe_all", {}))).toBe("subscription not found");
+    for (const { socket } of [one, two, three]) socket.close();
+  });
+
+  it("answers calls, and says what is wrong with bad ones", async () => {
+    const { socket, received, call } = await connect(node.rpcUrl);
+    expect(await call(1, "health", {})).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    expect(await call(2, "nope", {})).toEqual({
+      jsonrpc: "2.0",
+      id: 2,
+      error: { code: -32601, message: "Method not found" },
+    });
+    expect(await call(3, "block", { height: 5 })).toEqual({
+      jsonrpc: "2.0",
+      id: 3,
+      error: {
+        code: -32603,
+        message: "Internal error",
+        data: 'error converting json params to arguments: invalid 64-bit integer encoding "5", expected string',
+      },
+    });
+    socket.send("{");
+    await expect.poll(() => received.at(-1)).toMatchObject({ id: -1, error: { code: -32700 } });
+    socket.close();
+  });
+
+  it("cuts a client that sends too much at once, and one that is silent", async () => {
+    const small = await startTestNode({
+      websocket: {
+        maxMessageBytes: 1000,
+        maxConnections: 1,
+        maxBufferedBytes: 1000,
+        maxPendingRequests: 10,
+        pingIntervalMs: 60_000,
+        readTimeoutMs: 300,
+      },
+    });
+    const first = await connect(small.rpcUrl);
+    await expect(connect(small.rpcUrl)).rejects.toThrow("503");
+    first.socket.send("x".repeat(2000));
+    await expect.poll(first.isClosed).toBe(true);
+    const second = await connect(small.rpcUrl);
+    await expect.poll(second.isClosed, { timeout: 5000 }).toBe(true);
+    await small.stop();
+  });
+});
