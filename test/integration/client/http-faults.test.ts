@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { createSecret } from "../../../src/base/secret.ts";
+import { Secret } from "../../../src/ops/secret.ts";
 import { createChainClient, type PooledChainClient } from "../../../src/client/create-chain-client.ts";
 import { ClientError, type ClientFault } from "../../../src/client/errors.ts";
 import { silentObserver } from "../../../src/client/rpc-caller.ts";
@@ -33,7 +33,7 @@ function connect(urls: readonly string[], chainId: string | undefined = "test-1"
       endpoints: urls.map((url, index) => ({
         url,
         name: `node-${index}`,
-        bearerToken: createSecret("t0ken"),
+        bearerToken: new Secret("t0ken"),
       })),
       chainId,
       limits: { deadlineMs: DEADLINE_MS, maxResponseBytes: 50_000, rest: { minMs: 0, baseMs: 1, maxMs: 2 } },

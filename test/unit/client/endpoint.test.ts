@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSecret } from "../../../src/base/secret.ts";
+import { Secret } from "../../../src/ops/secret.ts";
 import { parseEndpoint } from "../../../src/client/endpoint.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 
@@ -26,7 +26,7 @@ describe("an endpoint", () => {
     const bearer = parseEndpoint({
       url: "https://rpc.example",
       name: "ours",
-      bearerToken: createSecret("abc"),
+      bearerToken: new Secret("abc"),
     });
     expect(bearer).toMatchObject({ name: "ours", headers: { authorization: "Bearer abc" } });
   });
