@@ -1,8 +1,15 @@
 import { encodeBech32 } from "../../base/bech32.ts";
+import type { BlockId } from "../../comet/block-types.ts";
 import { commitToProto, headerToProto } from "../../comet/proto-blocks.ts";
 import type { Block as SdkBlock } from "../../proto/gen/cosmos/base/tendermint/v1beta1/types.ts";
 import type { Block } from "../../proto/gen/tendermint/types/block.ts";
+import type { BlockID } from "../../proto/gen/tendermint/types/types.ts";
 import type { StoredBlock } from "../node-view.ts";
+
+/** A block id as `tendermint.types.BlockID`. */
+export function protoBlockId({ hash, parts }: BlockId): BlockID {
+  return { hash, partSetHeader: { ...parts } };
+}
 
 /** A stored block as `tendermint.types.Block`. */
 export function protoBlock({ header, txs, lastCommit }: StoredBlock): Block {

@@ -1,7 +1,6 @@
 import { encodeBech32 } from "../../base/bech32.ts";
 import { QueryError } from "../../chain/runtime/module.ts";
 import type { Validator } from "../../comet/block-types.ts";
-import { blockIdToProto } from "../../comet/proto-blocks.ts";
 import type { PageRequest } from "../../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import {
   ABCIQueryRequest,
@@ -25,7 +24,7 @@ import { TYPE_URL } from "../../proto/type-urls.ts";
 import { GRPC } from "./grpc-status.ts";
 import { nodeInfo } from "./node-info.ts";
 import { type NodeMethod, nodeMethod, type ServiceContext } from "./node-method.ts";
-import { protoBlock, sdkBlock } from "./proto-block.ts";
+import { protoBlock, protoBlockId, sdkBlock } from "./proto-block.ts";
 
 const SERVICE = "/cosmos.base.tendermint.v1beta1.Service";
 
@@ -84,7 +83,7 @@ function getBlock(height: bigint, context: ServiceContext): GetBlockByHeightResp
   const stored = context.view.block(height);
   if (stored === undefined) throw new QueryError(GRPC.unknown, `height ${height} is not available`);
   return {
-    blockId: blockIdToProto(stored.blockId),
+    blockId: protoBlockId(stored.blockId),
     block: protoBlock(stored),
     sdkBlock: sdkBlock(stored, context.consensusPrefix),
   };

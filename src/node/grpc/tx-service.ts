@@ -19,8 +19,7 @@ import { AuthInfo, type Tx, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1be
 import { broadcast } from "./broadcast.ts";
 import { GRPC } from "./grpc-status.ts";
 import { type NodeMethod, nodeMethod, type ServiceContext } from "./node-method.ts";
-import { blockIdToProto } from "../../comet/proto-blocks.ts";
-import { protoBlock } from "./proto-block.ts";
+import { protoBlock, protoBlockId } from "./proto-block.ts";
 import { decodeIfTx, getTx, searchTxs } from "./tx-search.ts";
 import { decodeFullTx } from "./tx-response.ts";
 
@@ -73,7 +72,7 @@ function getBlockWithTxs(
   }
   return {
     txs: pageOf(stored.txs, pagination).flatMap((tx) => decodeIfTx({ tx }, chainName) ?? []),
-    blockId: blockIdToProto(stored.blockId),
+    blockId: protoBlockId(stored.blockId),
     block: protoBlock(stored),
     pagination: { nextKey: new Uint8Array(), total: BigInt(stored.txs.length) },
   };
