@@ -1,12 +1,11 @@
 import { equalBytes } from "../../base/bytes.ts";
 import type { Result } from "../../base/result.ts";
-import { conformingRoot, type RootFinder } from "./conforming-root.ts";
+import { conformingRoot, createRememberingFinder, type RootFinder } from "./conforming-root.ts";
 import { decodeCommitmentProof } from "./decode-proof.ts";
 import type { HashText } from "./hashing.ts";
 import { type DecodeOperation, decodeMerkleProof } from "./merkle-proof.ts";
 import type { ProofFault } from "./proof-fault.ts";
 import type { CommitmentProof, ExistenceProof, MerkleProof } from "./proof-types.ts";
-import { createRootMemo } from "./root-memo.ts";
 import {
   type Claim,
   type ProofVerdict,
@@ -42,7 +41,7 @@ const RECENT_STORES = 32;
 /** A verifier that remembers nothing yet. */
 export function createProofVerifier(): ProofVerifier {
   const decodeOperation = createRememberingDecoder();
-  const finders: RootFinders = [createWayFinder(), createIdentityFinder()];
+  const finders: RootFinders = [createRememberingFinder(), createIdentityFinder()];
   const decode: ProofVerifier["decode"] = (operations) => decodeMerkleProof(operations, decodeOperation);
   return {
     decode,
@@ -63,11 +62,6 @@ export function createProofVerifier(): ProofVerifier {
 export function verifyMany(root: Uint8Array, items: readonly ProofItem[]): readonly ProofVerdict[] {
   const verifier = createProofVerifier();
   return items.map((item) => verifier.verify(root, item));
-}
-
-function createWayFinder(): RootFinder {
-  const memo = createRootMemo();
-  return (proof, spec) => conformingRoot(proof, spec, memo);
 }
 
 /** Knows a proof again that is the very same object; the decoder sees to it that equal upper proofs are one. */
