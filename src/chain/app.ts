@@ -1,3 +1,5 @@
+import { Params } from "../proto/gen/neutron/interchainqueries/params.ts";
+import { messageToJson } from "../proto/json.ts";
 import type { Application } from "./abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
@@ -12,6 +14,7 @@ import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import { createInterchainqueriesModule } from "./modules/interchainqueries/module.ts";
+import { defaultParams } from "./modules/interchainqueries/params.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
@@ -165,5 +168,12 @@ function contractModules(
     ibc,
   });
   const all = (): readonly ChainModule[] => [...base, wasm, icq];
-  return [wasm, icq];
+  return [wasm, withDefaultParams(icq, names.denom)];
+}
+
+/** A genesis that says nothing about interchain queries gets the default parameters. */
+function withDefaultParams(icq: InterchainqueriesModule, denom: string): ChainModule {
+  const params = Params.encode(defaultParams(denom)).finish();
+  const fallback = { params: messageToJson("neutron.interchainqueries.Params", params) };
+  return { ...icq, initGenesis: (context, genesis) => icq.initGenesis(context, genesis ?? fallback) };
 }

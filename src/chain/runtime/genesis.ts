@@ -35,6 +35,11 @@ export function readGenesis<T>(form: GenesisForm<T>, json: JsonValue | undefined
   }
 }
 
+/** Whether a module's part of the genesis says something under this name: an absent message reads as an empty one. */
+export function givesPart(json: JsonValue | undefined, name: string): boolean {
+  return isRecord(json) && json[name] !== undefined && json[name] !== null;
+}
+
 /** Prints a module's part of the genesis. */
 export function printGenesis<T>(form: GenesisForm<T>, state: T): JsonValue {
   return messageToJson(form.typeName, form.type.encode(state).finish());

@@ -4,7 +4,7 @@ import type { Entry, KVStore } from "../store/kv-store.ts";
 import { QueryError } from "./module.ts";
 
 /** Page size when a request names none; such a request also gets the total. */
-export const DEFAULT_PAGE_LIMIT = 100n;
+const DEFAULT_PAGE_LIMIT = 100n;
 
 /** The part of a store that is paged through: all keys with this prefix, which callbacks see without it. */
 export interface PagedStore {

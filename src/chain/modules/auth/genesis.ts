@@ -3,7 +3,13 @@ import { Params } from "../../../proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { GenesisState } from "../../../proto/gen/cosmos/auth/v1beta1/genesis.ts";
 import type { Account } from "../../runtime/ante/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import {
+  GenesisError,
+  type GenesisForm,
+  givesPart,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
 import { type AuthKeeper, fromAny, toAny } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 
@@ -25,7 +31,10 @@ export const DEFAULT_PARAMS: Params = {
 /** Reads parameters and accounts. Accounts whose number is taken get the next free one, in the order of the document. */
 export function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
   const state = readGenesis(FORM, json);
-  keeper.setParams(context, checkParams(state?.params ?? DEFAULT_PARAMS));
+  keeper.setParams(
+    context,
+    checkParams((givesPart(json, "params") ? state?.params : undefined) ?? DEFAULT_PARAMS),
+  );
   const accounts = (state?.accounts ?? []).map((any, index) =>
     readAccount(keeper, index, () => fromAny(any)),
   );
@@ -44,7 +53,14 @@ export function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
 }
 
 function checkParams(params: Params): Params {
-  for (const [name, value] of Object.entries(params)) {
+  const fields: readonly (readonly [name: string, value: bigint])[] = [
+    ["max_memo_characters", params.maxMemoCharacters],
+    ["tx_sig_limit", params.txSigLimit],
+    ["tx_size_cost_per_byte", params.txSizeCostPerByte],
+    ["sig_verify_cost_ed25519", params.sigVerifyCostEd25519],
+    ["sig_verify_cost_secp256k1", params.sigVerifyCostSecp256k1],
+  ];
+  for (const [name, value] of fields) {
     if (value === 0n)
       throw new GenesisError(`app_state.auth.params.${name}`, "a number above zero was expected");
   }

@@ -9,7 +9,13 @@ import {
   toWireCoin,
 } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import {
+  GenesisError,
+  type GenesisForm,
+  givesPart,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
 import { balances, changeSupply, metadatas, params, sendEnabled, setBalance, supplies } from "./balances.ts";
 import type { BankAccounts } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
@@ -23,7 +29,10 @@ const FORM: GenesisForm<GenesisState> = {
 /** Reads parameters, balances and metadata. A supply that is given must be the sum of the balances. */
 export function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
   const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
-  params.set(context, { sendEnabled: [], defaultSendEnabled: state.params?.defaultSendEnabled ?? true });
+  params.set(context, {
+    sendEnabled: [],
+    defaultSendEnabled: givesPart(json, "params") ? (state.params?.defaultSendEnabled ?? true) : true,
+  });
   for (const { denom, enabled } of [...(state.params?.sendEnabled ?? []), ...state.sendEnabled])
     sendEnabled.set(context, denom, enabled);
   for (const metadata of state.denomMetadata) metadatas.set(context, metadata.base, metadata);

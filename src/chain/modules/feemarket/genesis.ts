@@ -1,7 +1,13 @@
 import type { JsonValue } from "../../../base/json.ts";
 import { GenesisState } from "../../../proto/gen/feemarket/feemarket/v1/genesis.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import {
+  GenesisError,
+  type GenesisForm,
+  givesPart,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
 import { enabledHeight, storedParams, storedState } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import * as market from "./market.ts";
@@ -17,10 +23,15 @@ const FORM: GenesisForm<GenesisState> = {
 export function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = readGenesis(FORM, json);
   const given =
-    genesis?.params === undefined ? params.defaultParams(feeDenom) : params.fromWire(genesis.params);
+    genesis?.params === undefined || !givesPart(json, "params")
+      ? params.defaultParams(feeDenom)
+      : params.fromWire(genesis.params);
   const fault = params.findParamsFault(given);
   if (fault !== undefined) throw new GenesisError(`app_state.feemarket.params.${fault.field}`, fault.text);
-  const state = genesis?.state === undefined ? market.initialState(given) : market.fromWire(genesis.state);
+  const state =
+    genesis?.state === undefined || !givesPart(json, "state")
+      ? market.initialState(given)
+      : market.fromWire(genesis.state);
   if (BigInt(state.window.length) !== given.window || state.index >= given.window)
     throw new GenesisError("app_state.feemarket.state.window", `${given.window} entries were expected`);
   storedParams.set(context, given);

@@ -1,0 +1,85 @@
+import { toBase64 } from "../../src/base/bytes.ts";
+import type { JsonObject, JsonValue } from "../../src/base/json.ts";
+import type { Application, FinalizeBlockResult } from "../../src/chain/abci.ts";
+import { type AppOptions, createApp } from "../../src/chain/app.ts";
+import { moduleAddress } from "../../src/chain/runtime/address.ts";
+import type { CommitChanges } from "../../src/chain/store/state-storage.ts";
+import type { TestKey } from "./test-keys.ts";
+
+/** Address that proposes every block. */
+export const PROPOSER = moduleAddress("proposer");
+
+/** An account of a test's genesis. */
+export interface GenesisAccount {
+  readonly key: TestKey;
+  readonly untrn: bigint;
+  readonly number?: bigint;
+  readonly sequence?: bigint;
+  /** Whether its public key is known from the start. */
+  readonly known?: boolean;
+}
+
+/** An application that has begun, and how to go on with it. */
+export interface TestChain {
+  readonly app: Application;
+  /** Decides a block of these transactions and commits it. */
+  readonly block: (
+    ...txs: readonly Uint8Array[]
+  ) => FinalizeBlockResult & { readonly changes: CommitChanges };
+}
+
+const GENESIS_NS = 1_790_000_000_000_000_000n;
+
+/** Genesis state with these accounts. */
+export function testGenesis(accounts: readonly GenesisAccount[], more: JsonObject = {}): JsonObject {
+  return {
+    auth: { accounts: accounts.map(toAccount) },
+    bank: {
+      balances: accounts
+        .filter(({ untrn }) => untrn > 0n)
+        .map(({ key, untrn }) => ({
+          address: key.address,
+          coins: [{ denom: "untrn", amount: untrn.toString() }],
+        })),
+    },
+    ...more,
+  };
+}
+
+function toAccount(account: GenesisAccount, index: number): JsonValue {
+  const { key, number = BigInt(index), sequence = 0n, known = false } = account;
+  return {
+    "@type": "/cosmos.auth.v1beta1.BaseAccount",
+    address: key.address,
+    pub_key: known ? { "@type": "/cosmos.crypto.secp256k1.PubKey", key: toBase64(key.publicKey) } : null,
+    account_number: number.toString(),
+    sequence: sequence.toString(),
+  };
+}
+
+/** Starts an application with this genesis and commits one empty block. */
+export function startTestChain(
+  appState: JsonObject,
+  options: Partial<AppOptions> & { readonly chainId?: string; readonly initialHeight?: bigint } = {},
+): TestChain {
+  const app = createApp({ kind: "local", denom: "untrn", ...options });
+  const { chainId = "test-1", initialHeight = 1n } = options;
+  app.initChain({ chainId, timeNs: GENESIS_NS, initialHeight, validators: [], appState });
+  const chain = continueTestChain(app, initialHeight - 1n);
+  chain.block();
+  return chain;
+}
+
+/** Goes on with an application whose last committed height is this. Blocks are one second apart. */
+export function continueTestChain(app: Application, lastHeight: bigint): TestChain {
+  let height = lastHeight;
+  return {
+    app,
+    block: (...txs) => {
+      height += 1n;
+      const timeNs = GENESIS_NS + height * 1_000_000_000n;
+      const result = app.finalizeBlock({ height, timeNs, proposerAddress: PROPOSER, txs, lastCommit: [] });
+      return { ...result, changes: app.commit() };
+    },
+  };
+}
