@@ -5,7 +5,7 @@ import type { PartSetHeader } from "./block-types.ts";
 import { bytesField, varintField } from "./wire.ts";
 
 /** Size of a block part: 64 kB; only the last may be shorter. */
-export const PART_SIZE = 65_536;
+const PART_SIZE = 65_536;
 
 /** `data_hash`: Merkle root over the SHA-256 of each transaction. */
 export function dataHash(txs: readonly Uint8Array[]): Uint8Array {
@@ -47,7 +47,7 @@ export function partSetHeader(block: Uint8Array): PartSetHeader {
 }
 
 /** The pieces of an encoded block, views into it. */
-export function blockParts(block: Uint8Array): readonly Uint8Array[] {
+function blockParts(block: Uint8Array): readonly Uint8Array[] {
   const count = Math.ceil(block.length / PART_SIZE);
   return Array.from({ length: count }, (_, index) =>
     block.subarray(index * PART_SIZE, (index + 1) * PART_SIZE),

@@ -16,7 +16,7 @@ import {
 export const VOTE_TYPE = { prevote: 1, precommit: 2 } as const;
 
 /** What a vote says, without the validator. `blockId` undefined, or of no block: a vote for nil. */
-export interface CanonicalVote {
+interface CanonicalVote {
   readonly type: number;
   readonly height: bigint;
   readonly round: number;

@@ -175,7 +175,7 @@ export function validatorSetToProto(set: ValidatorSet): ProtoValidator.Validator
 }
 
 /** A validator as its protobuf message. */
-export function validatorToProto(validator: Validator): ProtoValidator.Validator {
+function validatorToProto(validator: Validator): ProtoValidator.Validator {
   return {
     address: validator.address,
     pubKey: { sum: { $case: "ed25519", value: validator.publicKey } },

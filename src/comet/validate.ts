@@ -20,7 +20,7 @@ import { totalPower } from "./validator-set.ts";
 export const MAX_CHAIN_ID_LENGTH = 50;
 
 /** Version of the block format that CometBFT 0.38 writes. */
-export const BLOCK_PROTOCOL = 11n;
+const BLOCK_PROTOCOL = 11n;
 
 const HASH_SIZE = 32;
 const MAX_SIGNATURE_SIZE = 64;
@@ -82,7 +82,7 @@ export function validateCommit(commit: Commit): void {
 }
 
 /** Stateless checks of one precommit. Throws `CometError`. */
-export function validateCommitSig(sig: CommitSig): void {
+function validateCommitSig(sig: CommitSig): void {
   switch (sig.flag) {
     case BLOCK_ID_FLAG.absent:
       return validateAbsent(sig);

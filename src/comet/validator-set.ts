@@ -6,7 +6,7 @@ import { addressOf } from "./ed25519.ts";
 import { bytesField, messageField, varintField } from "./wire.ts";
 
 /** Largest total voting power of a set: an eighth of the largest int64, so that sums cannot overflow in CometBFT. */
-export const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
+const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
 
 /** Hash of a validator set: Merkle root over public key and power of each, in the set's order. */
 export function validatorsHash(validators: readonly Pick<Validator, "publicKey" | "power">[]): Uint8Array {

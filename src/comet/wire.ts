@@ -8,7 +8,7 @@ import { splitNs } from "../base/rfc3339.ts";
 const EMPTY = new Uint8Array(0);
 
 /** An unsigned varint; negative numbers as 64-bit two's complement. */
-export function varint(value: bigint): Uint8Array {
+function varint(value: bigint): Uint8Array {
   const small = value >= 0n && value <= MAX_SMALL;
   return small ? smallVarint(Number(value)) : largeVarint(BigInt.asUintN(64, value));
 }

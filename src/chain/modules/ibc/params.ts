@@ -6,7 +6,7 @@ import { unregistered } from "./errors.ts";
 import { CLIENT_PARAMS, CONNECTION_PARAMS, STORE_NAME } from "./keys.ts";
 
 /** The entry of `allowed_clients` that allows all types. */
-export const ALLOW_ALL_CLIENTS = "*";
+const ALLOW_ALL_CLIENTS = "*";
 
 /** Client params of a new chain: every type of client. */
 export const DEFAULT_CLIENT_PARAMS: ClientParams = { allowedClients: [ALLOW_ALL_CLIENTS] };

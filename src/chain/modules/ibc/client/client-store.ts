@@ -19,7 +19,7 @@ import { encodeClientState, type StoredClient, unpackClientState } from "./clien
 import { encodeConsensusState, unpackConsensusState, type VerifiedState } from "./consensus-state.ts";
 
 /** When and at which own height a consensus state came. */
-export interface Processed {
+interface Processed {
   readonly timeNs: bigint;
   readonly height: Height;
 }

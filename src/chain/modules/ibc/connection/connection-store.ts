@@ -16,7 +16,7 @@ import {
 } from "../keys.ts";
 
 /** Id of the connection that a chain has to itself. */
-export const LOCALHOST_CONNECTION = "connection-localhost";
+const LOCALHOST_CONNECTION = "connection-localhost";
 
 /** State of a connection over which packets and queries go. */
 export const STATE_OPEN = 3;
