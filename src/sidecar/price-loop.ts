@@ -1,7 +1,7 @@
 import type { FaultName } from "./faults.ts";
 import type { Feed, Market } from "./markets.ts";
 import { createPriceWalk, type PriceWalk } from "./price-walk.ts";
-import { recordApiProvider, recordWebSocketProvider } from "./provider-metrics.ts";
+import { recordApiProvider, recordWebSocketProvider, type SocketState } from "./provider-metrics.ts";
 import type { SidecarFamilies } from "./sidecar-families.ts";
 
 /** What the price loop works with. */
@@ -33,7 +33,7 @@ export interface PriceLoop {
 interface LoopState {
   readonly walk: PriceWalk;
   readonly feedSeenMs: Map<string, number>;
-  readonly healthy: Set<string>;
+  readonly sockets: Map<string, SocketState>;
   prices: ReadonlyMap<string, bigint>;
   tickedAtMs: number | undefined;
 }
@@ -43,7 +43,7 @@ export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
   const state: LoopState = {
     walk: createPriceWalk(options.markets, options.seed),
     feedSeenMs: new Map(),
-    healthy: new Set(),
+    sockets: new Map(),
     prices: new Map(),
     tickedAtMs: undefined,
   };
@@ -66,30 +66,41 @@ function askProviders(
   nowMs: number,
   socketsDown: boolean,
 ): void {
-  const seen = new Set<string>();
-  for (const { feeds } of options.markets) {
-    for (const feed of feeds) {
-      const alive = !(socketsDown && feed.kind === "websockets");
-      if (!seen.has(feed.provider)) recordProvider(options, state, feed, alive);
-      seen.add(feed.provider);
-      const { provider, offChainTicker: id, kind: type } = feed;
-      const outcome = alive
-        ? ({ code: "0", status: "success" } as const)
-        : ({ code: "5", status: "failure" } as const);
-      options.families.providerStatus.add({ ...outcome, provider, type });
-      options.families.providerStatusPerId.add({ ...outcome, id, provider, type });
-      if (!alive) continue;
-      state.feedSeenMs.set(feedKey(feed), nowMs);
-      options.families.lastUpdated.set({ id, provider, type }, Math.floor(nowMs / 1000));
-    }
+  const feeds = options.markets.flatMap((market) => market.feeds);
+  for (const provider of new Set(feeds.map((feed) => feed.provider))) {
+    const own = feeds.filter((feed) => feed.provider === provider);
+    const alive = !(socketsDown && own[0]?.kind === "websockets");
+    if (!recordProvider(options, state, own, { provider, alive, nowMs })) continue;
+    for (const feed of own) recordFeed(options.families, feed, alive, nowMs);
+    if (alive) for (const feed of own) state.feedSeenMs.set(feedKey(feed), nowMs);
   }
 }
 
-function recordProvider({ families }: PriceLoopOptions, state: LoopState, feed: Feed, alive: boolean): void {
-  const latencyMs = 5 + 295 * state.walk.random() ** 2;
-  const event = { provider: feed.provider, alive, latencyMs };
-  if (feed.kind === "api") recordApiProvider(families, { ...event, id: feed.offChainTicker });
-  else recordWebSocketProvider(families, event, state.healthy);
+/** Counts what went over the wire; false when nothing did. */
+function recordProvider(
+  { families }: PriceLoopOptions,
+  { walk, sockets }: LoopState,
+  [first]: readonly Feed[],
+  who: { readonly provider: string; readonly alive: boolean; readonly nowMs: number },
+): boolean {
+  const event = { ...who, latencyMs: 5 + 295 * walk.random() ** 2 };
+  if (first?.kind === "api") {
+    recordApiProvider(families, { ...event, id: first.offChainTicker });
+    return true;
+  }
+  const socket = sockets.get(who.provider) ?? { connected: false, dialledMs: Number.NEGATIVE_INFINITY };
+  sockets.set(who.provider, socket);
+  return recordWebSocketProvider(families, event, socket);
+}
+
+function recordFeed(families: SidecarFamilies, feed: Feed, alive: boolean, nowMs: number): void {
+  const { provider, offChainTicker: id, kind: type } = feed;
+  const outcome = alive
+    ? ({ code: "0", status: "success" } as const)
+    : ({ code: "5", status: "failure" } as const);
+  families.providerStatus.add({ ...outcome, provider, type });
+  families.providerStatusPerId.add({ ...outcome, id, provider, type });
+  if (alive) families.lastUpdated.set({ id, provider, type }, Math.floor(nowMs / 1000));
 }
 
 function aggregate(

@@ -19,22 +19,35 @@ export function recordApiProvider(
   families.queryDuration.observe({ provider }, latencyMs / 1000);
 }
 
-/** Counts one message of a WebSocket provider, or one failed attempt to connect. `healthy` holds those connected. */
+/** Where a WebSocket provider stands. */
+export interface SocketState {
+  connected: boolean;
+  /** When it was last dialled in vain. */
+  dialledMs: number;
+}
+
+/** A provider dials again this long after a failure. */
+const RECONNECT_MS = 10_000;
+
+/** Counts one message of a WebSocket provider, or, when it is not alive, its attempts to connect. False when there was none. */
 export function recordWebSocketProvider(
   families: SidecarFamilies,
-  event: ProviderEvent,
-  healthy: Set<string>,
-): void {
+  event: ProviderEvent & { readonly nowMs: number },
+  socket: SocketState,
+): boolean {
   const { provider, latencyMs } = event;
   const connection = (status: string): void => families.connectionStatus.add({ provider, status });
   if (!event.alive) {
-    if (healthy.delete(provider)) connection("read_err");
+    if (socket.connected) connection("read_err");
+    else if (event.nowMs - socket.dialledMs < RECONNECT_MS) return false;
     connection("dial_err");
     connection("unhealthy");
-    return;
+    socket.connected = false;
+    socket.dialledMs = event.nowMs;
+    return true;
   }
-  if (!healthy.has(provider)) {
-    healthy.add(provider);
+  if (!socket.connected) {
+    socket.connected = true;
     for (const status of ["dial_success", "write_success", "healthy"]) connection(status);
     families.dataHandlerStatus.add({ provider, status: "create_message_success" });
   }
@@ -42,4 +55,5 @@ export function recordWebSocketProvider(
   families.dataHandlerStatus.add({ provider, status: "handle_message_success" });
   families.webSocketLatency.observe({ provider }, latencyMs);
   families.queryDuration.observe({ provider }, latencyMs / 1000);
+  return true;
 }

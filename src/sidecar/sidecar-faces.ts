@@ -17,26 +17,26 @@ export function createSidecarFaces(
   prices: PriceRoutesDeps,
   pages: PagesDeps,
 ): Faces {
-  const { listen } = options;
+  const { listen, portOption = "--port-offset" } = options;
   return createFaces(
     [
       {
         name: "sidecar prices",
         listen: listen.prices,
-        portOption: "sidecar.listen.prices",
+        portOption,
         routes: createPriceRoutes(prices),
         notFound: NOT_FOUND,
       },
       {
         name: "sidecar oracle metrics",
         listen: listen.oracleMetrics,
-        portOption: "sidecar.listen.oracle_metrics",
+        portOption,
         routes: [pageRoute(pages.oracleFamilies)],
       },
       {
         name: "sidecar metrics",
         listen: listen.sidecarMetrics,
-        portOption: "sidecar.listen.sidecar_metrics",
+        portOption,
         routes: [pageRoute(pages.sidecarFamilies)],
       },
     ],

@@ -15,6 +15,8 @@ export interface SidecarOptions {
     readonly oracleMetrics: ListenAddress;
     readonly sidecarMetrics: ListenAddress;
   };
+  /** The option that moves the ports, for the error when one is taken; default `--port-offset`. */
+  readonly portOption?: string;
   /** Default `connect`. */
   readonly metricNames?: MetricNames;
   readonly markets?: readonly Market[];

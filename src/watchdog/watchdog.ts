@@ -80,7 +80,7 @@ function services(parts: Parts, ready: Deferred<ListenAddress>): readonly Servic
     {
       name: "oracle-watchdog HTTP",
       listen: config.listen,
-      portOption: "http.listen",
+      portOption: "http.listen in the configuration, or --port-offset",
       routes: createWatchdogRoutes({ status: watch.status, isAlive: watch.isAlive, registry: deps.registry }),
     },
     deps,

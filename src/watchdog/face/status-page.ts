@@ -1,3 +1,4 @@
+import { escapeHtml } from "../../ops/html.ts";
 import { formatPercent } from "../policy.ts";
 import type { MonthStatus, SourceStatus, WatchdogStatus } from "../status.ts";
 
@@ -84,13 +85,4 @@ function time(ms: number | undefined): string {
   if (ms === undefined) return "never";
   const text = new Date(ms).toISOString();
   return `<time datetime="${text}">${text.slice(0, 19).replace("T", " ")} UTC</time>`;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
 }

@@ -86,4 +86,17 @@ describe("price loop", () => {
     expect(life.loop.snapshot()).toEqual(before);
     expect(life.sidecar.systemUpdates.write()).toContain("connect_health_check_system_updates_total 3\n");
   });
+
+  it("dials a lost WebSocket provider every ten seconds", () => {
+    const life = begin();
+    const now = run(life, 1, START);
+    run(life, 4 * 60, now, "websocket-providers-down");
+    const page = life.sidecar.connectionStatus.write();
+    expect(page).toContain('{provider="okx_ws",status="dial_err"} 6\n');
+    expect(page).toContain('{provider="okx_ws",status="read_err"} 1\n');
+    expect(page).toContain('{provider="okx_ws",status="read_success"} 1\n');
+    expect(life.sidecar.providerStatus.write()).toContain(
+      '{code="5",provider="okx_ws",status="failure",type="websockets"} 48\n',
+    );
+  });
 });

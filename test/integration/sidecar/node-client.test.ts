@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { createOracleClient, type OracleClient } from "../../../src/node/oracle/oracle-client.ts";
+import type { FaultName } from "../../../src/sidecar/faults.ts";
+import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
+
+const ANY = { host: "127.0.0.1", port: 0 };
+const end = new AbortController();
+const runs: Promise<void>[] = [];
+
+async function start(): Promise<{ sidecar: Sidecar; client: OracleClient }> {
+  const deps = { clock: systemClock, logger: silentLogger };
+  const listen = { prices: ANY, oracleMetrics: ANY, sidecarMetrics: ANY };
+  const sidecar = createSidecar(
+    { chainId: "local-1", seed: 1, listen, updateIntervalMs: 10, slowMs: 5000 },
+    deps,
+  );
+  runs.push(sidecar.run(end.signal));
+  const { prices } = await sidecar.ready;
+  const client = createOracleClient({ address: `http://127.0.0.1:${prices.port}`, timeoutMs: 250 }, deps);
+  return { sidecar, client };
+}
+
+afterEach(async () => {
+  end.abort();
+  await Promise.all(runs.splice(0));
+});
+
+/** Votes as the node counts them: a price map that is empty is a success there. */
+const EFFECTS: readonly (readonly [FaultName, boolean, number])[] = [
+  ["sidecar-down", false, 0],
+  ["all-prices-missing", true, 0],
+  ["pair-missing", true, 7],
+  ["slow", false, 0],
+  ["http-500", false, 0],
+  ["websocket-providers-down", true, 8],
+  ["timestamp-stale", true, 8],
+];
+
+describe("the local node's oracle client against the sidecar", () => {
+  it("votes with eight prices, and as each fault has it", async () => {
+    const { sidecar, client } = await start();
+    const vote = async () => {
+      const { success, prices } = await client.vote(new AbortController().signal);
+      return [success, prices.size];
+    };
+    await expect.poll(vote).toEqual([true, 8]);
+    for (const [fault, success, prices] of EFFECTS) {
+      await sidecar.setFault(fault, true);
+      await expect.poll(vote).toEqual([success, prices]);
+      await sidecar.setFault(fault, false);
+      await expect.poll(vote).toEqual([true, 8]);
+    }
+    expect(EFFECTS).toHaveLength(sidecar.faults().length);
+  });
+});
