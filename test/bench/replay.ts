@@ -7,7 +7,9 @@ import { type Comparison, replayFile } from "../support/replay.ts";
  */
 function main(files: readonly string[]): number {
   if (files.length === 0) {
-    console.error("usage: npm run replay -- FILE… (JSON lists like test/fixtures/interchainqueries/*-cases.json)");
+    console.error(
+      "usage: npm run replay -- FILE… (JSON lists like test/fixtures/interchainqueries/*-cases.json)",
+    );
     return 2;
   }
   return files.map(replay).every(Boolean) ? 0 : 1;

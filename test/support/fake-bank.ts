@@ -22,7 +22,9 @@ export function createFakeBank(): FakeBank {
   const move = (from: string, to: string, coins: readonly Coin[]): void => {
     for (const { denom, amount } of coins) {
       if (balance(from) < amount)
-        throw ErrInsufficientFunds(`spendable balance ${balance(from)}${denom} is smaller than ${amount}${denom}`);
+        throw ErrInsufficientFunds(
+          `spendable balance ${balance(from)}${denom} is smaller than ${amount}${denom}`,
+        );
       balances.set(from, balance(from) - amount);
       balances.set(to, balance(to) + amount);
     }

@@ -7,6 +7,7 @@ import type { InterchainqueriesModule } from "../../src/chain/modules/interchain
 import { createInterchainqueriesModule } from "../../src/chain/modules/interchainqueries/module.ts";
 import { defaultParams } from "../../src/chain/modules/interchainqueries/params.ts";
 import { setParams } from "../../src/chain/modules/interchainqueries/keeper.ts";
+import type { ContractCode } from "../../src/chain/modules/wasm/contract.ts";
 import type { IbcKeeper } from "../../src/chain/modules/interchainqueries/types.ts";
 import { createWasmModule, type WasmModule } from "../../src/chain/modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "../../src/chain/runtime/address.ts";
@@ -71,16 +72,19 @@ export interface IcqChainOptions {
   readonly chainName?: string;
   /** Instead of the module `ibc`. */
   readonly ibc?: IbcKeeper;
+  /** More codes that a genesis may name. */
+  readonly codes?: readonly ContractCode[];
 }
 
 /** Wires the modules; parameters are the defaults. */
-export function createIcqChain({ chainName = "neutron", ibc: otherIbc }: IcqChainOptions = {}): IcqChain {
+export function createIcqChain(chosen: IcqChainOptions = {}): IcqChain {
+  const { chainName = "neutron", ibc: otherIbc, codes = [] } = chosen;
   const world = createMemoryWorld();
   const bank = createFakeBank();
   const messages = new Map<string, MessageHandler>();
   const options = { chainName, bech32Prefix: "neutron", authority: AUTHORITY };
   const wasm = createWasmModule(
-    { ...options, codes: [icqConsumer, echo], allowedQueries: ALLOWED_QUERIES },
+    { ...options, codes: [icqConsumer, echo, ...codes], allowedQueries: ALLOWED_QUERIES },
     {
       bank,
       accounts: { ensureAccount: () => undefined },

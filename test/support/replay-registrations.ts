@@ -21,16 +21,34 @@ export function replayRegistration(chain: RecordedChain, recorded: JsonObject): 
   const got = outcome.events.filter(({ type }) => type === "neutron").map(printEvent);
   const wanted = events.map(printRecordedEvent);
   const remarks =
-    got.join("\n") === wanted.join("\n") ? [] : [`events\n  ${got.join("\n  ")}\ninstead of\n  ${wanted.join("\n  ")}`];
+    got.join("\n") === wanted.join("\n")
+      ? []
+      : [`events\n  ${got.join("\n  ")}\ninstead of\n  ${wanted.join("\n  ")}`];
   return { ...outcome, remarks };
 }
 
 /** Queries 1 and 8, which the cases name; and the id that the recorded registration got comes next. */
 function prepareState(chain: RecordedChain, events: readonly JsonObject[]): void {
   const context = chain.world.context({ height: 1600n });
-  const balance = new Uint8Array([2, 20, ...Buffer.from("7dcb05e28cd4d68c9109a1925ad272002978a874", "hex"), ...utf8("untrn")]);
-  setQuery(context, { ...QUERY, id: 1n, owner: RECORDED_CONTRACTS.consumer, keys: [{ path: "bank", key: balance }] });
-  setQuery(context, { ...QUERY, id: 8n, owner: RECORDED_CONTRACTS.echo, queryType: "tx", transactionsFilter: "[]" });
+  const balance = new Uint8Array([
+    2,
+    20,
+    ...Buffer.from("7dcb05e28cd4d68c9109a1925ad272002978a874", "hex"),
+    ...utf8("untrn"),
+  ]);
+  setQuery(context, {
+    ...QUERY,
+    id: 1n,
+    owner: RECORDED_CONTRACTS.consumer,
+    keys: [{ path: "bank", key: balance }],
+  });
+  setQuery(context, {
+    ...QUERY,
+    id: 8n,
+    owner: RECORDED_CONTRACTS.echo,
+    queryType: "tx",
+    transactionsFilter: "[]",
+  });
   const id = events.map((event) => attribute(event, "query_id")).at(0);
   if (id !== undefined) lastId.set(context, BigInt(id) - 1n);
 }
@@ -52,7 +70,8 @@ const QUERY: RegisteredQuery = {
 
 function transactionOf(recorded: JsonObject): readonly PackedMessage[] {
   const { contract, execute } = recorded;
-  if (contract === undefined) return list(recorded["messages"]).map((message) => packMessage(record(message)));
+  if (contract === undefined)
+    return list(recorded["messages"]).map((message) => packMessage(record(message)));
   if (execute !== undefined) return [executeContract(text(contract), consumerMessage(record(execute)))];
   const messages = list(recorded["messages"]).map((message) => {
     const { typeUrl, value } = packMessage(record(message));
@@ -66,7 +85,8 @@ function transactionOf(recorded: JsonObject): readonly PackedMessage[] {
 function consumerMessage(execute: JsonObject): JsonObject {
   const [name = "", fields] = Object.entries(execute)[0] ?? [];
   const query = { ...record(fields), update_period: 10 };
-  if (name === "integration_tests_register_query_empty_keys") return { register_kv_query: { ...query, keys: [] } };
+  if (name === "integration_tests_register_query_empty_keys")
+    return { register_kv_query: { ...query, keys: [] } };
   if (name === "integration_tests_register_query_empty_path")
     return { register_kv_query: { ...query, keys: [{ path: "", key: "AQ==" }] } };
   return execute;
