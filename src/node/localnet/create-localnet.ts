@@ -2,12 +2,12 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { type Service, supervise } from "../../base/service.ts";
-import type { Application } from "../../chain/abci.ts";
+import { createApp } from "../../chain/app.ts";
 import type { StateStorage } from "../../chain/store/state-storage.ts";
 import { createDeferred } from "../../ops/deferred.ts";
 import type { HttpRoute } from "../../ops/http-route.ts";
 import { createHttpService, type HttpService } from "../../ops/http-service.ts";
-import type { Secret } from "../../ops/secret.ts";
+import type { Secret } from "../../base/secret.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { createNode, type Node, type RunningNode } from "../create-node.ts";
 import type { FaceAddress } from "../node-options.ts";
@@ -48,7 +48,6 @@ export interface LocalnetOptions {
 export interface LocalnetDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly createApp: (chain: ChainProfile, storage: StateStorage) => Application;
   /** REST, gRPC and whatever else shows a chain. */
   readonly faces?: (chain: ChainProfile) => readonly FaceFactory[];
 }
@@ -143,7 +142,7 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
   return {
     clock: deps.clock,
     logger: deps.logger.child({ chain: profile.chainId }),
-    createApp: (storage: StateStorage) => deps.createApp(profile, storage),
+    createApp: (storage: StateStorage) => createApp({ ...profile, kind: profile.part }, { storage }),
     faces: deps.faces?.(profile) ?? [],
   };
 }

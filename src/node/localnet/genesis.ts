@@ -1,5 +1,4 @@
 import { encodeBech32 } from "../../base/bech32.ts";
-import { toBase64, utf8 } from "../../base/bytes.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { openConnectionGenesis } from "../../chain/modules/ibc/open-connection.ts";
 import { classicContractAddress } from "../../chain/modules/wasm/address.ts";
@@ -129,7 +128,7 @@ function consumerState(chain: ChainProfile): JsonObject {
           admin: operator,
           code_id: "1",
           label: "icq-consumer",
-          msg: jsonBytes({}),
+          msg: {},
           funds: [{ denom: chain.denom, amount: CONTRACT_FUNDS }],
         },
       },
@@ -137,15 +136,10 @@ function consumerState(chain: ChainProfile): JsonObject {
         execute_contract: {
           sender: operator,
           contract: consumerAddress(),
-          msg: jsonBytes(register),
+          msg: register,
           funds: [],
         },
       },
     ],
   };
-}
-
-/** A contract's message as the genesis document carries it: base64 of its JSON. */
-function jsonBytes(message: JsonObject): string {
-  return toBase64(utf8(JSON.stringify(message)));
 }

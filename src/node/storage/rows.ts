@@ -15,7 +15,7 @@ export function readRow(row: unknown): Row | undefined {
   const optionalBytes = (column: string): Uint8Array | undefined => {
     const value = row[column];
     if (value === null) return undefined;
-    if (value instanceof Uint8Array) return value;
+    if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.length); // no Buffer
     if (value instanceof ArrayBuffer) return new Uint8Array(value); // from the driver's `all`, unlike its `get`
     throw damaged(column);
   };
