@@ -3,17 +3,18 @@ import { simpleRoot } from "../merkle/simple-tree.ts";
 import type { Validator, ValidatorSet } from "./block-types.ts";
 import { malformed } from "./comet-error.ts";
 import { addressOf } from "./ed25519.ts";
-import { bytesField, messageField, varintField } from "./wire.ts";
+import { varintField } from "./wire.ts";
 
 /** Largest total voting power of a set: an eighth of the largest int64, so that sums cannot overflow in CometBFT. */
 const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
 
+/** How a `SimpleValidator` begins: field 1, a `PublicKey` of 34 bytes, in it field 1 (ed25519), 32 bytes. */
+const ED25519_KEY = Uint8Array.of(0x0a, 0x22, 0x0a, 0x20);
+
 /** Hash of a validator set: Merkle root over public key and power of each, in the set's order. */
 export function validatorsHash(validators: readonly Pick<Validator, "publicKey" | "power">[]): Uint8Array {
   return simpleRoot(
-    validators.map(({ publicKey, power }) =>
-      concat(messageField(1, bytesField(1, publicKey)), varintField(2, power)),
-    ),
+    validators.map(({ publicKey, power }) => concat(ED25519_KEY, publicKey, varintField(2, power))),
   );
 }
 

@@ -95,7 +95,7 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
     if (sig.flag !== BLOCK_ID_FLAG.commit || validator === undefined) continue;
     const first = seen.get(validator);
     if (first !== undefined) {
-      throw badVote(`double vote from ${upperHex(validator.address)} (${first} and ${index})`);
+      throw badVote(`double vote from ${validatorText(validator)} (${first} and ${index})`);
     }
     seen.set(validator, index);
     yield { index, validator };
@@ -160,6 +160,10 @@ function isSameBlock(a: BlockId, b: BlockId): boolean {
 
 function blockIdText(id: BlockId): string {
   return `${upperHex(id.hash)}:${id.parts.total}:${upperHex(id.parts.hash).slice(0, 12)}`;
+}
+
+function validatorText({ address, publicKey, power, priority }: Validator): string {
+  return `Validator{${upperHex(address)} PubKeyEd25519{${upperHex(publicKey)}} VP:${power} A:${priority}}`;
 }
 
 function notEnoughPower(got: bigint, needed: bigint): CometError {

@@ -107,7 +107,7 @@ describe("a commit", () => {
     const doubled = { ...good.commit, signatures: [first, first, ...rest.slice(1)] };
     const level = { numerator: 1n, denominator: 1n };
     expect(refusal(() => verifyCommitLightTrusting(four.set, { ...of, commit: doubled }, level))).toMatch(
-      /^double vote from [0-9A-F]{40} \(0 and 1\)$/,
+      /^double vote from Validator\{[0-9A-F]{40} PubKeyEd25519\{[0-9A-F]{64}\} VP:4 A:-?\d+\} \(0 and 1\)$/,
     );
   });
 
