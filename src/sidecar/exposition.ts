@@ -1,5 +1,5 @@
 /** Labels of a series. */
-export type SeriesLabels = Readonly<Record<string, string>>;
+type SeriesLabels = Readonly<Record<string, string>>;
 
 /** One metric family that is being counted. */
 export interface Family {

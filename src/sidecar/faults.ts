@@ -1,7 +1,7 @@
 import { CodedError } from "../base/errors.ts";
 
 /** Everything that can be made to go wrong, and what it looks like from outside. */
-export const FAULTS = {
+const FAULTS = {
   "sidecar-down": "all three ports refuse; counters begin again at zero when it is cleared",
   "all-prices-missing": "prices answer {} with a fresh timestamp",
   "pair-missing": "the configured pairs are absent from the answer",
@@ -28,7 +28,7 @@ export class UnknownFaultError extends CodedError<{
 }> {}
 
 /** The names, in the order of the table. */
-export const FAULT_NAMES: readonly FaultName[] = Object.keys(FAULTS).filter(isFaultName);
+const FAULT_NAMES: readonly FaultName[] = Object.keys(FAULTS).filter(isFaultName);
 
 /** Reads a fault's name. @throws {UnknownFaultError} that lists the names there are. */
 export function parseFaultName(name: string): FaultName {

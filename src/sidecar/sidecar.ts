@@ -12,7 +12,7 @@ import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";
 import { pageFamilies } from "./sidecar-families.ts";
 
 /** The bound addresses. */
-export interface SidecarAddresses {
+interface SidecarAddresses {
   readonly prices: ListenAddress;
   readonly oracleMetrics: ListenAddress;
   readonly sidecarMetrics: ListenAddress;

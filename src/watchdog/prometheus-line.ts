@@ -8,10 +8,9 @@ export interface Sample {
   readonly timestampMs?: number;
 }
 
-/** Types that a `# TYPE` line may name. */
-export const METRIC_TYPES = ["counter", "gauge", "histogram", "summary", "untyped", "unknown"] as const;
+const METRIC_TYPES = ["counter", "gauge", "histogram", "summary", "untyped", "unknown"] as const;
 
-/** One of {@link METRIC_TYPES}. */
+/** A type that a `# TYPE` line may name. */
 export type MetricType = (typeof METRIC_TYPES)[number];
 
 /** What a comment line says, when it says anything. */

@@ -25,7 +25,7 @@ export interface RoundOptions {
 }
 
 /** Notices that may wait for a webhook; an alert that comes and goes makes two each time. */
-export const MAX_WAITING_NOTICES = 100;
+const MAX_WAITING_NOTICES = 100;
 
 /** Decides what one look means: counts blocks, judges prices, advances the alert. Pure. */
 export function planRound(state: WatchdogState, seen: Observation, options: RoundOptions): Round {

@@ -43,7 +43,7 @@ export interface WatchdogStatus {
 }
 
 /** Last times at which sources were good. */
-export type LastGood = ReadonlyMap<SourceName, number>;
+type LastGood = ReadonlyMap<SourceName, number>;
 
 /** What a status is made of. */
 export interface StatusFacts {

@@ -5,7 +5,7 @@ import type { WebhookConfig } from "../config.ts";
 import { type Notice, noticeBody } from "./notice.ts";
 
 /** A receiver that answered, but not with success. */
-export class WebhookError extends CodedError<{ readonly code: "webhook-refused"; readonly status: number }> {}
+class WebhookError extends CodedError<{ readonly code: "webhook-refused"; readonly status: number }> {}
 
 /** Posts a notice; resolves when the receiver has taken it. */
 export type SendNotice = (notice: Notice, signal: AbortSignal) => Promise<void>;

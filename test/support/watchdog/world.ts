@@ -13,7 +13,7 @@ export interface World {
 }
 
 /** Blocks by what came of their oracle call, and all of them. */
-export interface Truth {
+interface Truth {
   readonly good: bigint;
   readonly bad: bigint;
   readonly height: bigint;
@@ -87,7 +87,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
 }
 
 /** A good page with this text. */
-export function page(text: string, status = 200): Page {
+function page(text: string, status = 200): Page {
   return { status, contentType: "text/plain", body: bodyOf(text) };
 }
 
@@ -96,6 +96,6 @@ async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
 }
 
 /** What a connection to a port that nobody listens on throws. */
-export function refused(): Error {
+function refused(): Error {
   return Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
 }
