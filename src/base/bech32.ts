@@ -10,8 +10,8 @@ export function encodeBech32(prefix: string, bytes: Uint8Array): string {
 
 /** Reads bech32 text; all upper case is allowed, mixed case is not. Throws a plain error that says what is wrong. */
 export function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
-  if (!text.includes("1")) throw new Error("no bech32 separator");
-  const { prefix, words } = bech32.decode(text as `${string}1${string}`, MAX_LENGTH);
+  if (!hasSeparator(text)) throw new Error("no bech32 separator");
+  const { prefix, words } = bech32.decode(text, MAX_LENGTH);
   return { prefix, bytes: bech32.fromWords(words) };
 }
 
@@ -34,4 +34,8 @@ export function isAddress(prefix: string, text: string): boolean {
   } catch {
     return false;
   }
+}
+
+function hasSeparator(text: string): text is `${string}1${string}` {
+  return text.includes("1");
 }

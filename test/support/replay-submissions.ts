@@ -24,7 +24,10 @@ export function replayTxSubmission(chain: RecordedChain, recorded: JsonObject): 
     value: fromBase64(text(encoded)),
   }));
   const undecodable = decodingFault(chain, messages);
-  if (undecodable !== undefined) return { ...undecodable, log: undecodable.message, remarks: [] };
+  if (undecodable !== undefined) {
+    const { code, codespace, message: log } = undecodable;
+    return { code, codespace, log, remarks: [] };
+  }
   const outcome = chain.deliverRecorded(messages);
   return { ...outcome, remarks: sudoRemarks(outcome, recorded) };
 }

@@ -44,7 +44,7 @@ type Step =
 
 const actor = fc.integer({ min: 0, max: 4 });
 const id = fc.bigInt({ min: 0n, max: 12n });
-const step: fc.Arbitrary<Step> = fc.oneof(
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("kv", "tx"), actor }) },
   {
     weight: 8,
@@ -64,7 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant("blocks"), count: fc.integer({ min: 1, max: 15 }) }),
   },
 );
-const steps = fc.array(step, { minLength: 1, maxLength: 60 });
+const steps = fc.array(anyStep, { minLength: 1, maxLength: 60 });
 
 const KV_ROOT = fromHex("dfe3e8d9f17d9a1327445d651a5ff29b3a34b932ffc91e3bec27f45fd168ac2b");
 const KV_PROOF = [

@@ -165,6 +165,21 @@ describe("execution", () => {
     );
   });
 
+  it.each([
+    [`${"[".repeat(200)}${"]".repeat(200)}`, "recursion limit exceeded"],
+    ['{"ok":18446744073709551615}', "an integer beyond 2^53"],
+  ])("refuses a message that a contract could not read exactly: %#", (text, words) => {
+    const value = wire.MsgExecuteContract.encode({
+      sender: ALICE,
+      contract: echo,
+      msg: utf8(text),
+      funds: [],
+    }).finish();
+    const outcome = chain.deliver([{ typeUrl: TYPE_URL.executeContract, value }]);
+    expect([outcome.codespace, outcome.code]).toEqual(["wasm", 5]);
+    expect(outcome.log).toContain(words);
+  });
+
   it("charges for the call and for each byte of the message", () => {
     const short = tell(echo, {}).gasUsed;
     const long = tell(echo, { ignored: "x".repeat(1000) }).gasUsed;
@@ -280,7 +295,7 @@ describe("messages and queries of the module", () => {
       ],
     });
     const info = query.QueryContractInfoResponse.decode(
-      ask("ContractInfo", query.QueryContractInfoRequest.encode({ address }).finish()),
+      askWasm("ContractInfo", query.QueryContractInfoRequest.encode({ address }).finish()),
     );
     expect(info.contractInfo).toMatchObject({
       codeId: 2n,
@@ -326,23 +341,25 @@ describe("messages and queries of the module", () => {
       address: consumer,
       queryData: utf8('{"failure":{}}'),
     }).finish();
-    const { data } = query.QuerySmartContractStateResponse.decode(ask("SmartContractState", smart));
+    const { data } = query.QuerySmartContractStateResponse.decode(askWasm("SmartContractState", smart));
     expect(JSON.parse(new TextDecoder().decode(data))).toEqual({ kv: false, tx: true });
     const raw = query.QueryRawContractStateRequest.encode({
       address: consumer,
       queryData: utf8("failure"),
     }).finish();
-    expect(query.QueryRawContractStateResponse.decode(ask("RawContractState", raw)).data).toEqual(
+    expect(query.QueryRawContractStateResponse.decode(askWasm("RawContractState", raw)).data).toEqual(
       new Uint8Array([2]),
     );
     const all = query.QueryAllContractStateRequest.encode({
       address: consumer,
       pagination: undefined,
     }).finish();
-    expect(query.QueryAllContractStateResponse.decode(ask("AllContractState", all)).models).toHaveLength(1);
+    expect(query.QueryAllContractStateResponse.decode(askWasm("AllContractState", all)).models).toHaveLength(
+      1,
+    );
     const none = query.QueryAllContractStateRequest.encode({ address: BOB, pagination: undefined }).finish();
-    expect(() => ask("AllContractState", none)).toThrow("no such contract");
-    const codes = query.QueryCodesResponse.decode(ask("Codes", new Uint8Array(0)));
+    expect(() => askWasm("AllContractState", none)).toThrow("no such contract");
+    const codes = query.QueryCodesResponse.decode(askWasm("Codes", new Uint8Array(0)));
     expect(codes.codeInfos.map(({ codeId }) => codeId)).toEqual([1n, 2n]);
   });
 });
@@ -493,7 +510,7 @@ function instantiate(change: Partial<wire.MsgInstantiateContract>): PackedMessag
   };
 }
 
-function ask(rpc: string, request: Uint8Array): Uint8Array {
+function askWasm(rpc: string, request: Uint8Array): Uint8Array {
   return chain.query(`/cosmwasm.wasm.v1.Query/${rpc}`, request);
 }
 

@@ -40,6 +40,13 @@ describe("genesis", () => {
     expect([...keeper.queries.entries(chain.world.context())].map(([id]) => id)).toEqual([1n, 2n, 3n, 4n]);
   });
 
+  it("begins with the defaults when there is none", () => {
+    const chain = createIcqChain({ ibc: createFakeIbc() });
+    keeper.setParams(chain.world.context(), { ...defaultParams("untrn"), txQueryRemovalLimit: 1n });
+    chain.icq.initGenesis(chain.world.context(), undefined);
+    expect(keeper.getParams(chain.world.context())).toEqual(defaultParams("untrn"));
+  });
+
   it("takes an all-zero state, which writes no last id", () => {
     expect(keeper.lastId.get(chainOf({}).world.context())).toBeUndefined();
   });

@@ -6,7 +6,7 @@ import type { FilterItem } from "./filter-decoding.ts";
 import { invalidTransactionsFilter } from "./errors.ts";
 
 const OPERATORS: readonly string[] = ["eq", "gt", "gte", "lt", "lte"];
-const FORBIDDEN = "\t\n\r\\()\"'=><";
+const FORBIDDEN: readonly string[] = ["\t", "\n", "\r", "\\", "(", ")", '"', "'", "=", ">", "<"];
 
 /**
  * Checks a `transactions_filter`: a JSON array of `{field, op, value}` (or null), at most `maxFilters` items. The text
@@ -35,8 +35,8 @@ function readFilter(text: string): readonly FilterItem[] {
 }
 
 function itemFault(item: FilterItem): string | undefined {
-  if ([...item.field].some((character) => FORBIDDEN.includes(character)))
-    return `special symbols ${FORBIDDEN} are not allowed`;
+  if (FORBIDDEN.some((character) => item.field.includes(character)))
+    return `special symbols ${FORBIDDEN.join("")} are not allowed`;
   if (item.field === "") return "field couldn't be empty";
   return valueFault(item.value) ?? operatorFault(item.op);
 }

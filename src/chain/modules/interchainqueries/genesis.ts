@@ -11,7 +11,8 @@ import { invalidQueryId, unexpectedQueryTypeGenesis } from "./errors.ts";
 import { validateTransactionsFilter } from "./filter.ts";
 import * as keeper from "./keeper.ts";
 import { validateRegisteredKeys } from "./key-list.ts";
-import { ZERO_PARAMS } from "./params.ts";
+import { defaultParams, ZERO_PARAMS } from "./params.ts";
+import type { InterchainqueriesOptions } from "./types.ts";
 
 const GENESIS_TYPE = "neutron.interchainqueries.GenesisState";
 const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
@@ -27,9 +28,14 @@ interface OwnState {
 /**
  * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and, when they are there,
  * `last_query_id`, `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. Without `last_query_id` the
- * highest id counts. Throws with the path of what is wrong.
+ * highest id counts; without a genesis the parameters are the defaults. Throws with the path of what is wrong.
  */
-export function initGenesis(context: Context, genesis: JsonValue | undefined, bech32Prefix: string): void {
+export function initGenesis(
+  context: Context,
+  genesis: JsonValue | undefined,
+  { bech32Prefix, denom }: Pick<InterchainqueriesOptions, "bech32Prefix" | "denom">,
+): void {
+  if (genesis === undefined) return keeper.setParams(context, defaultParams(denom));
   if (!isRecord(genesis)) throw new Error("interchainqueries: an object was expected");
   const state = GenesisState.decode(messageFromJson(GENESIS_TYPE, deployedPart(genesis)));
   const params = state.params ?? ZERO_PARAMS;

@@ -41,7 +41,7 @@ export function createInterchainqueriesModule(
     messages: messageHandlers(environment),
     queries: createQueryHandlers(options.chainName, deps.ibc),
     endBlock: cleanUpRemovedQueries,
-    initGenesis: (context, genesis) => initGenesis(context, genesis, options.bech32Prefix),
+    initGenesis: (context, genesis) => initGenesis(context, genesis, options),
     exportGenesis,
     handleBinding: (context, contract, message) => handleBinding(context, contract, message, environment),
     answerBinding,

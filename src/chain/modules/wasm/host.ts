@@ -1,6 +1,5 @@
-import type { JsonValue } from "../../../base/json.ts";
 import { errorText } from "../../../base/errors.ts";
-import { fromUtf8, utf8 } from "../../../base/bytes.ts";
+import { utf8 } from "../../../base/bytes.ts";
 import type { ContractInfo } from "../../../proto/gen/cosmwasm/wasm/v1/types.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
@@ -15,6 +14,7 @@ import * as errors from "./errors.ts";
 import { callEvent, contractEvents } from "./events.ts";
 import { chargeCall, chargeEvents } from "./gas.ts";
 import { codes, contracts, contractStore, createCodeRegistry, readOnly, takeInstance } from "./keeper.ts";
+import { parseMessageJson } from "./message-json.ts";
 import type { ContractQuerier } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
@@ -126,7 +126,11 @@ export function createContractHost(
           deps.bank.sendCoins(context, contract.creator, address, contract.funds);
         const caller = { sender: contract.creator, funds: contract.funds };
         const response = refusable(errors.instantiateFailed, () =>
-          code.instantiate(scopeOf(context, address, bytes, true), caller, parseJson(contract.message)),
+          code.instantiate(
+            scopeOf(context, address, bytes, true),
+            caller,
+            parseMessageJson(contract.message),
+          ),
         );
         contracts.set(context, bytes, infoOf(context, contract));
         context.emit(callEvent("instantiate", address, contract.codeId));
@@ -139,7 +143,7 @@ export function createContractHost(
         chargeCall(context, message.length, "execute");
         if (caller.funds.length > 0) deps.bank.sendCoins(context, caller.sender, address, caller.funds);
         const response = refusable(errors.executeFailed, () =>
-          entryOf(code, "execute")(scopeOf(context, address, bytes, true), caller, parseJson(message)),
+          entryOf(code, "execute")(scopeOf(context, address, bytes, true), caller, parseMessageJson(message)),
         );
         context.emit(callEvent("execute", address));
         return finish(context, address, response) ?? new Uint8Array(0);
@@ -151,7 +155,7 @@ export function createContractHost(
         const encoded = utf8(message);
         chargeCall(context, encoded.length, "sudo");
         const response = refusable(errors.executeFailed, () =>
-          entryOf(code, "sudo")(scopeOf(context, address, bytes, true), parseJson(encoded)),
+          entryOf(code, "sudo")(scopeOf(context, address, bytes, true), parseMessageJson(encoded)),
         );
         context.emit(callEvent("sudo", address));
         return finish(context, address, response) ?? new Uint8Array(0);
@@ -173,7 +177,10 @@ export function createContractHost(
         const { bytes, code } = load(context, address);
         chargeCall(context, message.length, "query");
         return refusable(errors.queryFailed, () => {
-          const answer = entryOf(code, "query")(scopeOf(context, address, bytes, false), parseJson(message));
+          const answer = entryOf(code, "query")(
+            scopeOf(context, address, bytes, false),
+            parseMessageJson(message),
+          );
           return utf8(JSON.stringify(answer));
         });
       }),
@@ -216,19 +223,6 @@ function refusable<T>(failed: ErrorKind, call: () => T): T {
     return call();
   } catch (error) {
     throw error instanceof ContractFault ? failed(error.message) : error;
-  }
-}
-
-/** Integers that a JavaScript number cannot hold are refused rather than rounded. */
-function parseJson(bytes: Uint8Array): JsonValue {
-  try {
-    return JSON.parse(fromUtf8(bytes), (_key, value: unknown) => {
-      if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
-        throw new RangeError("an integer beyond 2^53");
-      return value;
-    });
-  } catch (error) {
-    throw new ContractFault(`Error parsing into type Message: ${errorText(error)}`);
   }
 }
 

@@ -86,10 +86,11 @@ export function contractStore(context: Context, address: Uint8Array): KVStore {
 
 /** A view that refuses writes: a query must not change anything. */
 export function readOnly(store: KVStore): KVStore {
-  const refuse = (): never => {
-    throw new Error("this is a bug: a contract wrote during a query");
-  };
-  return { ...store, set: refuse, delete: refuse };
+  return { ...store, set: refuseWrite, delete: refuseWrite };
+}
+
+function refuseWrite(): never {
+  throw new Error("this is a bug: a contract wrote during a query");
 }
 
 function* withoutPrefix(entries: IterableIterator<Entry>, length: number): IterableIterator<Entry> {

@@ -21,10 +21,6 @@ const SERVICE = "/cosmwasm.wasm.v1.Query";
 
 /** Queries about codes and contracts, and to contracts. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
-  const handler = (rpc: string, query: QueryHandler["query"]): QueryHandler => ({
-    path: `${SERVICE}/${rpc}`,
-    query,
-  });
   const read = (address: string): Uint8Array => readAddress(bech32Prefix, address);
   return [
     handler("ContractInfo", (context, request) => contractInfo(context, request, read)),
@@ -39,6 +35,10 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
     handler("Code", queryCode),
     handler("Codes", queryCodes),
   ];
+}
+
+function handler(rpc: string, query: QueryHandler["query"]): QueryHandler {
+  return { path: `${SERVICE}/${rpc}`, query };
 }
 
 type ReadAddress = (address: string) => Uint8Array;
