@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Secret } from "./secret.ts";
+import type { Secret } from "../base/secret.ts";
 import { ClientError } from "./errors.ts";
 
 /** Where a chain's CometBFT RPC is reached. */

@@ -5,7 +5,7 @@ import {
   type OfflineDirectSigner,
 } from "@cosmjs/proto-signing";
 import { fromBase64, fromHex } from "../base/bytes.ts";
-import type { Secret } from "./secret.ts";
+import type { Secret } from "../base/secret.ts";
 import { ClientError } from "./errors.ts";
 
 /** Where the private key comes from. */

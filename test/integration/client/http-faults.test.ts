@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { createChainClient, type PooledChainClient } from "../../../src/client/create-chain-client.ts";
 import { ClientError, type ClientFault } from "../../../src/client/errors.ts";
 import { silentObserver } from "../../../src/client/rpc-caller.ts";

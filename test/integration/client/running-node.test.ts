@@ -16,7 +16,7 @@ import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/comet
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import { accountsOf } from "../../../src/node/localnet/accounts.ts";
 import { localnetSeeds, remoteGenesis } from "../../../src/node/localnet/genesis.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { MsgSend } from "../../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
@@ -178,6 +178,7 @@ describe("the client against a running node", () => {
     const running = subscription.run(stop.signal);
     expect((await subscription.next(stop.signal)).kind).toBe("connected");
     const sent = await sender().send([transfer("3")], 200_000n, signal);
+    expect(sent.confirmation.kind).toBe("included");
     const seen: string[] = [];
     let blocks = 0;
     while (seen.length === 0) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { parseEndpoint } from "../../../src/client/endpoint.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 

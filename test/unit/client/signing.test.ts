@@ -12,7 +12,7 @@ import { MsgSend } from "cosmjs-types/cosmos/bank/v1beta1/tx";
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { decodeAccount } from "../../../src/client/account.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 import {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { parseDec18 } from "../../../src/base/decimal.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { createTxSender } from "../../../src/client/create-tx-sender.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 import type { SendLimits } from "../../../src/client/send-transaction.ts";
