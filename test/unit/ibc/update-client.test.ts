@@ -5,6 +5,7 @@ import { updateHeader } from "../../../src/comet/update-header.ts";
 import { packClientState, TENDERMINT_TYPE } from "../../../src/chain/modules/ibc/client/client-state.ts";
 import { packConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
 import { createClient } from "../../../src/chain/modules/ibc/client/create-client.ts";
+import { createLocalhostClient } from "../../../src/chain/modules/ibc/client/localhost.ts";
 import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
 import { recoverClient } from "../../../src/chain/modules/ibc/client/recover-client.ts";
 import { updateClient } from "../../../src/chain/modules/ibc/client/update-client.ts";
@@ -314,6 +315,36 @@ describe("other ways", () => {
     const later = at(4000n);
     expect(failure(() => recoverClient(later, CLIENT, "07-tendermint-1"))).toBe(
       "client/26 subject client state latest height is greater or equal to substitute client state latest height (2-10 >= 2-5): invalid height",
+    );
+  });
+
+  it("a frozen client recovers, but only with a substitute of the same settings", () => {
+    const fork = block(10n, { appHash: new Uint8Array(32) });
+    updateClient(at(11n), CLIENT, headerAny(block(11n), 10n));
+    updateClient(at(12n), CLIENT, headerAny(block(11n, { appHash: fork.header.appHash }), 10n));
+    expect(ibcKeeper.getClientStatus(at(12n), CLIENT)).toBe("Frozen");
+    const newer = block(15n);
+    const state = tendermintClientState(REMOTE, height(15n), { ...SETTINGS, maxClockDriftNs: 1n });
+    const { timeNs, appHash: root, nextValidatorsHash } = newer.header;
+    const consensus = packConsensusState({ timeNs, root, nextValidatorsHash });
+    createClient(at(15n), packClientState({ type: TENDERMINT_TYPE, state }), consensus);
+    expect(failure(() => recoverClient(at(16n), CLIENT, "07-tendermint-1"))).toBe(
+      "client/27 failed to validate substitute client: subject client state does not match substitute client state: invalid client state substitute",
+    );
+    create(newer);
+    recoverClient(at(16n), CLIENT, "07-tendermint-2");
+    expect(ibcKeeper.getClientStatus(at(16n), CLIENT)).toBe("Active");
+    expect(rootAt(15n)).toBe(toHex(newer.header.appHash));
+    expect(openClientStore(at(16n), CLIENT).processed(height(15n))?.height.revisionHeight).toBe(1015n);
+  });
+
+  it("the localhost client takes no headers, and has no height that a query could use", () => {
+    createLocalhostClient(at(10n));
+    expect(failure(() => updateClient(at(11n), "09-localhost", headerAny(block(11n), 10n)))).toBe(
+      "client/23 client message verification is unsupported by the localhost client: unable to update light client",
+    );
+    expect(failure(() => ibcKeeper.clientLatestHeight(at(11n), "09-localhost"))).toBe(
+      "client/10 expected 07-tendermint, got 09-localhost: invalid client type",
     );
   });
 });

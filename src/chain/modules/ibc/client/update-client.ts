@@ -2,7 +2,7 @@ import type { Any } from "../../../../proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { ClientState, Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { ErrClientNotActive, ErrClientNotFound, ErrInvalidClientType } from "../errors.ts";
+import { ErrClientNotActive, ErrClientNotFound, ErrUpdateClientFailed } from "../errors.ts";
 import { clientUpdated, misbehaviourFound } from "../events.ts";
 import { compareHeights, ZERO_HEIGHT } from "../height.ts";
 import { type ClientMessage, unpackClientMessage } from "../tendermint/client-message.ts";
@@ -31,8 +31,9 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
   if (status !== "Active") {
     throw ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
   }
-  if (client.type !== TENDERMINT_TYPE)
-    throw ErrInvalidClientType(`client of type ${client.type} has no headers`);
+  if (client.type !== TENDERMINT_TYPE) {
+    throw ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
+  }
   verifyMessage(context, client.state, message, store);
   const of = { clientId, clientType: client.type };
   if (isMisbehaviour(message, store)) {
