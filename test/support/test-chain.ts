@@ -57,16 +57,22 @@ function toAccount(account: GenesisAccount, index: number): JsonValue {
   };
 }
 
+/** What a test may choose. */
+export interface TestChainOptions extends Partial<AppOptions> {
+  readonly chainId?: string;
+  readonly initialHeight?: bigint;
+  /** Sees what the first block changed. */
+  readonly onCommit?: (changes: CommitChanges) => void;
+}
+
 /** Starts an application with this genesis and commits one empty block. */
-export function startTestChain(
-  appState: JsonObject,
-  options: Partial<AppOptions> & { readonly chainId?: string; readonly initialHeight?: bigint } = {},
-): TestChain {
-  const app = createApp({ kind: "local", denom: "untrn", ...options });
-  const { chainId = "test-1", initialHeight = 1n } = options;
+export function startTestChain(appState: JsonObject, options: TestChainOptions = {}): TestChain {
+  const { chainId = "test-1", initialHeight = 1n, onCommit, ...chosen } = options;
+  const app = createApp({ kind: "local", denom: "untrn", ...chosen });
   app.initChain({ chainId, timeNs: GENESIS_NS, initialHeight, validators: [], appState });
   const chain = continueTestChain(app, initialHeight - 1n);
-  chain.block();
+  const { changes } = chain.block();
+  onCommit?.(changes);
   return chain;
 }
 

@@ -47,9 +47,10 @@ export interface MultiStore {
 
 /** Opens the state. Throws `IavlError` when a root that the storage names is missing or broken. */
 export function createMultiStore(options: MultiStoreOptions): MultiStore {
+  if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be kept");
   const trees = new Map([...options.stores].sort().map((name) => [name, openTree(name, options)]));
   const views = new Map<bigint, StoreView>();
-  let kept = [...(options.storage?.heights() ?? [])];
+  let kept = readableHeights(options);
   return {
     height: () => kept.at(-1) ?? 0n,
     view: (height) => {
@@ -85,10 +86,27 @@ function nextHeight(kept: readonly bigint[], options: MultiStoreOptions): bigint
   return latest === undefined ? options.initialHeight : latest + 1n;
 }
 
+/**
+ * Heights of the storage that are still whole. A root that is there has all that is below it: a node goes only when no
+ * kept height needs it. Older heights may be listed after their nodes went.
+ */
+function readableHeights({ storage, keepRecent }: MultiStoreOptions): readonly bigint[] {
+  if (storage === undefined) return [];
+  const recent = storage.heights().slice(-keepRecent);
+  const firstWhole = recent.findIndex((height) =>
+    storage
+      .roots(height)
+      .every(({ store, rootId }) => rootId === undefined || storage.node(store, rootId) !== undefined),
+  );
+  if (recent.length > 0 && firstWhole < 0)
+    throw new Error(`the state of height ${recent.at(-1)} is not whole`);
+  return recent.slice(firstWhole);
+}
+
 function openTree(name: string, options: MultiStoreOptions): IavlTree {
   const { storage } = options;
   if (storage === undefined) return createIavlTree(undefined, options.initialHeight);
-  const versions = storage.heights().map((version) => ({
+  const versions = readableHeights(options).map((version) => ({
     version,
     rootId: storage.roots(version).find(({ store }) => store === name)?.rootId,
   }));
@@ -105,6 +123,7 @@ function commitTrees(
     height,
     appHash: simpleMapRoot(commits.map(({ store, rootHash }) => ({ name: store, hash: rootHash }))),
     writes: commits.flatMap(({ store, writes }) => writes.map((write) => ({ store, ...write }))),
+    expired,
     deletes: [...trees].flatMap(([store, tree]) =>
       expired.flatMap((old) => tree.release(old).map((id) => ({ store, id }))),
     ),

@@ -12,6 +12,8 @@ export interface CommitChanges {
   readonly writes: readonly NodeWrite[];
   /** Nodes that no kept height needs any more. */
   readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
+  /** Heights that can be read no more with this commit: their roots may go. */
+  readonly expired?: readonly bigint[];
   /** Roots of all stores at this height; an absent id is an empty tree. */
   readonly roots: readonly { readonly store: string; readonly rootId: Uint8Array | undefined }[];
 }

@@ -1,0 +1,32 @@
+import { toHex } from "../../src/base/bytes.ts";
+import type { CommitChanges, StateStorage } from "../../src/chain/store/state-storage.ts";
+
+/** What a node keeps of an application's state, in memory. */
+export interface MemoryStorage extends StateStorage {
+  readonly save: (changes: CommitChanges) => void;
+  /** Number of tree nodes that are kept. */
+  readonly size: () => number;
+}
+
+/** Creates an empty storage. */
+export function createMemoryStorage(): MemoryStorage {
+  const nodes = new Map<string, Uint8Array>();
+  const roots = new Map<bigint, CommitChanges["roots"]>();
+  const nameOf = (store: string, id: Uint8Array): string => `${store}/${toHex(id)}`;
+  return {
+    save: (changes) => {
+      for (const { store, id, bytes } of changes.writes) nodes.set(nameOf(store, id), bytes);
+      for (const { store, id } of changes.deletes) nodes.delete(nameOf(store, id));
+      roots.set(changes.height, changes.roots);
+      for (const height of roots.keys()) if (height < changes.height - BigInt(KEPT - 1)) roots.delete(height);
+    },
+    size: () => nodes.size,
+    latestHeight: () => [...roots.keys()].at(-1),
+    heights: () => [...roots.keys()],
+    roots: (height) => roots.get(height) ?? [],
+    node: (store, id) => nodes.get(nameOf(store, id)),
+  };
+}
+
+/** Heights that the storage keeps roots of; applications in tests keep as many. */
+export const KEPT = 5;
