@@ -26,3 +26,23 @@ export function parseWhole(text: string, least: number, most: number): number {
 function parsePortOffset(text: string): number {
   return parseWhole(text, 0, MAX_PORT_OFFSET);
 }
+
+/** `--block-time MS`: shortest time between two blocks, ms. */
+export function blockTimeOption(): Option {
+  return new Option("--block-time <ms>", "shortest time between two blocks")
+    .default(1_000)
+    .argParser((text) => parseWhole(text, 50, 60_000));
+}
+
+/** Voting powers such as "10,3,3"; one validator of power 10 unless given. */
+export function powersOption(flag: string, description: string): Option {
+  return new Option(`${flag} <powers>`, `${description}, comma-separated`)
+    .default([10n], "10")
+    .argParser(parsePowers);
+}
+
+function parsePowers(text: string): readonly bigint[] {
+  const powers = text.split(",").map((part) => BigInt(parseWhole(part, 1, 1_000_000_000)));
+  if (powers.length > 200) throw new InvalidArgumentError("at most 200 validators were expected");
+  return powers;
+}

@@ -1,8 +1,13 @@
 import { Command } from "commander";
 import { readBuildInfo } from "../ops/build-info.ts";
 import type { CliContext } from "./cli-context.ts";
+import { configCommand } from "./commands/config-validate.ts";
+import { localnetCommand } from "./commands/localnet.ts";
 import { proofCommand } from "./commands/proof-verify.ts";
+import { relayerCommand } from "./commands/relayer-start.ts";
+import { upCommand } from "./commands/up.ts";
 import { versionCommand } from "./commands/version.ts";
+import { watchdogCommand } from "./commands/watchdog-start.ts";
 
 /** The command line: one file per command. Parsing throws instead of ending the process. */
 export function createProgram(context: CliContext): Command {
@@ -12,7 +17,16 @@ export function createProgram(context: CliContext): Command {
     )
     .version(readBuildInfo().version, "-V, --version")
     .showHelpAfterError("(add --help for what this command takes)");
-  for (const command of [proofCommand(context), versionCommand(context)]) program.addCommand(command);
+  const commands = [
+    upCommand(context),
+    localnetCommand(context),
+    relayerCommand(context),
+    watchdogCommand(context),
+    proofCommand(context),
+    configCommand(context),
+    versionCommand(context),
+  ];
+  for (const command of commands) program.addCommand(command);
   return throwing(program);
 }
 

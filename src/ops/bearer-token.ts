@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Secret } from "./secret.ts";
+import type { Secret } from "../base/secret.ts";
 
 /** Whether an `Authorization` header carries this bearer token; takes the same time for every wrong token. */
 export function hasBearerToken(header: string | undefined, token: Secret): boolean {

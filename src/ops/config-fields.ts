@@ -4,7 +4,7 @@ import { z } from "zod";
 import { errorText } from "../base/errors.ts";
 import { faultText, receivedText } from "./config-issue.ts";
 import { parseDurationMs } from "./duration.ts";
-import { Secret } from "./secret.ts";
+import { Secret } from "../base/secret.ts";
 
 /** An address to listen on. */
 export interface ListenAddress {

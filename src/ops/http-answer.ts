@@ -4,7 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { hasBearerToken } from "./bearer-token.ts";
 import { BodyTooLargeError, readBody } from "./http-body.ts";
 import { errorReply, type HttpReply, type HttpRequest, type HttpRoute, matchRoute } from "./http-route.ts";
-import type { Secret } from "./secret.ts";
+import type { Secret } from "../base/secret.ts";
 
 /** How a server answers. */
 export interface AnswerOptions {

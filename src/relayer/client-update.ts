@@ -22,16 +22,9 @@ export interface HeaderDeps {
   readonly nowNs: () => bigint;
 }
 
-/** Whether the client already knows the header of this height, so that no update needs to be paid for. */
-export async function knowsHeight(
-  deps: HeaderDeps,
-  client: LightClientState,
-  at: RemoteHeight,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (isSame(client.latestHeight, at)) return true;
-  if (client.latestHeight.revision === at.revision && client.latestHeight.height < at.height) return false;
-  return (await deps.local.consensusHeights(client.clientId, signal)).some((height) => isSame(height, at));
+/** Whether the client has the header of this height already, so that no update needs to be paid for. */
+export function knowsHeight(client: LightClientState, at: RemoteHeight): boolean {
+  return client.latestHeight.revision === at.revision && client.latestHeight.height === at.height;
 }
 
 /**
@@ -94,10 +87,6 @@ export function updateClientMessage(clientId: string, header: Uint8Array, signer
 /** Whether a message of a transaction is a client update. */
 export function isClientUpdate(message: WireMessage): boolean {
   return message.typeUrl === UPDATE_URL;
-}
-
-function isSame(a: RemoteHeight, b: RemoteHeight): boolean {
-  return a.revision === b.revision && a.height === b.height;
 }
 
 /** The revision in a chain id's "-N" ending, 0 without one, as IBC reads it. */

@@ -58,6 +58,7 @@ export interface ReadPoint {
  */
 export async function runRound(lane: Lane, due: readonly QueryState[], signal: AbortSignal): Promise<void> {
   const point = await readPoint(lane, signal);
+  if (point === undefined) return;
   const candidates = oldestFirst(due).filter(({ query }) => isNewer(point.at, query.lastRemoteHeight));
   if (candidates.length === 0) return;
   const results = await proveCandidates(lane, point, candidates, signal);
@@ -71,24 +72,39 @@ export async function runRound(lane: Lane, due: readonly QueryState[], signal: A
   }
 }
 
-/** The newest remote block whose state can be proven to the connection's client. Throws `RelayError`. */
-export async function readPoint(lane: Lane, signal: AbortSignal): Promise<ReadPoint> {
+/** A chain answers proofs from height 2 on, which block 3 proves. */
+const FIRST_PROVING_BLOCK = 3n;
+
+/**
+ * The newest remote block whose state can be proven to the connection's client; undefined while the remote chain is
+ * only beginning. Throws `RelayError`.
+ */
+export async function readPoint(lane: Lane, signal: AbortSignal): Promise<ReadPoint | undefined> {
   const [status, clientId] = await Promise.all([
     lane.remote.status(signal),
     lane.local.clientOfConnection(lane.connectionId, signal),
   ]);
-  if (status.latestHeight < status.earliestHeight + 1n || status.latestHeight < 2n) {
-    throw new RelayError(
-      { code: "remote-behind", chainId: status.chainId, height: status.latestHeight },
-      `remote chain ${status.chainId} is at height ${status.latestHeight}: the first provable state is at height 1, proven by block 2`,
-    );
-  }
+  if (status.latestHeight < FIRST_PROVING_BLOCK) return undefined;
   const [block, client] = await Promise.all([
     lane.remote.lightBlock(status.latestHeight, signal),
     activeClient(lane, clientId, signal),
   ]);
   requireSameChain(lane, client, status.chainId);
+  requireAhead(client, block);
   return { client, block, at: { revision: revisionOf(client.chainId), height: block.height - 1n } };
+}
+
+/**
+ * A block below what the client knows comes from an endpoint that lags, or from a chain that started over: its header
+ * would contradict the client's, which freezes the client for good.
+ */
+function requireAhead(client: LightClientState, block: LightBlockBytes): void {
+  const known = client.latestHeight;
+  if (known.revision !== revisionOf(client.chainId) || block.height >= known.height) return;
+  throw new RelayError(
+    { code: "remote-behind", chainId: client.chainId, height: block.height },
+    `the endpoint of ${client.chainId} is at height ${block.height}, behind height ${known.height} that ${client.clientId} knows: waiting until it is ahead`,
+  );
 }
 
 async function activeClient(lane: Lane, clientId: string, signal: AbortSignal): Promise<LightClientState> {
@@ -144,8 +160,7 @@ async function clientUpdate(
 ): Promise<WireMessage | undefined> {
   const { client, block } = point;
   const deps = headerDeps(lane);
-  if (await knowsHeight(deps, client, { revision: point.at.revision, height: block.height }, signal))
-    return undefined;
+  if (knowsHeight(client, { revision: point.at.revision, height: block.height })) return undefined;
   lane.metrics.clientUpdates.inc({ connection_id: lane.connectionId });
   return updateClientMessage(
     client.clientId,

@@ -36,6 +36,7 @@ export async function runTxRound(
   signal: AbortSignal,
 ): Promise<void> {
   const point = await readPoint(lane, signal);
+  if (point === undefined) return;
   const headers = createHeaderCache(lane, point, signal);
   for (const state of due) {
     signal.throwIfAborted();

@@ -50,3 +50,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function show(value: unknown): string {
   return value === undefined ? "nothing" : JSON.stringify(value);
 }
+
+/** Paths of objects with the same members in another order; of a list only the first item is looked at. */
+export function orderDifferences(expected: unknown, actual: unknown, path = ""): readonly string[] {
+  if (Array.isArray(expected) && Array.isArray(actual)) {
+    return orderDifferences(expected[0], actual[0], `${path}[]`);
+  }
+  if (!isObject(expected) || !isObject(actual)) return [];
+  const shared = Object.keys(expected).filter((name) => name in actual);
+  const order = Object.keys(actual).filter((name) => name in expected);
+  const here = shared.join() === order.join() ? [] : [`${path}: expected ${shared.join()}, got ${order.join()}`];
+  return [...here, ...shared.flatMap((name) => orderDifferences(expected[name], actual[name], `${path}.${name}`))];
+}

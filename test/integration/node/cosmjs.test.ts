@@ -50,7 +50,7 @@ describe("a stock Comet38Client", () => {
 
   it("reads and subscribes over WebSocket", async () => {
     const socket = new WebsocketClient(node.rpcUrl.replace("http", "ws"));
-    const client = await Comet38Client.create(socket);
+    const client = Comet38Client.create(socket);
     const headers: number[] = [];
     const keys: (string | undefined)[] = [];
     const first = client

@@ -156,7 +156,7 @@ describe("a localnet", () => {
     const { view } = localnet.running.chains.remote ?? expect.unreachable("no remote chain");
     const { latestHeight } = view.status();
     expect(await (await control("/chains/remote-1/blocks", { count: 3 })).json()).toEqual({
-      height: Number(latestHeight) + 3,
+      height: (latestHeight + 3n).toString(),
     });
     const added = await control("/chains/remote-1/validators", { index: 9, power: "6" });
     expect(added.status).toBe(200);

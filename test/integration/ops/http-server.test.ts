@@ -5,7 +5,7 @@ import { jsonReply, textReply, type HttpRoute } from "../../../src/ops/http-rout
 import { type HttpServerOptions, type OpenHttpServer, openHttpServer } from "../../../src/ops/http-server.ts";
 import { createHttpService } from "../../../src/ops/http-service.ts";
 import { PortInUseError } from "../../../src/ops/listen-error.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 
 const open: OpenHttpServer[] = [];
 

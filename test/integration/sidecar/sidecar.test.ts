@@ -5,7 +5,7 @@ import { z } from "zod";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { type OpenHttpServer, openHttpServer } from "../../../src/ops/http-server.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { createFaultRoutes } from "../../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
 import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";

@@ -8,7 +8,7 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import { type HttpReply, type HttpRoute, textReply } from "../../../src/ops/http-route.ts";
 import { openHttpServer } from "../../../src/ops/http-server.ts";
 import { PortInUseError } from "../../../src/ops/listen-error.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { createSidecar } from "../../../src/sidecar/sidecar.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
 import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";

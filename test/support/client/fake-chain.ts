@@ -22,8 +22,9 @@ type BroadcastFate =
   | "out-of-gas"
   /** in the block, with code 5 */
   | "fails-in-block"
-  /** JSON-RPC error */
-  | "mempool-full";
+  /** JSON-RPC errors */
+  | "mempool-full"
+  | "too-large";
 
 /** A transaction that reached the chain. */
 interface SeenTx {
@@ -80,6 +81,8 @@ export function createFakeChain(address: string): FakeChain {
     const fate = chain.fates.shift() ?? "good";
     broadcasts.push(tx);
     if (fate === "mempool-full") throw rpcError("broadcast_tx_sync", "mempool is full: number of txs 5000");
+    if (fate === "too-large")
+      throw rpcError("broadcast_tx_sync", "Tx too large. Max size is 1048576, but got 2000000");
     if (fate === "unreachable") throw unreachable();
     const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
     if (mempool.some((waiting) => waiting.tx.hash === tx.hash))

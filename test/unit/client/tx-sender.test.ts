@@ -151,6 +151,12 @@ describe("a transaction", () => {
     expect(chain.broadcasts).toHaveLength(1);
   });
 
+  it("that is too large for the node is refused, once", async () => {
+    chain.fates.push("too-large");
+    expect((await send(senderOn())).confirmation).toMatchObject({ kind: "refused", codespace: "sdk", code: 21 });
+    expect(chain.broadcasts).toHaveLength(1);
+  });
+
   it("waits for its turn no longer than its signal", async () => {
     const sender = senderOn();
     const stop = new AbortController();

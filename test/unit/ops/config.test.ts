@@ -14,7 +14,7 @@ import {
   type SecretSource,
   secretField,
 } from "../../../src/ops/config-fields.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 
 const SOURCE: SecretSource = {
   environment: (name) => (name === "HOOK" ? " s3cret \n" : undefined),

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { CodedError } from "../../../src/base/errors.ts";
 import { createLogger, type LogLevel } from "../../../src/ops/logger.ts";
-import { Secret } from "../../../src/ops/secret.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { createShutdown, StopRequest } from "../../../src/ops/shutdown.ts";
 
 class SampleError extends CodedError<{ readonly code: "sample"; readonly height: bigint }> {}

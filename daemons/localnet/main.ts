@@ -1,0 +1,167 @@
+import { type Service, supervise } from "../../src/base/service.ts";
+import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
+import {
+  createLocalnet,
+  type Localnet,
+  type LocalnetChainOptions,
+  type LocalnetOptions,
+  type RunningLocalnet,
+} from "../../src/node/localnet/create-localnet.ts";
+import { createGrpcFace } from "../../src/node/grpc/grpc-face.ts";
+import type { FaceAddress } from "../../src/node/node-options.ts";
+import type { FaceFactory } from "../../src/node/node-view.ts";
+import { createRestFace } from "../../src/node/rest/rest-face.ts";
+import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
+import type { Secret } from "../../src/base/secret.ts";
+import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
+import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
+import type { Ports } from "./ports.ts";
+
+/** What a localnet is made of. */
+export const LOCALNET_PARTS = ["local", "remote", "sidecar"] as const;
+
+/** One of {@link LOCALNET_PARTS}. */
+export type LocalnetPart = (typeof LOCALNET_PARTS)[number];
+
+/** How a localnet runs. */
+export interface LocalnetDaemonOptions {
+  /** Parts to run in this process; the others may run in their own. */
+  readonly parts: readonly LocalnetPart[];
+  readonly ports: Ports;
+  /** Directory that keeps the chains' state; without it they live in memory. */
+  readonly home: string | undefined;
+  readonly blockTimeMs: number;
+  /** Voting powers of the validators. */
+  readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
+  /** Opens the control face; without it there is none. */
+  readonly controlToken: Secret | undefined;
+}
+
+/** A localnet that is up. */
+export interface LocalnetReady {
+  readonly chains: RunningLocalnet["chains"];
+  readonly faces: readonly DaemonFace[];
+}
+
+const HOST = "127.0.0.1";
+/** As a real node's `client_timeout`. */
+const ORACLE_TIMEOUT_MS = 2_000;
+
+/** Runs the chosen parts until the context's signal fires. Throws the first fault of a part. */
+export async function runLocalnet(
+  options: LocalnetDaemonOptions,
+  context: DaemonContext,
+  onReady: (ready: LocalnetReady) => void,
+): Promise<void> {
+  const sidecar = options.parts.includes("sidecar") ? openSidecar(options, context) : undefined;
+  const localnet = openChains(options, context, sidecar);
+  const services: readonly Service[] = [sidecar, localnet].filter((one) => one !== undefined);
+  Promise.all([localnet?.ready, sidecar?.ready]).then(
+    ([running]) => onReady({ chains: running?.chains ?? {}, faces: facesOf(options) }),
+    () => {}, // the fault comes out of the service
+  );
+  const [first] = await supervise(services, context.signal, context.logger);
+  if (first !== undefined) throw first.fault;
+}
+
+function openSidecar({ ports }: LocalnetDaemonOptions, { clock, logger }: DaemonContext): Sidecar {
+  const listen = {
+    prices: { host: HOST, port: ports.prices },
+    oracleMetrics: { host: HOST, port: ports.oracleMetrics },
+    sidecarMetrics: { host: HOST, port: ports.sidecarMetrics },
+  };
+  return createSidecar(
+    { chainId: CHAINS.local.chainId, seed: 1, listen },
+    { clock, logger: logger.child({ part: "sidecar" }) },
+  );
+}
+
+function openChains(
+  options: LocalnetDaemonOptions,
+  context: DaemonContext,
+  sidecar: Sidecar | undefined,
+): Localnet | undefined {
+  const { parts, ports, home, blockTimeMs, validators, controlToken } = options;
+  const local: LocalnetChainOptions = {
+    rpc: faceAt(ports.localRpc),
+    metrics: faceAt(ports.localMetrics),
+    validatorPowers: validators.local,
+  };
+  const remote: LocalnetChainOptions = { rpc: faceAt(ports.remoteRpc), validatorPowers: validators.remote };
+  const chains = {
+    ...(parts.includes("local") ? { local } : {}),
+    ...(parts.includes("remote") ? { remote } : {}),
+  };
+  if (Object.keys(chains).length === 0) return undefined;
+  const localnetOptions: LocalnetOptions = {
+    chains,
+    blockTimeMs,
+    remoteRpcUrl: `http://${HOST}:${ports.remoteRpc}`,
+    oracle: { address: `http://${HOST}:${ports.prices}`, timeoutMs: ORACLE_TIMEOUT_MS },
+    ...(home === undefined ? {} : { home }),
+    ...(controlToken === undefined || !parts.includes("local")
+      ? {}
+      : { control: controlFace(options, controlToken, sidecar) }),
+  };
+  return createLocalnet(localnetOptions, {
+    clock: context.clock,
+    logger: context.logger,
+    faces: (chain) => chainFaces(chain, ports, context),
+  });
+}
+
+function controlFace(
+  { ports }: LocalnetDaemonOptions,
+  token: Secret,
+  sidecar: Sidecar | undefined,
+): NonNullable<LocalnetOptions["control"]> {
+  return {
+    address: faceAt(ports.control),
+    token,
+    routes: sidecar === undefined ? [] : createFaultRoutes(sidecar),
+  };
+}
+
+/** REST for both chains; gRPC for the local one. */
+function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly FaceFactory[] {
+  const isLocal = chain.part === "local";
+  const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;
+  const service = {
+    chainName: chain.chainName,
+    consensusPrefix: `${chain.bech32Prefix}valcons`,
+    rpcAddress: () => rpcAddress,
+  };
+  const rest = createRestFace(
+    { ...faceAt(isLocal ? ports.localRest : ports.remoteRest), ...service },
+    context,
+  );
+  return isLocal ? [rest, createGrpcFace({ ...faceAt(ports.localGrpc), ...service }, context)] : [rest];
+}
+
+function faceAt(port: number): FaceAddress {
+  return { host: HOST, port, portOption: "--port-offset" };
+}
+
+function facesOf({ parts, ports, controlToken }: LocalnetDaemonOptions): readonly DaemonFace[] {
+  const face = (name: string, port: number, path = ""): DaemonFace => ({
+    name,
+    url: `http://${HOST}:${port}${path}`,
+  });
+  const control = controlToken === undefined ? [] : [face("localnet control", ports.control)];
+  const byPart: Readonly<Record<LocalnetPart, readonly DaemonFace[]>> = {
+    remote: [face("remote-1 RPC, WebSocket", ports.remoteRpc), face("remote-1 REST", ports.remoteRest)],
+    local: [
+      face("local-1 RPC, WebSocket", ports.localRpc),
+      face("local-1 REST", ports.localRest),
+      { name: "local-1 gRPC", url: `${HOST}:${ports.localGrpc}` },
+      face("local-1 metrics", ports.localMetrics, "/metrics"),
+      ...control,
+    ],
+    sidecar: [
+      face("sidecar prices", ports.prices, "/connect/oracle/v2/prices"),
+      face("sidecar oracle metrics", ports.oracleMetrics, "/metrics"),
+      face("sidecar metrics", ports.sidecarMetrics, "/metrics"),
+    ],
+  };
+  return LOCALNET_PARTS.filter((part) => parts.includes(part)).flatMap((part) => byPart[part]);
+}

@@ -1,0 +1,24 @@
+import { httpUrl } from "../../src/ops/config-fields.ts";
+import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
+import { createMetricsRegistry } from "../../src/ops/metrics.ts";
+import type { WatchdogConfig } from "../../src/watchdog/config.ts";
+import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
+
+/** Hears when the watchdog listens; gets it to ask for its status. */
+export type WatchdogReady = (watchdog: Watchdog, faces: readonly DaemonFace[]) => void;
+
+/** Runs the watchdog until the context's signal fires. Throws `WatchdogError` or a listening error. */
+export async function runOracleWatchdog(
+  config: WatchdogConfig,
+  context: DaemonContext,
+  onReady: WatchdogReady,
+): Promise<void> {
+  const { clock, logger, random, build } = context;
+  const registry = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
+  const watchdog = createWatchdog(config, { clock, logger, random, registry });
+  watchdog.ready.then(
+    (address) => onReady(watchdog, [{ name: "oracle-watchdog", url: httpUrl(address) }]),
+    () => {},
+  );
+  await watchdog.run(context.signal);
+}

@@ -1,0 +1,174 @@
+import { Command } from "commander";
+import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
+import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
+import { portsAt } from "../../../daemons/localnet/ports.ts";
+import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
+import { abortReason, systemClock } from "../../base/clock.ts";
+import { EXIT } from "../../base/exit-codes.ts";
+import { type Service, supervise } from "../../base/service.ts";
+import type { DaemonContext, DaemonFace } from "../../ops/daemon-context.ts";
+import { createDeferred } from "../../ops/deferred.ts";
+import type { LogLevel } from "../../ops/logger.ts";
+import type { Relayer } from "../../relayer/create-relayer.ts";
+import type { Watchdog } from "../../watchdog/watchdog.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { daemonContext } from "../daemon-context.ts";
+import { localnetRelayerConfig, localnetWatchdogConfig } from "../localnet-configs.ts";
+import { blockTimeOption, logLevelOption, portOffsetOption } from "../options.ts";
+import { controlToken, controlTokenFile } from "../state-home.ts";
+import { hasFirstResults, summaryLine, whatIsMissing } from "../up-summary.ts";
+
+interface Options {
+  readonly portOffset: number;
+  readonly blockTime: number;
+  readonly untilFirstResult?: true;
+  readonly logLevel: LogLevel;
+}
+
+/** What a running `up` knows of its parts; a part that is not up yet is undefined. */
+export interface UpParts {
+  readonly chains: LocalnetReady["chains"];
+  readonly relayer: Relayer | undefined;
+  readonly watchdog: Watchdog | undefined;
+}
+
+const FIRST_RESULT_MS = 60_000;
+const SUMMARY_EVERY_MS = 2_000;
+const FIRST_RESULT_POLL_MS = 50;
+
+/** `relaywatch up`: the whole of it in one process. */
+export function upCommand(context: CliContext): Command {
+  return new Command("up")
+    .description("run two chains, a sidecar, the relayer and the watchdog in this process")
+    .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
+    .addOption(blockTimeOption())
+    .addOption(portOffsetOption())
+    .addOption(logLevelOption("warn"))
+    .action((options: Options) => up(options, context));
+}
+
+async function up(options: Options, context: CliContext): Promise<void> {
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(abortReason(context.signal));
+  context.signal.addEventListener("abort", onAbort, { once: true });
+  const parts = createParts(
+    options,
+    { ...daemonContext(context, options.logLevel), signal: stop.signal },
+    context,
+  );
+  const watcher: Service = {
+    name: "up",
+    run: async (signal) => {
+      if (!options.untilFirstResult) return summarize(parts.now, context, signal);
+      await firstResult(parts.now, signal);
+      context.print(summaryLine(parts.now(), context.isTerminal));
+      stop.abort(DONE);
+    },
+  };
+  const [first] = await supervise(
+    [...parts.services, watcher],
+    stop.signal,
+    context.logger(options.logLevel),
+  );
+  context.signal.removeEventListener("abort", onAbort);
+  if (first !== undefined) throw first.fault;
+}
+
+const DONE = new Error("the first results are there");
+
+/** The daemons as services; relayer and watchdog start when the chains listen. */
+function createParts(
+  options: Options,
+  daemon: DaemonContext,
+  context: CliContext,
+): { readonly services: readonly Service[]; readonly now: () => UpParts } {
+  const ports = portsAt(options.portOffset);
+  const chainsUp = createDeferred<LocalnetReady>();
+  let state: UpParts = { chains: {}, relayer: undefined, watchdog: undefined };
+  const printFaces = (faces: readonly DaemonFace[]): void => {
+    for (const { name, url } of faces) context.print(`${name.padEnd(24)} ${url}`);
+  };
+  const localnet = (signal: AbortSignal): Promise<void> =>
+    runLocalnet(
+      {
+        parts: LOCALNET_PARTS,
+        ports,
+        home: undefined,
+        blockTimeMs: options.blockTime,
+        validators: { local: [10n], remote: [10n] },
+        controlToken: controlToken(options.portOffset),
+      },
+      { ...daemon, signal },
+      (ready) => {
+        state = { ...state, chains: ready.chains };
+        printFaces(ready.faces);
+        context.print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
+        chainsUp.resolve(ready);
+      },
+    );
+  const relayer = async (signal: AbortSignal): Promise<void> => {
+    await untilUp(chainsUp.promise, signal);
+    await runIcqRelayer(localnetRelayerConfig(ports, undefined), { ...daemon, signal }, (running, faces) => {
+      state = { ...state, relayer: running };
+      printFaces(faces);
+    });
+  };
+  const watchdog = async (signal: AbortSignal): Promise<void> => {
+    await untilUp(chainsUp.promise, signal);
+    await runOracleWatchdog(
+      localnetWatchdogConfig(ports, undefined),
+      { ...daemon, signal },
+      (running, faces) => {
+        state = { ...state, watchdog: running };
+        printFaces(faces);
+      },
+    );
+  };
+  return {
+    services: [
+      { name: "localnet", run: localnet },
+      { name: "relayer", run: relayer },
+      { name: "watchdog", run: watchdog },
+    ],
+    now: () => state,
+  };
+}
+
+/** Resolves when the chains are up; rejects with the signal's reason when they never come up. */
+function untilUp(chainsUp: Promise<LocalnetReady>, signal: AbortSignal): Promise<unknown> {
+  const stopped = new Promise<never>((_resolve, reject) => {
+    const onAbort = (): void => reject(abortReason(signal));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  return Promise.race([chainsUp, stopped]);
+}
+
+async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<void> {
+  const endMs = performance.now() + FIRST_RESULT_MS;
+  while (!hasFirstResults(now())) {
+    if (performance.now() > endMs) {
+      throw new CliError(
+        EXIT.fatal,
+        `no first result within ${FIRST_RESULT_MS / 1_000} s: ${whatIsMissing(now())}`,
+      );
+    }
+    await pause(FIRST_RESULT_POLL_MS, signal);
+  }
+}
+
+/** Prints the summary at most every {@link SUMMARY_EVERY_MS}: over itself on a terminal, else only when it changed. */
+async function summarize(now: () => UpParts, context: CliContext, signal: AbortSignal): Promise<void> {
+  let last = "";
+  while (!signal.aborted) {
+    const line = summaryLine(now(), context.isTerminal);
+    if (line !== last) context.print(line);
+    last = line;
+    await pause(SUMMARY_EVERY_MS, signal).catch(() => undefined);
+  }
+}
+
+function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  return systemClock.sleep(delayMs, signal);
+}

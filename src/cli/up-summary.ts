@@ -1,0 +1,64 @@
+import pc from "picocolors";
+import { formatPercent } from "../watchdog/policy.ts";
+import type { UpParts } from "./commands/up.ts";
+
+/** Whether a proven result is on the chain and the watchdog has a rate. */
+export function hasFirstResults(parts: UpParts): boolean {
+  return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
+}
+
+/** What is not there yet, in words. */
+export function whatIsMissing(parts: UpParts): string {
+  const missing: string[] = [];
+  if (parts.chains.local === undefined) missing.push("the local chain is not up");
+  if (parts.relayer === undefined) missing.push("the relayer is not up");
+  else if (resultCount(parts) === 0) missing.push(`no query has a result${relayerTrouble(parts)}`);
+  if (parts.watchdog?.status().current.rate === undefined) missing.push("the watchdog has no success rate");
+  return missing.join("; ");
+}
+
+/** Where everything stands, in one line. */
+export function summaryLine(parts: UpParts, colours: boolean): string {
+  const paint = pc.createColors(colours);
+  return [chainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");
+}
+
+type Paint = ReturnType<typeof pc.createColors>;
+
+function chainText({ chains }: UpParts): string {
+  return `local-1 ${heightText(chains.local)}, remote-1 ${heightText(chains.remote)}`;
+}
+
+function heightText(node: UpParts["chains"]["local"]): string {
+  return `${node?.view.status().latestHeight ?? "starting"}`;
+}
+
+function relayerText(parts: UpParts, paint: Paint): string {
+  const status = parts.relayer?.status();
+  if (status === undefined) return "relayer starting";
+  const held = status.queries.filter(({ fault }) => fault !== undefined).length;
+  const fault = status.connections.find((connection) => connection.fault !== undefined)?.fault;
+  const trouble = fault === undefined ? "" : `, ${paint.red(fault)}`;
+  return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${held} held back${trouble}`;
+}
+
+function watchdogText({ watchdog }: UpParts, paint: Paint): string {
+  const status = watchdog?.status();
+  const { rate, tier } = status?.current ?? {};
+  if (status === undefined || rate === undefined) return "watchdog: no rate yet";
+  const alert = status.alert.phase !== "firing" ? "" : `, ${paint.red("ALL PRICES MISSING")}`;
+  return `oracle: ${formatPercent(rate)} %, tier ${tier}${alert}`;
+}
+
+function resultCount(parts: UpParts): number {
+  return parts.relayer?.status().queries.reduce((sum, { results }) => sum + results, 0) ?? 0;
+}
+
+function relayerTrouble(parts: UpParts): string {
+  const status = parts.relayer?.status();
+  const reasons = [
+    ...(status?.connections.flatMap(({ fault }) => fault ?? []) ?? []),
+    ...(status?.queries.flatMap(({ fault }) => fault?.reason ?? []) ?? []),
+  ];
+  return reasons.length === 0 ? "" : ` (${reasons.slice(0, 3).join("; ")})`;
+}

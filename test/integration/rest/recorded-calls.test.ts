@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isRecord } from "../../../src/base/json.ts";
+import { orderDifferences, shapeDifferences, shapeOf } from "../../support/json-shape.ts";
+import { RECORDED_NOW_MS, type RecordedNode, startRecordedNode } from "../../support/recorded-node.ts";
+import { type RecordedRestCall, recordedRestCalls } from "../../support/recorded-rest.ts";
+
+/** What the chain here does not have, by path, and why. All of it answers 501, as a node without the module. */
+const NOT_SERVED: readonly (readonly [path: string, why: string])[] = [
+  ["/ibc/core/channel/", "no packets travel: results come through clients alone"],
+  ["/ibc/apps/transfer/", "no packets travel"],
+  ["/neutron/contractmanager/", "a failed callback fails its message here, so there are no failures to list"],
+  ["/neutron/ibc-rate-limit/", "there are no transfers to limit"],
+  ["/neutron/harpoon/", "hooks follow staking"],
+  ["/neutron/revenue/", "pay is the watchdog's concern"],
+  ["/slinky/", "prices are the sidecar's concern"],
+  ["/cosmos/staking/", "validators come from genesis and by order"],
+  ["/cosmos/slashing/", "validators are not punished"],
+];
+/** Recorded calls to what is not served, without those that the recording node refused with 501 as well. */
+const NOT_SERVED_COUNT = 25;
+
+/** A module account of a module that is not here: it does not exist. */
+const DEX_ACCOUNT = 41;
+
+/** Answers that hold nothing of one chain's own history: they must be equal, not only alike. */
+const EQUAL: ReadonlySet<number> = new Set([
+  0, 1, 3, 6, 7, 8, 9, 12, 13, 14, 18, 19, 27, 34, 37, 38, 39, 42, 43, 44, 45, 48, 60, 61, 62, 64, 69, 70, 71,
+  73, 95, 109, 112,
+]);
+
+const LATEST = "12";
+
+describe("recorded REST calls", () => {
+  let node: RecordedNode;
+  beforeAll(async () => {
+    node = await startRecordedNode();
+  });
+  afterAll(() => node.stop());
+
+  it("are 113", () => expect(recordedRestCalls).toHaveLength(113));
+
+  it(`are served but for ${NOT_SERVED_COUNT}`, () => {
+    expect(recordedRestCalls.filter(isNotServed)).toHaveLength(NOT_SERVED_COUNT);
+    for (const [path] of NOT_SERVED) {
+      expect(recordedRestCalls.some((call) => call.path.startsWith(path))).toBe(true);
+    }
+  });
+
+  it.each(recordedRestCalls.map((call, index) => ({ index, call, name: `${index} ${title(call)}` })))(
+    "$name",
+    async ({ index, call }) => {
+      const answer = await send(node.restUrl, call);
+      const body: unknown = await answer.json();
+      expect(answer.headers.get("content-type")).toBe("application/json");
+      expect(answer.headers.get("x-server-time")).toBe(String(RECORDED_NOW_MS / 1000));
+      if (isNotServed(call)) {
+        expect(answer.status).toBe(501);
+        expect(body).toEqual({ code: 12, message: "Not Implemented", details: [] });
+      } else if (index === DEX_ACCOUNT) {
+        expect(answer.status).toBe(404);
+        expect(body).toEqual({ code: 5, message: "account dex not found", details: [] });
+      } else {
+        expect(answer.status).toBe(call.status);
+        expect(answer.headers.get("grpc-metadata-x-cosmos-block-height")).toBe(expectedHeight(call));
+        compareBodies(index, call, body);
+      }
+    },
+  );
+});
+
+function isNotServed({ path, status }: RecordedRestCall): boolean {
+  return status !== 501 && NOT_SERVED.some(([start]) => path.startsWith(start));
+}
+
+function expectedHeight(call: RecordedRestCall): string | null {
+  if (call.headers["Grpc-Metadata-X-Cosmos-Block-Height"] === undefined) return null;
+  return call.request_headers === undefined ? LATEST : "3";
+}
+
+function compareBodies(index: number, call: RecordedRestCall, body: unknown): void {
+  if (call.status !== 200) {
+    expect(withoutPlaces(body)).toEqual(withoutPlaces(call.body));
+  } else if (EQUAL.has(index)) {
+    expect(JSON.stringify(body)).toBe(JSON.stringify(call.body));
+  } else {
+    expect(shapeDifferences(shapeOf(call.body), shapeOf(body))).toEqual([]);
+    expect(orderDifferences(call.body, body)).toEqual([]);
+  }
+}
+
+/** Without paths of the build, and without gas, which a simulation that ends early counts otherwise here. */
+function withoutPlaces(body: unknown): unknown {
+  if (!isRecord(body) || typeof body["message"] !== "string") return body;
+  const message = body["message"].replaceAll(/ \[\/src\/[^\]]*\]/g, "").replace(/gas used: '\d+'/, "gas used");
+  return { ...body, message };
+}
+
+/** Sends a recorded call; heights below the recorded chain's end are here below 12. */
+function send(url: string, call: RecordedRestCall): Promise<Response> {
+  const { method, request } = call;
+  const body = method === "GET" ? {} : { body: request === undefined ? "" : JSON.stringify(request) };
+  const headers = call.request_headers === undefined ? {} : { "x-cosmos-block-height": "3" };
+  return fetch(`${url}${call.path.replace(/\/500$/, "/5")}`, { method, headers, ...body });
+}
+
+function title({ method, path, note }: RecordedRestCall): string {
+  return `${method} ${path.slice(0, 90)} ${note}`.trimEnd();
+}

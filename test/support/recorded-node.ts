@@ -1,0 +1,96 @@
+import { systemClock } from "../../src/base/clock.ts";
+import { fromBase64 } from "../../src/base/bytes.ts";
+import type { JsonObject, JsonValue } from "../../src/base/json.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { createApp } from "../../src/chain/app.ts";
+import { createGrpcFace } from "../../src/node/grpc/grpc-face.ts";
+import { createRestFace } from "../../src/node/rest/rest-face.ts";
+import { recordedIbcGenesis, record } from "./recorded-client.ts";
+import { RECORDED_SIGNER, recordedBody, recordedQueriesGenesis, recordedTxBase64 } from "./recorded-rest.ts";
+import { startTestNode, testGenesis, type TestNode } from "./test-node.ts";
+
+/** Account whose state the recorded calls ask for. */
+export const RECORDED_ACCOUNT = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
+/** Contract whose state the recorded calls ask for, and that owns the queries here. */
+export const RECORDED_CONTRACT = "neutron1wkwy0xh89ksdgj9hr347dyd2dw7zesmtrue6kfzyml4vdtz6e5wsaldc5h";
+const OTHER_CONTRACT = "neutron1ufs3tlq4umljk0qfe8k5ya0x6hpavn897u2cnf9k0en9jr7qarqq2mt63x";
+
+/** A local chain that stands where the recording was made, with its REST and gRPC faces. */
+export interface RecordedNode extends TestNode {
+  readonly restUrl: string;
+  readonly grpcAddress: string;
+}
+
+/** A second after the remote header that the recorded transaction brings. */
+export const RECORDED_NOW_MS = Date.parse("2026-11-21T12:26:02Z");
+const GENESIS_NS = BigInt(RECORDED_NOW_MS - 3_600_000) * 1_000_000n;
+/** Blocks before the one with the recorded transaction, which is the last. */
+const BLOCKS_BEFORE = 11;
+
+/** Starts the node: accounts, client, queries and contracts of the recording, 11 empty blocks, then the recorded transaction. */
+export async function startRecordedNode(chainName = "neutron"): Promise<RecordedNode> {
+  const logger = silentLogger;
+  const clock = { ...systemClock, nowMs: () => RECORDED_NOW_MS };
+  const context = {
+    host: "127.0.0.1",
+    port: 0,
+    portOption: "--port",
+    chainName,
+    consensusPrefix: "neutronvalcons",
+    rpcAddress: () => "tcp://127.0.0.1:26657",
+  };
+  const genesis = { ...testGenesis("test-1", [100n]), genesisTimeNs: GENESIS_NS, appState: recordedState() };
+  const node = await startTestNode(
+    { chainId: "test-1", moniker: "lab", consensusPrefix: "neutronvalcons" },
+    {
+      clock,
+      createApp: (storage) => createApp({ kind: "local", denom: "untrn", chainName }, { storage }),
+      genesis: (stored) => stored ?? genesis,
+      faces: [createRestFace(context, { clock, logger }), createGrpcFace(context, { logger })],
+    },
+  );
+  node.control.produce(BLOCKS_BEFORE);
+  node.view.broadcast(fromBase64(recordedTxBase64()));
+  node.control.produce(1);
+  return {
+    ...node,
+    restUrl: `http://127.0.0.1:${node.ports.get("rest")}`,
+    grpcAddress: `127.0.0.1:${node.ports.get("grpc")}`,
+  };
+}
+
+function recordedState(): JsonObject {
+  const account = record(recordedBody(`/cosmos/auth/v1beta1/accounts/${RECORDED_ACCOUNT}`)["account"]);
+  const signer = {
+    "@type": "/cosmos.auth.v1beta1.BaseAccount",
+    address: RECORDED_SIGNER.address,
+    pub_key: null,
+    account_number: RECORDED_SIGNER.accountNumber,
+    sequence: RECORDED_SIGNER.sequence,
+  };
+  const balances: JsonValue = [
+    {
+      address: RECORDED_ACCOUNT,
+      coins: recordedBody(`/cosmos/bank/v1beta1/balances/${RECORDED_ACCOUNT}`)["balances"] ?? [],
+    },
+    { address: RECORDED_SIGNER.address, coins: [{ denom: "untrn", amount: "1000000000" }] },
+  ];
+  return {
+    auth: { accounts: [account, signer] },
+    bank: { balances },
+    ibc: recordedIbcGenesis().genesis,
+    interchainqueries: recordedQueriesGenesis(RECORDED_CONTRACT),
+    wasm: {
+      codes: [
+        { name: "icq-consumer", creator: RECORDED_ACCOUNT },
+        { name: "echo", creator: RECORDED_ACCOUNT },
+      ],
+      contracts: [contract(RECORDED_CONTRACT), contract(OTHER_CONTRACT)],
+    },
+  };
+}
+
+function contract(address: string): JsonObject {
+  const recorded = recordedBody(`/cosmwasm/wasm/v1/contract/${RECORDED_CONTRACT}`)["contract_info"];
+  return { contract_address: address, contract_info: { ...record(recorded), code_id: "2" }, contract_state: [] };
+}
