@@ -30,7 +30,7 @@ export interface ProductionDeps {
 export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
   let halted = false;
   let stuck = false;
-  let wake: () => void = () => {};
+  let wake: (() => void) | undefined;
   const produceNow = (): ProducedBlock => {
     const produced = deps.engine.produce();
     stuck = false;
@@ -71,7 +71,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
     },
     resume: () => {
       halted = false;
-      wake();
+      wake?.();
     },
     isHalted: () => halted,
   };

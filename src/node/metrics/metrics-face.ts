@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import type { Logger } from "../../base/logger.ts";
 import { type HttpReply, textReply } from "../../ops/http-route.ts";
-import { openHttpServer } from "../../ops/http-server.ts";
+import { type OpenHttpServer, openHttpServer } from "../../ops/http-server.ts";
 import type { FaceAddress } from "../node-options.ts";
 import type { FaceServer } from "../node-view.ts";
 
@@ -26,11 +26,11 @@ export function createMetricsFace(
       scrapes -= 1;
     }
   };
-  let close: () => Promise<void> = () => Promise.resolve();
+  let server: OpenHttpServer | undefined;
   return {
     name: "metrics",
     listen: async () => {
-      const server = await openHttpServer(
+      server = await openHttpServer(
         {
           name: "node metrics",
           listen: { host: address.host, port: address.port },
@@ -39,9 +39,8 @@ export function createMetricsFace(
         },
         deps,
       );
-      close = server.close;
       return server.address.port;
     },
-    close: () => close(),
+    close: async () => server?.close(),
   };
 }

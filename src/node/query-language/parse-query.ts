@@ -25,15 +25,16 @@ export interface EventQuery {
 /** Longest query text, as CometBFT accepts it in a subscription. */
 export const MAX_QUERY_LENGTH = 512;
 
-const OPERATORS: readonly TokenKind[] = [
-  "< operator",
-  "<= operator",
-  "> operator",
-  ">= operator",
-  "= operator",
-  "CONTAINS operator",
-  "EXISTS operator",
-];
+/** In the order in which CometBFT lists them in its messages. */
+const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
+  ["< operator", "<"],
+  ["<= operator", "<="],
+  ["> operator", ">"],
+  [">= operator", ">="],
+  ["= operator", "="],
+  ["CONTAINS operator", "CONTAINS"],
+  ["EXISTS operator", "EXISTS"],
+]);
 const ORDERED: readonly TokenKind[] = ["number", "timestamp", "datestamp"];
 
 /**
@@ -54,7 +55,7 @@ export function parseQuery(text: string): EventQuery {
 
 function parseCondition(scanner: Scanner): Condition {
   const tag = require(scanner, ["tag"]).text;
-  const operator = toOperator(require(scanner, OPERATORS));
+  const operator = toOperator(require(scanner, [...OPERATORS.keys()]));
   if (operator === "EXISTS") return { tag, operator, operand: undefined };
   return { tag, operator, operand: toOperand(require(scanner, operandKinds(operator))) };
 }
@@ -85,22 +86,9 @@ function operandKinds(operator: Exclude<Operator, "EXISTS">): readonly TokenKind
 }
 
 function toOperator(token: Token): Operator {
-  switch (token.kind) {
-    case "= operator":
-      return "=";
-    case "< operator":
-      return "<";
-    case "<= operator":
-      return "<=";
-    case "> operator":
-      return ">";
-    case ">= operator":
-      return ">=";
-    case "CONTAINS operator":
-      return "CONTAINS";
-    default:
-      return "EXISTS";
-  }
+  const operator = OPERATORS.get(token.kind);
+  if (operator === undefined) throw new Error(`this is a bug: ${token.kind} is no operator`);
+  return operator;
 }
 
 function toOperand(token: Token): Operand {

@@ -45,7 +45,7 @@ const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
 
 /** Creates a scanner of one query. Linear. */
 export function createScanner(query: string): Scanner {
-  const runes = [...query];
+  const runes = Array.from(query);
   let at = 0;
   let bytes = 0;
   let start = 0;

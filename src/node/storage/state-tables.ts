@@ -17,6 +17,7 @@ export function createStateTables(database: Database.Database): StateTables {
   const writeRoot = database.prepare(
     "INSERT OR REPLACE INTO state_roots (height, store, root_id) VALUES (?, ?, ?)",
   );
+  const deleteRoots = database.prepare("DELETE FROM state_roots WHERE height = ?");
   const roots = database.prepare("SELECT store, root_id FROM state_roots WHERE height = ? ORDER BY store");
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
@@ -24,6 +25,7 @@ export function createStateTables(database: Database.Database): StateTables {
     apply: (changes) => {
       for (const write of changes.writes) writeNode.run(write.store, write.id, write.bytes);
       for (const gone of changes.deletes) deleteNode.run(gone.store, gone.id);
+      for (const height of changes.expired ?? []) deleteRoots.run(height);
       for (const root of changes.roots) writeRoot.run(changes.height, root.store, root.rootId ?? null);
     },
     storage: {

@@ -163,7 +163,7 @@ function waitForTx(
   hash: Uint8Array,
   signal: AbortSignal,
 ): { readonly done: Promise<Included>; readonly stop: () => void } {
-  let stop = (): void => {};
+  let stop: (() => void) | undefined;
   const done = new Promise<Included>((resolve, reject) => {
     const stopBlocks = view.onBlock((block, results) => {
       const index = block.txs.findIndex((tx) => equalBytes(sha256(tx), hash));
@@ -178,5 +178,5 @@ function waitForTx(
     };
   });
   done.catch(() => {}); // when CheckTx refuses, nobody waits
-  return { done, stop };
+  return { done, stop: () => stop?.() };
 }
