@@ -25,6 +25,7 @@ export async function broadcastTransaction(
   } catch (fault) {
     if (!(fault instanceof ClientError)) throw fault;
     if (isKnownAlready(fault)) return { kind: "accepted" };
+    if (isTooLarge(fault)) return { ...TX_TOO_LARGE, log: fault.message };
     if (isUnclear(fault)) return { kind: "unclear", fault };
     throw fault;
   }
@@ -41,6 +42,14 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
 function isKnownAlready({ facts }: ClientError): boolean {
   return facts.code === "rpc" && facts.data.includes("tx already exists in cache");
 }
+
+/** The node's own limit, which it reports as a JSON-RPC error: sending it again cannot help, so it is a refusal. */
+function isTooLarge({ facts }: ClientError): boolean {
+  return facts.code === "rpc" && /tx too large/i.test(facts.data);
+}
+
+/** The SDK's code for it. */
+const TX_TOO_LARGE = { kind: "refused", code: 21, codespace: "sdk" } as const;
 
 function isUnclear({ facts }: ClientError): boolean {
   return ["unreachable", "timeout", "http-status", "bad-answer"].includes(facts.code);

@@ -1,5 +1,5 @@
 /** An attribute of an event. */
-export interface WireAttribute {
+interface WireAttribute {
   readonly key: string;
   readonly value: string;
 }

@@ -153,7 +153,11 @@ describe("a transaction", () => {
 
   it("that is too large for the node is refused, once", async () => {
     chain.fates.push("too-large");
-    expect((await send(senderOn())).confirmation).toMatchObject({ kind: "refused", codespace: "sdk", code: 21 });
+    expect((await send(senderOn())).confirmation).toMatchObject({
+      kind: "refused",
+      codespace: "sdk",
+      code: 21,
+    });
     expect(chain.broadcasts).toHaveLength(1);
   });
 
