@@ -59,6 +59,10 @@ export function orderDifferences(expected: unknown, actual: unknown, path = ""):
   if (!isObject(expected) || !isObject(actual)) return [];
   const shared = Object.keys(expected).filter((name) => name in actual);
   const order = Object.keys(actual).filter((name) => name in expected);
-  const here = shared.join() === order.join() ? [] : [`${path}: expected ${shared.join()}, got ${order.join()}`];
-  return [...here, ...shared.flatMap((name) => orderDifferences(expected[name], actual[name], `${path}.${name}`))];
+  const here =
+    shared.join() === order.join() ? [] : [`${path}: expected ${shared.join()}, got ${order.join()}`];
+  return [
+    ...here,
+    ...shared.flatMap((name) => orderDifferences(expected[name], actual[name], `${path}.${name}`)),
+  ];
 }

@@ -92,5 +92,9 @@ function recordedState(): JsonObject {
 
 function contract(address: string): JsonObject {
   const recorded = recordedBody(`/cosmwasm/wasm/v1/contract/${RECORDED_CONTRACT}`)["contract_info"];
-  return { contract_address: address, contract_info: { ...record(recorded), code_id: "2" }, contract_state: [] };
+  return {
+    contract_address: address,
+    contract_info: { ...record(recorded), code_id: "2" },
+    contract_state: [],
+  };
 }

@@ -47,7 +47,9 @@ export function recordedQueriesGenesis(owner: string): JsonObject {
   const queries = new Map<string, JsonObject>();
   for (const { path, body } of recordedRestCalls) {
     if (!path.startsWith(`${QUERIES}/registered_quer`)) continue;
-    const shown = isRecord(body["registered_query"]) ? [body["registered_query"]] : body["registered_queries"];
+    const shown = isRecord(body["registered_query"])
+      ? [body["registered_query"]]
+      : body["registered_queries"];
     for (const query of Array.isArray(shown) ? shown.map(record) : []) queries.set(text(query["id"]), query);
   }
   queries.set("309", query309(owner));

@@ -91,16 +91,22 @@ function compareBodies(index: number, call: RecordedRestCall, body: unknown): vo
 /** Without paths of the build, and without gas, which a simulation that ends early counts otherwise here. */
 function withoutPlaces(body: unknown): unknown {
   if (!isRecord(body) || typeof body["message"] !== "string") return body;
-  const message = body["message"].replaceAll(/ \[\/src\/[^\]]*\]/g, "").replace(/gas used: '\d+'/, "gas used");
+  const message = body["message"]
+    .replaceAll(/ \[\/src\/[^\]]*\]/g, "")
+    .replace(/gas used: '\d+'/, "gas used");
   return { ...body, message };
 }
 
-/** Sends a recorded call; heights below the recorded chain's end are here below 12. */
+/** Sends a recorded call; heights of the recorded chain become heights of this one. */
 function send(url: string, call: RecordedRestCall): Promise<Response> {
   const { method, request } = call;
   const body = method === "GET" ? {} : { body: request === undefined ? "" : JSON.stringify(request) };
   const headers = call.request_headers === undefined ? {} : { "x-cosmos-block-height": "3" };
-  return fetch(`${url}${call.path.replace(/\/500$/, "/5")}`, { method, headers, ...body });
+  return fetch(`${url}${call.path.replace(/\/500$/, "/5").replace("1553", LATEST)}`, {
+    method,
+    headers,
+    ...body,
+  });
 }
 
 function title({ method, path, note }: RecordedRestCall): string {

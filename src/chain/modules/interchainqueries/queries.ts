@@ -4,6 +4,7 @@ import { toChainTypeUrl } from "../../../proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
 import { QueryError, type QueryHandler } from "../../runtime/module.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
+import { ModuleError } from "../../runtime/module-error.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { connectionIdFault } from "./connection-id.ts";
 import { invalidConnectionId, invalidQueryId, protoUnmarshal } from "./errors.ts";
@@ -62,10 +63,19 @@ function inPaging<T>(work: () => T): T {
 function queryRegisteredQuery(context: Context, request: Uint8Array): Uint8Array {
   const { queryId } = wire.QueryRegisteredQueryRequest.decode(request);
   const registeredQuery = wrapErrors(
-    (error) => error.wrap("failed to get registered query by query id"),
+    (error) => withWholeText(error, "failed to get registered query by query id"),
     () => getQuery(context, queryId),
   );
   return wire.QueryRegisteredQueryResponse.encode({ registeredQuery }).finish();
+}
+
+/** The deployed chain makes a new error of these words and the old error's whole text, which its gRPC status shows. */
+function withWholeText(error: ModuleError, words: string): ModuleError {
+  const text = `${words}: ${error.message}`;
+  return new ModuleError(error.codespace, error.code, text, {
+    description: error.description,
+    wraps: [text],
+  });
 }
 
 /** Only KV queries have stored results; for a TX query there never is one. */
@@ -73,7 +83,7 @@ function queryResult(context: Context, request: Uint8Array): Uint8Array {
   const { queryId } = wire.QueryRegisteredQueryResultRequest.decode(request);
   if (!queries.has(context, queryId)) throw invalidQueryId(`query with id ${queryId} doesn't exist`);
   const result = wrapErrors(
-    (error) => error.wrap("failed to get query result by query id"),
+    (error) => withWholeText(error, "failed to get query result by query id"),
     () => getResult(context, queryId),
   );
   return wire.QueryRegisteredQueryResultResponse.encode({ result }).finish();
