@@ -8,7 +8,7 @@ import { createIavlTree } from "../../src/merkle/iavl/tree.ts";
 import { simpleMapProof, simpleMapRoot } from "../../src/merkle/simple-map.ts";
 import { simpleProofs } from "../../src/merkle/simple-tree.ts";
 import type { StorageValue, TxValue } from "../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import { createFakeIbc, type FakeIbc } from "../support/fake-ibc.ts";
+import { createFakeIbc } from "../support/fake-ibc.ts";
 import {
   addContract,
   ALICE,
@@ -27,51 +27,34 @@ const RESULTS = 150;
 const KEYS = 10_000;
 const STORES = 20;
 /** Best of so many rounds: what else the machine does only ever makes a figure lower. */
-const ROUNDS = 5;
+const ROUNDS = 20;
 /** What the ante handler charges for each byte of a transaction. */
-const GAS_PER_TX_BYTE = 10n;
+const GAS_PER_TX_BYTE = 10;
 const TX_VERIFICATIONS = 2000;
 
 /** Results in the keeper: KV results of one height in one transaction, their gas, and TX results. */
 export function benchKeeper(): readonly BenchRow[] {
-  const { chain, roots, values } = queriedChain();
-  let best = 0;
-  let gasEach = 0n;
-  let bytesEach = 0;
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    const height = BigInt(round);
-    roots.set(`1-${height + 1n}`, values.root);
-    const messages = values.all.map((value, index) =>
-      submit(BigInt(index + 1), ALICE, { kvResults: [value], height, revision: 1n }),
-    );
-    const start = performance.now();
-    const outcome = chain.deliver(messages, { height: 100n + height });
-    best = Math.max(best, (RESULTS * 1000) / (performance.now() - start));
-    if (outcome.code !== 0) throw new Error(outcome.log);
-    bytesEach = sizeOf(messages) / RESULTS;
-    gasEach = outcome.gasUsed / BigInt(RESULTS) + GAS_PER_TX_BYTE * BigInt(Math.ceil(bytesEach));
-  }
+  const values = makeValues();
+  const rounds = Array.from({ length: ROUNDS }, () => submitAll(values));
+  const best = Math.max(...rounds.map(({ perSecond }) => perSecond));
+  const { gasEach, bytesEach } = rounds[0] ?? { gasEach: 0, bytesEach: 0 };
   return [
-    {
-      name: "KV results in the keeper, 150 of one height in one transaction",
-      value: Math.round(best),
-      unit: "results/s",
-    },
-    {
-      name: "gas of each of 150 KV results, with its bytes",
-      value: Number(gasEach),
-      unit: "gas",
-      note: "deployed chain: 28718",
-    },
-    { name: "bytes of each of 150 KV results", value: Math.round(bytesEach), unit: "B" },
-    {
-      name: "TX results in the keeper, both headers verified",
-      value: txResultsPerSecond(),
-      unit: "results/s",
-      note: "1 signature each header",
-    },
-    { name: "TX proofs of a block with 1,000 transactions", value: txProofsPerSecond(), unit: "proofs/s" },
+    row("KV results in the keeper, 150 of one height in one transaction", best, "results/s"),
+    row("gas of each of 150 KV results, with its bytes", gasEach, "gas", "deployed chain: 28718"),
+    row("bytes of each of 150 KV results", bytesEach, "B"),
+    row(
+      "TX results in the keeper, both headers verified",
+      txResultsPerSecond(),
+      "results/s",
+      "1 signature a header",
+    ),
+    row("TX proofs of a block with 1,000 transactions", txProofsPerSecond(), "proofs/s"),
   ];
+}
+
+function row(name: string, value: number, unit: string, note?: string): BenchRow {
+  const rounded = Math.round(value);
+  return note === undefined ? { name, value: rounded, unit } : { name, value: rounded, unit, note };
 }
 
 interface Values {
@@ -79,21 +62,30 @@ interface Values {
   readonly all: readonly StorageValue[];
 }
 
-function queriedChain(): {
-  readonly chain: IcqChain;
-  readonly roots: FakeIbc["roots"];
-  readonly values: Values;
-} {
+interface Round {
+  readonly perSecond: number;
+  readonly gasEach: number;
+  readonly bytesEach: number;
+}
+
+/** One transaction with all results, on a chain that has seen none of them. */
+function submitAll({ root, all }: Values): Round {
   const ibc = createFakeIbc();
   const chain = createIcqChain({ ibc });
   setParams(chain.world.context(), { ...defaultParams("untrn"), queryDeposit: [] });
   const owner = addContract(chain, "icq-consumer");
-  const values = makeValues();
-  const registrations = values.all.map(({ key }) =>
-    register({ sender: owner, keys: [{ path: "bank", key }] }),
-  );
+  const registrations = all.map(({ key }) => register({ sender: owner, keys: [{ path: "bank", key }] }));
   if (chain.deliver(registrations).code !== 0) throw new Error("the queries were not registered");
-  return { chain, roots: ibc.roots, values };
+  ibc.roots.set("1-101", root);
+  const messages = all.map((value, index) =>
+    submit(BigInt(index + 1), ALICE, { kvResults: [value], height: 100n, revision: 1n }),
+  );
+  const start = performance.now();
+  const outcome = chain.deliver(messages, { height: 100n });
+  const perSecond = (RESULTS * 1000) / (performance.now() - start);
+  if (outcome.code !== 0) throw new Error(outcome.log);
+  const bytesEach = sizeOf(messages) / RESULTS;
+  return { perSecond, bytesEach, gasEach: Number(outcome.gasUsed) / RESULTS + GAS_PER_TX_BYTE * bytesEach };
 }
 
 /** Balances of a bank-like store of 10,000 keys in a multistore of 20 stores. */
