@@ -38,7 +38,7 @@ function decodeBech32(text: string): { readonly prefix: string; readonly bytes: 
   if (separator < 1 || separator + 1 + CHECKSUM_LENGTH > lower.length)
     throw failure(`invalid separator index ${separator}`);
   const prefix = lower.slice(0, separator);
-  const digits = [...lower.slice(separator + 1)].map(toDigit);
+  const digits = Array.from(lower.slice(separator + 1), toDigit);
   const expected = checksum(prefix, digits.slice(0, -CHECKSUM_LENGTH));
   const got = lower.slice(-CHECKSUM_LENGTH);
   if (expected !== got) throw failure(`invalid checksum (expected ${expected} got ${got})`);
@@ -66,7 +66,7 @@ function toDigit(character: string): number {
 }
 
 function checksum(prefix: string, digits: readonly number[]): string {
-  const codes = [...prefix].map((character) => character.charCodeAt(0));
+  const codes = Array.from(prefix, (character) => character.charCodeAt(0));
   const values = [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...digits];
   const remainder = polymod([...values, 0, 0, 0, 0, 0, 0]) ^ 1;
   return [25, 20, 15, 10, 5, 0].map((shift) => CHARSET.charAt((remainder >>> shift) & 31)).join("");

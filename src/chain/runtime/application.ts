@@ -142,7 +142,7 @@ function answerQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
   const { machine, options } = scope;
   const handler = scope.queries.get(request.path);
   if (handler !== undefined) return answerGrpcAt(handler, request, machine);
-  const [first, ...rest] = request.path.replace(/^\//, "").split("/");
+  const [first = "", ...rest] = request.path.replace(/^\//, "").split("/");
   const latest = machine.committed();
   switch (first) {
     case "app":

@@ -64,5 +64,5 @@ export function sumCoins(coins: readonly Coin[]): readonly Coin[] {
   return [...amounts]
     .map(([denom, amount]) => ({ denom, amount }))
     .filter(({ amount }) => amount !== 0n)
-    .sort((a, b) => (a.denom < b.denom ? -1 : 1));
+    .toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
 }

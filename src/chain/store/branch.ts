@@ -23,7 +23,7 @@ export function createBranch(below: StoreSource): Branch {
       return layer;
     },
     write: () => {
-      for (const name of [...layers.keys()].sort()) layers.get(name)?.write();
+      for (const name of [...layers.keys()].toSorted()) layers.get(name)?.write();
     },
   };
 }

@@ -43,7 +43,7 @@ export function createCacheStore(parent: KVStore): CacheStore {
     delete: (key) => put(layer, { key: key.slice(), value: undefined }),
     iterate: (start, end) => merge(parent.iterate(start, end), pendingBetween(layer, start, end), 1),
     iterateReverse: (start, end) =>
-      merge(parent.iterateReverse(start, end), pendingBetween(layer, start, end).reverse(), -1),
+      merge(parent.iterateReverse(start, end), pendingBetween(layer, start, end).toReversed(), -1),
     write: () => flush(layer),
   };
 }
@@ -59,7 +59,7 @@ function put(layer: Layer, pending: Pending): void {
 }
 
 function sortedKeys(layer: Layer): readonly KeyText[] {
-  layer.sorted ??= [...layer.pending.keys()].sort((a, b) => (a < b ? -1 : 1));
+  layer.sorted ??= [...layer.pending.keys()].toSorted((a, b) => (a < b ? -1 : 1));
   return layer.sorted;
 }
 

@@ -48,7 +48,7 @@ export interface MultiStore {
 /** Opens the state. Throws `IavlError` when a root that the storage names is missing or broken. */
 export function createMultiStore(options: MultiStoreOptions): MultiStore {
   if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be kept");
-  const trees = new Map([...options.stores].sort().map((name) => [name, openTree(name, options)]));
+  const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options)]));
   const views = new Map<bigint, StoreView>();
   let kept = readableHeights(options);
   return {

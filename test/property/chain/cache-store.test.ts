@@ -13,7 +13,7 @@ function mapStore(model: Model): KVStore {
       .filter(
         ([key]) => (start === undefined || key >= toHex(start)) && (end === undefined || key < toHex(end)),
       )
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, value]) => [Buffer.from(key, "hex"), Buffer.from(value, "hex")]);
   const get = (key: Uint8Array): Uint8Array | undefined => {
     const value = model.get(toHex(key));
@@ -29,7 +29,7 @@ function mapStore(model: Model): KVStore {
       model.delete(toHex(key));
     },
     iterate: (start, end) => entries(start, end).values(),
-    iterateReverse: (start, end) => entries(start, end).reverse().values(),
+    iterateReverse: (start, end) => entries(start, end).toReversed().values(),
   };
 }
 

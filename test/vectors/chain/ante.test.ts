@@ -35,7 +35,7 @@ interface RecordedCase {
   readonly rpc_error?: { readonly data: string };
 }
 
-const CASES = JSON.parse(readFileSync(fixtureFile("ante.json"), "utf8")) as readonly RecordedCase[];
+const CASES: readonly RecordedCase[] = JSON.parse(readFileSync(fixtureFile("ante.json"), "utf8"));
 
 const RECORDED_SENDER = "neutron10h9stc5v6ntgeygf5xf945njqq5h32r54rf7kf";
 const RECORDED_RECEIVER = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fromBase64, fromHex, utf8 } from "../../../src/base/bytes.ts";
-import type { JsonValue } from "../../../src/base/json.ts";
+import { isRecord, type JsonValue } from "../../../src/base/json.ts";
 import { createApp } from "../../../src/chain/app.ts";
 import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
@@ -35,8 +35,8 @@ interface RecordedAnswer {
   readonly proofOps: { readonly ops: readonly { readonly type: string }[] } | null;
 }
 
-const REST = JSON.parse(readFileSync(fixtureFile("rest.json"), "utf8")) as readonly RestCall[];
-const RPC = JSON.parse(readFileSync(fixtureFile("rpc.json"), "utf8")) as readonly RpcCall[];
+const REST: readonly RestCall[] = JSON.parse(readFileSync(fixtureFile("rest.json"), "utf8"));
+const RPC: readonly RpcCall[] = JSON.parse(readFileSync(fixtureFile("rpc.json"), "utf8"));
 
 const alice = createTestKey("alice");
 const carol = createTestKey("carol");
@@ -44,14 +44,15 @@ const RECORDED = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
 
 /** A chain whose first account and balances are the recorded ones, but for its key and address. */
 function recordedState() {
-  const balances = bodyOf(`/cosmos/bank/v1beta1/balances/${RECORDED}`) as { balances: JsonValue };
+  const recorded = bodyOf(`/cosmos/bank/v1beta1/balances/${RECORDED}`);
+  const coins = isRecord(recorded) ? (recorded["balances"] ?? null) : null;
   const genesis = testGenesis([
     { key: alice, untrn: 0n, number: 2n, sequence: 53n, known: true },
     { key: carol, untrn: 0n, number: 0n },
   ]);
   return startTestChain({
     ...genesis,
-    bank: { balances: [{ address: alice.address, coins: balances.balances }] },
+    bank: { balances: [{ address: alice.address, coins }] },
     consensus: { params: { abci: { vote_extensions_enable_height: "1" } } },
   });
 }
@@ -187,7 +188,8 @@ function translate(body: JsonValue): JsonValue {
       Buffer.from(alice.publicKey).toString("base64"),
     )
     .replaceAll(/"account_number":"15"/g, '"account_number":"…"');
-  return JSON.parse(text) as JsonValue;
+  const translated: JsonValue = JSON.parse(text);
+  return translated;
 }
 
 describe("queries of a real chain", () => {
@@ -210,15 +212,16 @@ describe("queries of a real chain", () => {
     const [type, response] = [`${BANK}.QueryTotalSupplyRequest`, `${BANK}.QueryTotalSupplyResponse`];
     const data = messageFromJson(type, { pagination: { limit: "2" } });
     const answer = chain.app.query({ path: `/${BANK}.Query/TotalSupply`, data, height: 0n, prove: false });
-    const page = messageToJson(response, answer.value) as {
-      supply: { denom: string }[];
-      pagination: JsonValue;
-    };
-    expect(page.supply.map(({ denom }) => denom)).toEqual([
-      "ibc/4E41ED8F3DCAEA15F4D6ADC6EDD7C04A676160735C9710B904B7BF53525B56D6",
-      "neutron/pool/0",
-    ]);
-    expect(page.pagination).toEqual({ next_key: Buffer.from("uibcatom").toString("base64"), total: "0" });
+    const page = messageToJson(response, answer.value);
+    expect(page).toEqual({
+      supply: [
+        expect.objectContaining({
+          denom: "ibc/4E41ED8F3DCAEA15F4D6ADC6EDD7C04A676160735C9710B904B7BF53525B56D6",
+        }),
+        expect.objectContaining({ denom: "neutron/pool/0" }),
+      ],
+      pagination: { next_key: Buffer.from("uibcatom").toString("base64"), total: "0" },
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../base/json.ts";
-import { Params } from "../../../proto/gen/cosmos/auth/v1beta1/auth.ts";
+import type { Params } from "../../../proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { GenesisState } from "../../../proto/gen/cosmos/auth/v1beta1/genesis.ts";
 import type { Account } from "../../runtime/ante/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -48,7 +48,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined, keepe
 
 /** Prints parameters and all accounts by number. */
 export function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
-  const accounts = [...keeper.all(context)].sort(byNumber);
+  const accounts = [...keeper.all(context)].toSorted(byNumber);
   return printGenesis(FORM, { params: keeper.params(context), accounts: accounts.map(toAny) });
 }
 
@@ -98,5 +98,5 @@ function withOwnNumbers(accounts: readonly Account[]): readonly Account[] {
     taken.add(next);
     return { ...account, base: { ...account.base, accountNumber: next } };
   });
-  return [...kept, ...renumbered].sort(byNumber);
+  return [...kept, ...renumbered].toSorted(byNumber);
 }

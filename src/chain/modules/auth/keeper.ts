@@ -95,7 +95,7 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
       return accounts.get(context, address) ?? create(context, address, { name, permissions });
     },
     isModuleName: (name) => Object.hasOwn(moduleAccounts, name),
-    moduleNames: Object.keys(moduleAccounts).sort(),
+    moduleNames: Object.keys(moduleAccounts).toSorted(),
     addressByNumber: numbers.get,
     nextNumber: takeNumber,
     all: function* (context) {

@@ -43,11 +43,11 @@ function mapped<Wire, T>(codec: Codec<Wire>, from: (wire: Wire) => T, to: (value
 }
 
 /** The parameters. */
-export const storedParams = required(paramsItem, "parameters");
+export const storedParams = requiredItem(paramsItem, "parameters");
 /** The market's state. */
-export const storedState = required(stateItem, "state");
+export const storedState = requiredItem(stateItem, "state");
 
-function required<T>(item: StoredItem<T>, what: string) {
+function requiredItem<T>(item: StoredItem<T>, what: string) {
   return {
     set: item.set,
     get: (context: Context): T => {
