@@ -8,6 +8,7 @@ import {
   type RunningLocalnet,
 } from "../../src/node/localnet/create-localnet.ts";
 import { createGrpcFace } from "../../src/node/grpc/grpc-face.ts";
+import type { RunningNode } from "../../src/node/create-node.ts";
 import type { FaceAddress } from "../../src/node/node-options.ts";
 import type { FaceFactory } from "../../src/node/node-view.ts";
 import { createRestFace } from "../../src/node/rest/rest-face.ts";
@@ -57,11 +58,22 @@ export async function runLocalnet(
   const localnet = openChains(options, context, sidecar);
   const services: readonly Service[] = [sidecar, localnet].filter((one) => one !== undefined);
   Promise.all([localnet?.ready, sidecar?.ready]).then(
-    ([running]) => onReady({ chains: running?.chains ?? {}, faces: facesOf(options) }),
+    ([running]) => {
+      if (running?.chains.remote !== undefined) makeProvable(running.chains.remote);
+      onReady({ chains: running?.chains ?? {}, faces: facesOf(options) });
+    },
     () => {}, // the fault comes out of the service
   );
   const [first] = await supervise(services, context.signal, context.logger);
   if (first !== undefined) throw first.fault;
+}
+
+/** A chain answers proofs from height 2 on, which block 3 proves: its first blocks are made at once. */
+const FIRST_PROVING_BLOCK = 3n;
+
+function makeProvable({ view, control }: RunningNode): void {
+  const missing = FIRST_PROVING_BLOCK - view.status().latestHeight;
+  if (missing > 0n && !control.isHalted()) control.produce(Number(missing));
 }
 
 function openSidecar({ ports }: LocalnetDaemonOptions, { clock, logger }: DaemonContext): Sidecar {
