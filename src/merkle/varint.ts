@@ -10,14 +10,6 @@ export function encodeUvarint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/**
- * Bytes of a zigzag varint (Go's `binary.PutVarint`) for a number at or above zero: twice the number, as an unsigned varint.
- * `value` is at most 2^52.
- */
-export function encodeVarint(value: number): Uint8Array {
-  return encodeUvarint(value * 2);
-}
-
 /** Bytes, prefixed with their length as an unsigned varint. */
 export function lengthPrefixed(bytes: Uint8Array): Uint8Array {
   const prefix = encodeUvarint(bytes.length);

@@ -1,5 +1,5 @@
 import { unreachable } from "../../base/errors.ts";
-import { hashInner, hashLeaf, hashPrefix } from "./hash-node.ts";
+import { hashInner, hashLeaf } from "./hash-node.ts";
 import type { IavlNode, Inner, NodeId, ReadNode } from "./node.ts";
 import { encodeNode, encodeNodeId } from "./node-codec.ts";
 
@@ -48,7 +48,8 @@ function saveChildren(node: Inner, save: (node: IavlNode) => void): void {
 
 function hashNode(node: IavlNode, version: number, read: ReadNode): Uint8Array {
   if (node.kind === "leaf") return hashLeaf(node, version);
-  return hashInner(hashPrefix(node, version), childHash(node.left, read), childHash(node.right, read));
+  const left = childHash(node.left, read);
+  return hashInner(node, version, { left, right: childHash(node.right, read) });
 }
 
 function childHash(child: IavlNode | NodeId, read: ReadNode): Uint8Array {
