@@ -48,9 +48,10 @@ export interface MultiStore {
 /** Opens the state. Throws `IavlError` when a root that the storage names is missing or broken. */
 export function createMultiStore(options: MultiStoreOptions): MultiStore {
   if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be kept");
-  const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options)]));
+  const saved = readSavedHeights(options);
+  const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
   const views = new Map<bigint, StoreView>();
-  let kept = readableHeights(options);
+  let kept = saved.map(({ height }) => height);
   return {
     height: () => kept.at(-1) ?? 0n,
     view: (height) => {
@@ -86,29 +87,36 @@ function nextHeight(kept: readonly bigint[], options: MultiStoreOptions): bigint
   return latest === undefined ? options.initialHeight : latest + 1n;
 }
 
+/** One height of the storage. */
+interface SavedHeight {
+  readonly height: bigint;
+  readonly roots: CommitChanges["roots"];
+}
+
 /**
  * Heights of the storage that are still whole. A root that is there has all that is below it: a node goes only when no
  * kept height needs it. Older heights may be listed after their nodes went.
  */
-function readableHeights({ storage, keepRecent }: MultiStoreOptions): readonly bigint[] {
+function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
   if (storage === undefined) return [];
-  const recent = storage.heights().slice(-keepRecent);
-  const firstWhole = recent.findIndex((height) =>
-    storage
-      .roots(height)
-      .every(({ store, rootId }) => rootId === undefined || storage.node(store, rootId) !== undefined),
+  const recent = storage
+    .heights()
+    .slice(-keepRecent)
+    .map((height) => ({ height, roots: storage.roots(height) }));
+  const firstWhole = recent.findIndex(({ roots }) =>
+    roots.every(({ store, rootId }) => rootId === undefined || storage.node(store, rootId) !== undefined),
   );
   if (recent.length > 0 && firstWhole < 0)
-    throw new Error(`the state of height ${recent.at(-1)} is not whole`);
+    throw new Error(`the state of height ${recent.at(-1)?.height} is not whole: tree nodes are missing`);
   return recent.slice(firstWhole);
 }
 
-function openTree(name: string, options: MultiStoreOptions): IavlTree {
+function openTree(name: string, options: MultiStoreOptions, saved: readonly SavedHeight[]): IavlTree {
   const { storage } = options;
   if (storage === undefined) return createIavlTree(undefined, options.initialHeight);
-  const versions = readableHeights(options).map((version) => ({
-    version,
-    rootId: storage.roots(version).find(({ store }) => store === name)?.rootId,
+  const versions = saved.map(({ height, roots }) => ({
+    version: height,
+    rootId: roots.find(({ store }) => store === name)?.rootId,
   }));
   return createIavlTree({ load: (id) => storage.node(name, id), versions }, options.initialHeight);
 }

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { toHex } from "../../../src/base/bytes.ts";
+import { createApp } from "../../../src/chain/app.ts";
+import { createMemoryStorage, KEPT } from "../../support/memory-storage.ts";
+import { continueTestChain, startTestChain, type TestChain, testGenesis } from "../../support/test-chain.ts";
+import { createTestKey } from "../../support/test-keys.ts";
+import { buildTx, sendMessage } from "../../support/test-tx.ts";
+
+const keys = ["a", "b", "c", "d"].map((name) => createTestKey(name));
+const GENESIS = testGenesis(keys.map((key) => ({ key, untrn: 1_000_000_000n })));
+const OPTIONS = { kind: "local", denom: "untrn", keepRecent: KEPT } as const;
+
+/** The transactions of one round: payments around a circle, some of which fail. */
+function round(sequence: bigint): readonly Uint8Array[] {
+  return keys.map((key, index) => {
+    const to = keys[(index + 1) % keys.length] ?? key;
+    const untrn = (sequence + BigInt(index)) % 5n === 0n ? 10n ** 12n : sequence + 1n;
+    const messages = [sendMessage(key.address, to.address, untrn)];
+    return buildTx({ key, accountNumber: BigInt(index), sequence, messages });
+  });
+}
+
+function hashesOf(chain: TestChain, rounds: readonly bigint[]): readonly string[] {
+  return rounds.map((sequence) => toHex(chain.block(...round(sequence)).appHash));
+}
+
+const ROUNDS = [0n, 1n, 2n, 3n, 4n, 5n];
+
+describe("app hashes", () => {
+  it("depend on blocks alone: not on checks, simulations, queries, exports or restarts between them", () => {
+    const quiet = hashesOf(startTestChain(GENESIS, OPTIONS), ROUNDS);
+    const storage = createMemoryStorage();
+    let busy = startTestChain(GENESIS, { ...OPTIONS, onCommit: storage.save });
+    let height = 1n;
+    for (const [index, sequence] of ROUNDS.entries()) {
+      for (const tx of round(sequence)) busy.app.checkTx(tx, false);
+      for (const tx of round(sequence)) busy.app.simulate(tx);
+      busy.app.exportState();
+      const { appHash, changes } = busy.block(...round(sequence));
+      expect(toHex(appHash)).toBe(quiet[index]);
+      storage.save(changes);
+      height += 1n;
+      busy = continueTestChain(createApp(OPTIONS, { storage }), height);
+    }
+    expect(new Set(quiet).size).toBe(ROUNDS.length);
+  });
+
+  it("differ when one transaction differs", () => {
+    const [one, other] = [startTestChain(GENESIS, OPTIONS), startTestChain(GENESIS, OPTIONS)];
+    const txs = round(0n);
+    expect(toHex(one.block(...txs).appHash)).not.toBe(toHex(other.block(...txs.slice(1)).appHash));
+  });
+
+  it("are the same in every process: pinned for the plain chain", () => {
+    const chain = startTestChain(GENESIS, { ...OPTIONS, kind: "remote" });
+    expect(hashesOf(chain, [0n, 1n])).toEqual([
+      "847cf8a679969d9dc1bf31038c964a1710550c8525268149483b679087b609b0",
+      "ef1b7de0aea3d65fcfb655af7ca240e9c659121c250e45819793fc40dc901fd0",
+    ]);
+  });
+
+  it("let nodes go that no kept height needs", () => {
+    const storage = createMemoryStorage();
+    const chain = startTestChain(GENESIS, { ...OPTIONS, onCommit: storage.save });
+    const sizes = Array.from({ length: 40 }, () => {
+      storage.save(chain.block().changes);
+      return storage.size();
+    });
+    expect(Math.max(...sizes.slice(20))).toBeLessThanOrEqual(Math.max(...sizes.slice(0, 20)));
+  });
+});
