@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createApp } from "../../../src/chain/app.ts";
+import { CHAINS } from "../../../src/node/localnet/chains.ts";
+import { localnetSeeds, remoteGenesis } from "../../../src/node/localnet/genesis.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+interface RecordedCall {
+  readonly request?: unknown;
+  readonly path?: string;
+  readonly status: number;
+  readonly response: unknown;
+}
+
+const calls: readonly RecordedCall[] = JSON.parse(
+  readFileSync(new URL("../../fixtures/rpc.json", import.meta.url), "utf8"),
+);
+
+/** Recorded calls that the application answers, and that any SDK chain answers alike. */
+const APP_CALLS = [31, 33, 49, 50, 52, 53, 54, 56, 57, 74, 84];
+
+/** An answer without build paths, and with the heights of no particular chain. */
+function comparable(answer: unknown): unknown {
+  const text = JSON.stringify(answer)
+    .replaceAll(/ \[\/[^\]]*\]/g, "")
+    .replaceAll('"height":"1556"', '"height":"latest"');
+  return JSON.parse(text);
+}
+
+describe("answers of the application through the RPC", () => {
+  let node: TestNode;
+  beforeAll(async () => {
+    const chain = CHAINS.remote;
+    const made = remoteGenesis({ timeNs: 1_700_000_000_000_000_000n, validatorPowers: [10n] });
+    const genesis = { ...made, appState: {} }; // the recorded calls ask for addresses of another prefix
+    node = await startTestNode(
+      { validatorSeeds: localnetSeeds(chain, 1) },
+      {
+        genesis: () => genesis,
+        createApp: (storage) =>
+          createApp({ kind: "remote", denom: chain.denom, bech32Prefix: "neutron" }, { storage }),
+      },
+    );
+    node.control.produce(5);
+  });
+  afterAll(() => node.stop());
+
+  it.each(
+    APP_CALLS.map((index) => ({
+      index,
+      name: JSON.stringify(calls[index]?.request ?? calls[index]?.path).slice(0, 100),
+    })),
+  )("$index $name", async ({ index }) => {
+    const call = calls[index] ?? expect.unreachable("no such call");
+    const answer =
+      call.path === undefined
+        ? await fetch(node.rpcUrl, { method: "POST", body: JSON.stringify(call.request) })
+        : await fetch(`${node.rpcUrl}${encodeURI(call.path)}`);
+    expect(answer.status).toBe(call.status);
+    const ours = JSON.stringify(await answer.json()).replaceAll('"height":"5"', '"height":"latest"');
+    expect(comparable(JSON.parse(ours))).toEqual(comparable(call.response));
+  });
+});
