@@ -1,5 +1,4 @@
 import type { Result } from "../base/result.ts";
-import type { BlockCounts } from "./ledger/block-counts.ts";
 import type { PricesReading } from "./sources/prices-reading.ts";
 import type { SourceFault } from "./sources/source-fault.ts";
 
@@ -15,19 +14,17 @@ export type PricesVerdict =
 
 /**
  * Judges one look. A single price is enough: missing pairs are normal. An answer that cannot be had counts as missing,
- * unless the node's calls of the same sidecar succeeded meanwhile: then only the watchdog's way there is broken.
- * `counted` is what the node counted since the last look, undefined when it could not be read.
+ * unless the node's calls of the same sidecar succeed: then only the watchdog's way there is broken.
  */
 export function judgePrices(
   prices: Result<PricesReading, SourceFault>,
-  counted: BlockCounts | undefined,
+  nodeIsServed: boolean,
 ): PricesVerdict {
   if (prices.ok) {
     if (prices.value.pairs.length > 0) return { kind: "present" };
     return { kind: "missing", reason: "the sidecar answers without any price" };
   }
   const reason = `the sidecar's prices cannot be read: ${prices.fault.text}`;
-  const nodeIsServed = counted !== undefined && counted.good > 0n && counted.bad === 0n;
   return nodeIsServed ? { kind: "unseen", reason } : { kind: "missing", reason };
 }
 
@@ -62,7 +59,10 @@ export function advanceAlert(
   nowMs: number,
   forMs: number,
 ): AlertStep {
-  if (verdict.kind === "unseen") return { state };
+  if (verdict.kind === "unseen") {
+    const forgotten = state.phase === "pending" && nowMs - state.seenMs > forMs;
+    return { state: forgotten ? INACTIVE : state };
+  }
   if (verdict.kind === "present")
     return state.phase === "firing" ? { state: INACTIVE, change: "resolved" } : { state: INACTIVE };
   const { reason } = verdict;

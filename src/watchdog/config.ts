@@ -8,7 +8,7 @@ import {
 } from "../ops/config-fields.ts";
 import { isPlainHttpUrl } from "../ops/config-fields.ts";
 import { faultText } from "../ops/config-issue.ts";
-import type { Secret } from "../ops/secret.ts";
+import type { Secret } from "../base/secret.ts";
 
 /** What the watchdog runs with. */
 export interface WatchdogConfig {

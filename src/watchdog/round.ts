@@ -1,6 +1,6 @@
 import { advanceAlert, type AlertStep, judgePrices, type PricesVerdict } from "./conditions.ts";
-import type { BlockCounts } from "./ledger/block-counts.ts";
 import { countReading } from "./ledger/ledger.ts";
+import { addEvidence, isNodeServed, type NodeEvidence } from "./node-evidence.ts";
 import { type Notice, toNotice } from "./notify/notice.ts";
 import type { Observation } from "./sources/observe.ts";
 import type { WatchdogState } from "./state/state-store.ts";
@@ -9,8 +9,8 @@ import type { WatchdogState } from "./state/state-store.ts";
 export interface Round {
   readonly state: WatchdogState;
   readonly verdict: PricesVerdict;
-  /** What the node counted since the last look; undefined when it could not be read. */
-  readonly counted: BlockCounts | undefined;
+  /** For the next round. */
+  readonly evidence: NodeEvidence;
   /** The node began to count anew. */
   readonly restarted: boolean;
   /** The notice of this look, which is also in the state when it is to be posted. */
@@ -20,6 +20,7 @@ export interface Round {
 /** Settings of a round. */
 export interface RoundOptions {
   readonly allPricesMissingForMs: number;
+  readonly intervalMs: number;
   /** Whether notices wait for a webhook. */
   readonly keepNotices: boolean;
 }
@@ -27,19 +28,29 @@ export interface RoundOptions {
 /** Notices that may wait for a webhook; an alert that comes and goes makes two each time. */
 const MAX_WAITING_NOTICES = 100;
 
+/** How long the node's last oracle calls tell how it is served: many blocks, and far below the alert's time. */
+const MIN_EVIDENCE_MS = 30_000;
+
 /** Decides what one look means: counts blocks, judges prices, advances the alert. Pure. */
-export function planRound(state: WatchdogState, seen: Observation, options: RoundOptions): Round {
+export function planRound(
+  state: WatchdogState,
+  seen: Observation,
+  before: NodeEvidence,
+  options: RoundOptions,
+): Round {
   const { node, prices } = seen;
   const counting = node.outcome.ok ? countReading(state.ledger, node.outcome.value, seen.atMs) : undefined;
   const ledger = counting?.ledger ?? state.ledger;
-  const verdict = judgePrices(prices.outcome, counting?.step.counts);
+  const windowMs = Math.max(MIN_EVIDENCE_MS, 3 * options.intervalMs);
+  const evidence = addEvidence(before, counting?.step, seen.atMs, windowMs);
+  const verdict = judgePrices(prices.outcome, isNodeServed(evidence, seen.atMs, windowMs));
   const alert = advanceAlert(state.alert, verdict, seen.atMs, options.allPricesMissingForMs);
   const notice = noticeOf(state, alert, seen, ledger.mark?.chainId ?? "unknown chain");
   const notices = [...state.notices, ...(notice !== undefined && options.keepNotices ? [notice] : [])];
   return {
     state: { ledger, alert: alert.state, notices: notices.slice(-MAX_WAITING_NOTICES) },
     verdict,
-    counted: counting?.step.counts,
+    evidence,
     restarted: counting?.step.restarted ?? false,
     ...(notice === undefined ? {} : { notice }),
   };

@@ -4,6 +4,7 @@ import { createChangeLog } from "./change-log.ts";
 import type { PricesVerdict } from "./conditions.ts";
 import type { WatchdogConfig } from "./config.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
+import { NO_EVIDENCE } from "./node-evidence.ts";
 import { planRound } from "./round.ts";
 import type { Observation, Observer, SourceName } from "./sources/observe.ts";
 import type { StateKeeper } from "./state/state-keeper.ts";
@@ -39,6 +40,7 @@ export function createWatch(config: WatchdogConfig, deps: WatchDeps): Watch {
   const changes = createChangeLog(deps.logger);
   const options = { ...config, keepNotices: config.webhook !== undefined };
   let lastEndMs = clock.monotonicMs();
+  let evidence = NO_EVIDENCE;
   let seen: Observation | undefined;
   let verdict: PricesVerdict | undefined;
   const status = (): WatchdogStatus =>
@@ -47,8 +49,9 @@ export function createWatch(config: WatchdogConfig, deps: WatchDeps): Watch {
     const chainId = config.chainId ?? keeper.current().ledger.mark?.chainId;
     const now = await deps.observe(chainId, signal);
     if (!lastGood.has("node")) requireChain(now, chainId, config);
-    const round = planRound(keeper.current(), now, options);
+    const round = planRound(keeper.current(), now, evidence, options);
     keeper.replace(round.state);
+    evidence = round.evidence;
     seen = now;
     verdict = round.verdict;
     for (const [name, { outcome }] of looksOf(now)) if (outcome.ok) lastGood.set(name, now.atMs);

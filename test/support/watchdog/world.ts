@@ -19,14 +19,15 @@ interface Truth {
   readonly height: bigint;
 }
 
-/** `no-prices`: an empty answer. `sidecar-down`: refused, and the node's calls fail. `blind-*`: only the watchdog cannot see. */
+/** `no-prices`: an empty answer. `sidecar-down`: refused, and the node's calls fail. `blind-*`: only the watchdog cannot see. `halted`: no blocks. */
 export type WorldFault =
   | "no-prices"
   | "sidecar-down"
   | "node-down"
   | "blind-node"
   | "blind-prices"
-  | "html-node";
+  | "html-node"
+  | "halted";
 
 /** Creates a world at the clock's time. */
 export function createWorld(clock: ManualClock, chainId = "test-1"): World {
@@ -38,7 +39,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
   const catchUp = (): void => {
     const blocks = BigInt(Math.floor((clock.nowMs() - lastMs) / 1000));
     lastMs += Number(blocks) * 1000;
-    if (faults.has("node-down")) return;
+    if (faults.has("node-down") || faults.has("halted")) return;
     const field = faults.has("sidecar-down") ? "bad" : "good";
     truth[field] += blocks;
     node[field] += blocks;

@@ -7,7 +7,8 @@ import {
   judgePrices,
   type PricesVerdict,
 } from "../../../src/watchdog/conditions.ts";
-import type { BlockCounts } from "../../../src/watchdog/ledger/block-counts.ts";
+import type { LedgerStep } from "../../../src/watchdog/ledger/advance.ts";
+import { addEvidence, isNodeServed, NO_EVIDENCE } from "../../../src/watchdog/node-evidence.ts";
 
 const FOR = 300_000;
 const missing: PricesVerdict = { kind: "missing", reason: "r" };
@@ -18,26 +19,78 @@ function reading(pairs: readonly string[]) {
   return good({ pairs, tickedAtMs: 1, version: "", url: "http://h/" });
 }
 const fault = bad({ code: "refused", text: "nobody" } as const);
-const counts = (goodBlocks: bigint, badBlocks: bigint): BlockCounts => ({
-  good: goodBlocks,
-  bad: badBlocks,
-  unknown: 0n,
-});
 
 describe("judgePrices", () => {
   it("takes one pair as prices, and none as missing", () => {
-    expect(judgePrices(reading(["BTC/USD"]), undefined).kind).toBe("present");
-    expect(judgePrices(reading([]), counts(5n, 0n)).kind).toBe("missing");
+    expect(judgePrices(reading(["BTC/USD"]), false).kind).toBe("present");
+    expect(judgePrices(reading([]), true).kind).toBe("missing");
+  });
+
+  it("takes no answer as missing, unless the node is served", () => {
+    expect(judgePrices(fault, false)).toEqual({
+      kind: "missing",
+      reason: "the sidecar's prices cannot be read: nobody",
+    });
+    expect(judgePrices(fault, true).kind).toBe("unseen");
+  });
+});
+
+describe("evidence of the node", () => {
+  const WINDOW = 30_000;
+  /** Looks a second apart with these good and bad blocks each; undefined: the node could not be read. */
+  function served(...looks: readonly (readonly [bigint, bigint] | undefined)[]): boolean {
+    let evidence = NO_EVIDENCE;
+    for (const [index, look] of looks.entries()) {
+      const nowMs = (index + 1) * 1000;
+      evidence = addEvidence(evidence, look && stepOf(look, nowMs - 1000), nowMs, WINDOW);
+    }
+    return isNodeServed(evidence, looks.length * 1000, WINDOW);
+  }
+  const stepOf = ([goodBlocks, badBlocks]: readonly [bigint, bigint], fromMs: number): LedgerStep => ({
+    counts: { good: goodBlocks, bad: badBlocks, unknown: 0n },
+    fromMs,
+    restarted: false,
+    mark: { chainId: "c", success: goodBlocks, failure: badBlocks, atMs: fromMs + 1000 },
   });
 
   it.each([
-    ["the node's calls succeed", counts(5n, 0n), "unseen"],
-    ["the node's calls fail", counts(0n, 5n), "missing"],
-    ["the node's calls fail in part", counts(3n, 2n), "missing"],
-    ["the node makes no calls", counts(0n, 0n), "missing"],
-    ["the node cannot be read", undefined, "missing"],
-  ])("without an answer, while %s: %s", (_what, counted, kind) => {
-    expect(judgePrices(fault, counted).kind).toBe(kind);
+    ["calls succeed", true, [[1n, 0n]]],
+    ["calls fail", false, [[0n, 1n]]],
+    ["some of one look fail", false, [[3n, 2n]]],
+    [
+      "they fail after success",
+      false,
+      [
+        [1n, 0n],
+        [0n, 1n],
+      ],
+    ],
+    [
+      "they succeed after failure",
+      true,
+      [
+        [0n, 1n],
+        [1n, 0n],
+      ],
+    ],
+    [
+      "a look has no block",
+      true,
+      [
+        [1n, 0n],
+        [0n, 0n],
+      ],
+    ],
+    ["a look fails", true, [[1n, 0n], undefined]],
+    ["nothing was ever counted", false, [[0n, 0n], undefined]],
+    ["success was long ago", false, [[1n, 0n], ...Array.from({ length: 31 }, () => undefined)]],
+  ] as const)("when %s: %s", (_what, expected, looks) => {
+    expect(served(...looks)).toBe(expected);
+  });
+
+  it("is not taken from a step over a long time", () => {
+    const evidence = addEvidence(NO_EVIDENCE, stepOf([100n, 0n], 0), 40_000, WINDOW);
+    expect(evidence).toEqual(NO_EVIDENCE);
   });
 });
 
@@ -92,6 +145,11 @@ describe("advanceAlert", () => {
     expect(
       play([...every10s(0, 200, missing), ...every10s(210, 300, unseen), [310_000, missing]]).changes,
     ).toEqual(["firing@310"]);
+  });
+
+  it("forgets what was pending when nobody could see for as long", () => {
+    expect(play([[0, missing], ...every10s(10, 300, unseen)]).state.phase).toBe("pending");
+    expect(play([[0, missing], ...every10s(10, 310, unseen)]).state).toEqual(INACTIVE);
   });
 
   it("begins the time anew after a gap in looking, and when the clock steps back", () => {

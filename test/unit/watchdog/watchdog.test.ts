@@ -133,6 +133,29 @@ describe("all prices missing", () => {
   });
 });
 
+describe("looks that are more frequent than blocks", () => {
+  it("do not take a look without a block for a node that is not served", async () => {
+    const rig = await start({ intervalMs: 400 });
+    world.set("blind-prices", true);
+    await clock.advance(6 * MINUTE);
+    expect(statusOf(rig)).toMatchObject({ prices: { state: "unseen" }, alerts: [{ state: "inactive" }] });
+    expect(sent()).toEqual([]);
+  });
+
+  it("still tell when the node is not served either, and when its chain stands still", async () => {
+    const rig = await start({ intervalMs: 400 });
+    world.set("sidecar-down", true);
+    await clock.advance(6 * MINUTE);
+    expect(statusOf(rig)).toMatchObject({ alerts: [{ state: "firing" }] });
+    world.set("sidecar-down", false);
+    await clock.advance(MINUTE);
+    world.set("blind-prices", true);
+    world.set("halted", true);
+    await clock.advance(7 * MINUTE);
+    expect(sent()).toEqual(["firing", "resolved", "firing"]);
+  });
+});
+
 describe("delivery", () => {
   it("tries again with backoff until the receiver takes it, and keeps the order", async () => {
     const rig = await start();
