@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { fromBase64, utf8 } from "../../../src/base/bytes.ts";
+import { type JsonValue } from "../../../src/base/json.ts";
+import { messageToJson } from "../../../src/proto/json.ts";
+import { httpRules } from "../../../src/proto/http-rules.ts";
+import { parseForm } from "../../../src/node/rest/form.ts";
+import { buildRequest } from "../../../src/node/rest/request-message.ts";
+import { createRouteTable } from "../../../src/node/rest/route-table.ts";
+
+const ALL_PATHS = httpRules().map(({ service, rpc }) => `/${service}/${rpc}`);
+const table = createRouteTable(ALL_PATHS, "neutron");
+
+function request(method: "GET" | "POST", target: string, body = ""): JsonValue {
+  const [path = "", query = ""] = target.split("?");
+  const found = table.find(method, path.slice(1).split("/"));
+  if (found === undefined) throw new Error("no route");
+  const source = { form: () => parseForm(query), body: utf8(body), chainName: "neutron" };
+  return messageToJson(found.route.requestType, buildRequest(found, source));
+}
+
+const QUERIES = "/neutron/interchainqueries/registered_queries";
+const PAGE = { key: null, offset: "0", limit: "0", count_total: false, reverse: false };
+
+describe("requests from path and query", () => {
+  it.each([
+    [`${QUERIES}?`, { owners: [], connection_id: "", pagination: null }],
+    [`${QUERIES}?owners=a&owners=b,c`, { owners: ["a", "b,c"], connection_id: "", pagination: null }],
+    [`${QUERIES}?owners=`, { owners: [""], connection_id: "", pagination: null }],
+    [`${QUERIES}?owners[]=a`, { owners: ["", "a"], connection_id: "", pagination: null }],
+    [
+      `${QUERIES}?connectionId=c-1&nosuch=1&pagination.nosuch=2`,
+      { owners: [], connection_id: "c-1", pagination: PAGE },
+    ],
+    [
+      `${QUERIES}?connection_id=first&connection_id=second`,
+      { owners: [], connection_id: "first", pagination: null },
+    ],
+    [
+      `${QUERIES}?pagination.key=AAAAAAAAAAI%3D&pagination.limit=0x10&pagination.offset=010&pagination.countTotal=T&pagination.reverse=1`,
+      {
+        owners: [],
+        connection_id: "",
+        pagination: { key: "AAAAAAAAAAI=", offset: "8", limit: "16", count_total: true, reverse: true },
+      },
+    ],
+    ["/cosmos/tx/v1beta1/txs/block/0x10", { height: "16", pagination: null }],
+    ["/cosmos/tx/v1beta1/txs/block/7?height=9", { height: "7", pagination: null }],
+    ["/cosmos/bank/v1beta1/denom_owners/ibc/AB", { denom: "ibc/AB", pagination: null }],
+    ["/neutron/harpoon/subscribed_contracts?hook_type=4", { hook_type: "HOOK_TYPE_AFTER_VALIDATOR_BONDED" }],
+    [
+      "/ibc/core/channel/v1/channels/channel-0/ports/p/packet_commitments/1,2/unreceived_acks",
+      { port_id: "p", channel_id: "channel-0", packet_ack_sequences: ["1", "2"] },
+    ],
+  ])("%s", (target, json) => expect(request("GET", target)).toEqual(json));
+
+  it("take bytes in either alphabet", () => {
+    const path = "/cosmwasm/wasm/v1/contract/a/smart/";
+    // ">>?" has both letters in which the alphabets differ.
+    for (const text of ["Ij4-PyI=", "Ij4+PyI="]) {
+      const found = table.find("GET", `${path}${text}`.slice(1).split("/"));
+      if (found === undefined) throw new Error("no route");
+      const bytes = buildRequest(found, { form: () => new Map(), body: utf8(""), chainName: "neutron" });
+      expect(Buffer.from(bytes).includes(Buffer.from(fromBase64("Ij4+PyI=")))).toBe(true);
+    }
+  });
+
+  it.each([
+    [`${QUERIES}?pagination.limit=-1`, 'strconv.ParseUint: parsing "-1": invalid syntax'],
+    [`${QUERIES}?pagination.limit=18446744073709551616`, "value out of range"],
+    [`${QUERIES}?pagination.reverse=yes`, 'strconv.ParseBool: parsing "yes": invalid syntax'],
+    [`${QUERIES}?pagination.key=A`, "illegal base64 data at input byte 0"],
+    [`${QUERIES}?pagination=1`, "field type *reflect.rtype is not supported in query parameters"],
+    [`${QUERIES}?connection_id.x=1`, "unexpected nested field x in connection_id"],
+    [`${QUERIES}?owners.x=1`, "unexpected repeated field in owners.x"],
+    [
+      "/cosmos/tx/v1beta1/txs/block/abc",
+      'type mismatch, parameter: height, error: strconv.ParseInt: parsing "abc"',
+    ],
+    [
+      "/neutron/harpoon/subscribed_contracts?hook_type=HOOK",
+      'strconv.ParseInt: parsing "HOOK": invalid syntax',
+    ],
+  ])("%s is refused", (target, message) => expect(() => request("GET", target)).toThrow(message));
+
+  it("do not read a query that the route has no field for", () => {
+    expect(request("GET", "/cosmos/bank/v1beta1/params?x=%zz")).toEqual({});
+  });
+});
+
+describe("requests from a body", () => {
+  const PATH = "/cosmos/tx/v1beta1/txs";
+
+  it.each(["", " \n", "null", "{}"])("%j is empty", (body) =>
+    expect(request("POST", PATH, body)).toEqual({ tx_bytes: null, mode: "BROADCAST_MODE_UNSPECIFIED" }),
+  );
+
+  it.each(["BROADCAST_MODE_SYNC", 2])("take an enum by name and number: %s", (mode) =>
+    expect(request("POST", PATH, JSON.stringify({ txBytes: "AAAA", mode }))).toEqual({
+      tx_bytes: "AAAA",
+      mode: "BROADCAST_MODE_SYNC",
+    }),
+  );
+
+  it.each([
+    ["{", "unexpected EOF"],
+    ["nope", "invalid character 'o' in literal null (expecting 'u')"],
+    ["[]", "json: cannot unmarshal array into Go value of type map[string]json.RawMessage"],
+    ['{"mode":"NOPE"}', 'unknown value "NOPE" for enum cosmos.tx.v1beta1.BroadcastMode'],
+    ['{"tx_bytes":"!"}', "illegal base64 data at input byte 0"],
+    ['{"x":1}', 'unknown field "x" in tx.BroadcastTxRequest'],
+    ['{"tx_bytes":{}}', "tx_bytes: a text was expected"],
+  ])("%s is refused", (body, message) => expect(() => request("POST", PATH, body)).toThrow(message));
+});
