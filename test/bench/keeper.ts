@@ -9,13 +9,7 @@ import { simpleMapProof, simpleMapRoot } from "../../src/merkle/simple-map.ts";
 import { simpleProofs } from "../../src/merkle/simple-tree.ts";
 import type { StorageValue, TxValue } from "../../src/proto/gen/neutron/interchainqueries/tx.ts";
 import { createFakeIbc } from "../support/fake-ibc.ts";
-import {
-  addContract,
-  ALICE,
-  createIcqChain,
-  type IcqChain,
-  type PackedMessage,
-} from "../support/icq-chain.ts";
+import { addContract, ALICE, createIcqChain, type PackedMessage } from "../support/icq-chain.ts";
 import { register, submit } from "../support/icq-messages.ts";
 import { replayTxSubmission } from "../support/replay-submissions.ts";
 import { createRecordedChain } from "../support/replay-chain.ts";
