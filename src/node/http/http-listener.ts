@@ -116,18 +116,23 @@ function parseUrl(request: IncomingMessage): URL | undefined {
   }
 }
 
-/** The whole body, or undefined when it is longer than allowed. */
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return undefined;
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    length += chunk.length;
-    if (length > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+/** The whole body, or undefined when it is longer than allowed. Rejects when the client goes away. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) {
+        request.pause();
+        resolve(undefined);
+      } else chunks.push(chunk);
+    });
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+    request.on("error", reject);
+    request.on("close", () => reject(new Error("the client has gone")));
+  });
 }
 
 function listen(server: Server, options: ListenOptions): Promise<number> {
