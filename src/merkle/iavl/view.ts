@@ -5,7 +5,7 @@ import { savedHash } from "./save.ts";
 import { findLeaf, walkDown, walkUp } from "./walk.ts";
 
 /** A key with its value. Neither may be changed. */
-export type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
+type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 /** Reading of one tree. */
 export interface IavlReader {

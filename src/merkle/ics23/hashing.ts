@@ -30,7 +30,7 @@ export function fromHashText(text: HashText): Buffer {
 }
 
 /** SHA-256 of a range. */
-export function sha256Range(bytes: Buffer, start: number, end: number): HashText {
+function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   const length = end - start;
   if (length > SCRATCH.length) return digest(bytes.subarray(start, end));
   copyRange(bytes, start, end, 0);

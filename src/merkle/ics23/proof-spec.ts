@@ -9,10 +9,10 @@ export interface ProofSpec {
 }
 
 /** `ics23.IavlSpec`: a prefix holds height, size, version and a length byte; a sibling is a length byte and a hash. */
-export const IAVL_SPEC: ProofSpec = { name: "iavl", minPrefix: 4, maxPrefix: 12, childSize: 33 };
+const IAVL_SPEC: ProofSpec = { name: "iavl", minPrefix: 4, maxPrefix: 12, childSize: 33 };
 
 /** `ics23.TendermintSpec`: a prefix is one byte; a sibling is a hash. */
-export const TENDERMINT_SPEC: ProofSpec = { name: "tendermint", minPrefix: 1, maxPrefix: 1, childSize: 32 };
+const TENDERMINT_SPEC: ProofSpec = { name: "tendermint", minPrefix: 1, maxPrefix: 1, childSize: 32 };
 
 /** The specs of a Cosmos SDK chain, from the tree that has the value up (ibc-go `GetSDKSpecs`). */
 export const SDK_SPECS: readonly [ProofSpec, ProofSpec] = [IAVL_SPEC, TENDERMINT_SPEC];

@@ -38,6 +38,9 @@ export interface ProofVerifier {
 /** Stores whose upper proofs are remembered; the newest ones stay. */
 const RECENT_STORES = 32;
 
+/** The upper proof of a multistore has a few hundred bytes; what is far larger is not remembered. */
+const MAX_REMEMBERED_BYTES = 16 * 1024;
+
 /** A verifier that remembers nothing yet. */
 export function createProofVerifier(): ProofVerifier {
   const decodeOperation = createRememberingDecoder();
@@ -78,7 +81,7 @@ function createIdentityFinder(): RootFinder {
 function createRememberingDecoder(): DecodeOperation {
   const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];
   return (operation, index) => {
-    if (index === 0) return decodeCommitmentProof(operation);
+    if (index === 0 || operation.length > MAX_REMEMBERED_BYTES) return decodeCommitmentProof(operation);
     const known = recent.find(({ bytes }) => equalBytes(bytes, operation));
     if (known !== undefined) return known.proof;
     const bytes = operation.slice();

@@ -2,6 +2,9 @@ import { Buffer } from "node:buffer";
 import type { HashText } from "./hashing.ts";
 import type { ExistenceProof, InnerOp } from "./proof-types.ts";
 
+/** A path that is longer is not worth keeping: 128 steps as the specs want them take less. */
+const MAX_PATH_BYTES = 16 * 1024;
+
 /**
  * Steps that were followed from a child's hash to a root. They start at `bytes[start]` and go to the end of the bytes,
  * which belong to the memo.
@@ -25,7 +28,7 @@ export interface TakenStep {
  * that most of them need to be followed once.
  *
  * It holds only what hashing has shown, and is asked with the child's hash and all bytes of the remaining steps: what a
- * proof brings in can never change the answer for another. At most `capacity` ways; when it is full it starts anew.
+ * proof brings in can never change the answer for another. Its size is bounded; when it is full it starts anew.
  */
 export interface RootMemo {
   /** The root above `child` when the steps from `index` on are known, and fit the spec at this layer. */
@@ -40,9 +43,10 @@ export interface KnownRoot {
   readonly highestLayer: number;
 }
 
-/** An empty memo. */
-export function createRootMemo(capacity = 8192): RootMemo {
+/** An empty memo. `maxWays` and `maxBytes` are when it starts anew; a valid path is below 16 kB. */
+export function createRootMemo({ maxWays = 8192, maxBytes = 4 * 1024 * 1024 } = {}): RootMemo {
   const ways = new Map<HashText, KnownWay>();
+  let held = 0;
   return {
     find: (proof, index, child) => {
       const way = ways.get(child);
@@ -52,7 +56,13 @@ export function createRootMemo(capacity = 8192): RootMemo {
     keep: (proof, taken, above) => {
       const [first] = proof.path;
       if (!proof.inOnePiece || first === undefined || taken.length === 0) return;
-      if (ways.size + taken.length > capacity) ways.clear();
+      const size = proof.end - first.start;
+      if (size > MAX_PATH_BYTES) return;
+      if (ways.size + taken.length > maxWays || held + size > maxBytes) {
+        ways.clear();
+        held = 0;
+      }
+      held += size;
       const bytes = Buffer.from(proof.bytes.subarray(first.start, proof.end));
       addWays(ways, { proof, taken, above, bytes });
     },
