@@ -20,7 +20,9 @@ import { createWasmModule } from "./modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
 import { createAnteHandler } from "./runtime/ante/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
-import type { ChainModule } from "./runtime/module.ts";
+import { collectHandlers } from "./runtime/message-router.ts";
+import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
+import { collectQueries } from "./runtime/query-router.ts";
 import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
 import type { StateStorage } from "./store/state-storage.ts";
 
@@ -143,14 +145,8 @@ function contractModules(
         sendCoins: (context, from, to, coins) => bank.send(context, address(from), address(to), coins),
       },
       accounts: { ensureAccount: (context, text) => accounts.ensure(context, address(text)) },
-      findMessage: (typeUrl) =>
-        all()
-          .flatMap(({ messages }) => messages)
-          .find((handler) => handler.typeUrl === typeUrl),
-      findQuery: (path) =>
-        all()
-          .flatMap(({ queries }) => queries)
-          .find((handler) => handler.path === path),
+      findMessage: (typeUrl) => routes().messages.get(typeUrl),
+      findQuery: (path) => routes().queries.get(path),
       customMessages: {
         handle: (context, contract, message) => icq.handleBinding(context, contract, message),
       },
@@ -167,7 +163,7 @@ function contractModules(
     contracts: wasm.host,
     ibc,
   });
-  const all = (): readonly ChainModule[] => [...base, wasm, icq];
+  const routes = once(() => routesOf([...base, wasm, icq]));
   return [wasm, withDefaultParams(icq, names.denom)];
 }
 
@@ -176,4 +172,24 @@ function withDefaultParams(icq: InterchainqueriesModule, denom: string): ChainMo
   const params = Params.encode(defaultParams(denom)).finish();
   const fallback = { params: messageToJson("neutron.interchainqueries.Params", params) };
   return { ...icq, initGenesis: (context, genesis) => icq.initGenesis(context, genesis ?? fallback) };
+}
+
+interface Routes {
+  readonly messages: ReadonlyMap<string, MessageHandler>;
+  readonly queries: ReadonlyMap<string, QueryHandler>;
+}
+
+function routesOf(modules: readonly ChainModule[]): Routes {
+  return {
+    messages: collectHandlers(modules),
+    queries: collectQueries(modules.flatMap(({ queries }) => queries)),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

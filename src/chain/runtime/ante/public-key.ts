@@ -1,7 +1,6 @@
-import { createPublicKey, type KeyObject, verify } from "node:crypto";
-import { concat, fromHex } from "../../../base/bytes.ts";
+import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { concat, fromHex, toHex } from "../../../base/bytes.ts";
 import { sha256 } from "../../../base/sha256.ts";
-import { createHash } from "node:crypto";
 import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import { PubKey } from "../../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TYPE_URL } from "../../../proto/type-urls.ts";
@@ -41,8 +40,23 @@ function hasLowS(signature: Uint8Array): boolean {
   return s <= HALF_ORDER;
 }
 
+/** Keys that were imported lately: importing takes about as long as verifying, and the same accounts sign again and again. */
+const imported = new Map<string, KeyObject>();
+const MAX_IMPORTED = 512;
+
 /** Undefined for bytes that are no point of the curve. */
 function importKey(publicKey: Uint8Array): KeyObject | undefined {
+  const name = toHex(publicKey);
+  const known = imported.get(name) ?? readPoint(publicKey);
+  if (known === undefined) return undefined;
+  imported.delete(name);
+  imported.set(name, known);
+  const oldest = imported.size > MAX_IMPORTED ? imported.keys().next() : undefined;
+  if (oldest?.done === false) imported.delete(oldest.value);
+  return known;
+}
+
+function readPoint(publicKey: Uint8Array): KeyObject | undefined {
   try {
     return createPublicKey({ key: Buffer.from(concat(SPKI_PREFIX, publicKey)), format: "der", type: "spki" });
   } catch {

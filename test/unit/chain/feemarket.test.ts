@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DEC18_ONE, formatDec18, parseDec18 } from "../../../src/base/decimal.ts";
+import { addUse, closeBlock, initialState, type State } from "../../../src/chain/modules/feemarket/market.ts";
+import { defaultParams, findParamsFault, type Params } from "../../../src/chain/modules/feemarket/params.ts";
+import { textOfRawBytes } from "../../../src/chain/modules/feemarket/raw-text.ts";
+
+const PARAMS = defaultParams("untrn");
+const TARGET = PARAMS.maxBlockUtilization / 2n;
+
+/** The state after one block of this use. */
+function after(state: State, use: bigint, params: Params): State {
+  const added = addUse(state, use, params);
+  if ("tooMuch" in added) throw new Error("the block is too full");
+  return closeBlock(added.state, params);
+}
+
+const priced = (price: string): State => ({ ...initialState(PARAMS), baseGasPrice: parseDec18(price) });
+
+describe("the price of gas", () => {
+  it.each([
+    ["an empty block lowers it by an eighth", "1", 0n, "0.875000000000000000"],
+    ["a block on target leaves it", "1", TARGET, "1.000000000000000000"],
+    ["a full block raises it by an eighth", "1", PARAMS.maxBlockUtilization, "1.125000000000000000"],
+    ["half way between target and full", "1", (TARGET * 3n) / 2n, "1.062500000000000000"],
+    ["it does not fall below its minimum", "0.0026", 0n, "0.002500000000000000"],
+    ["it rises from its minimum", "0.0025", PARAMS.maxBlockUtilization, "0.002812500000000000"],
+  ])("%s", (_name, price, use, expected) => {
+    expect(formatDec18(after(priced(price), use, PARAMS).baseGasPrice)).toBe(expected);
+  });
+
+  it("stays at or above its minimum, whatever blocks use", () => {
+    const uses = fc.array(fc.bigInt({ min: 0n, max: PARAMS.maxBlockUtilization }), { maxLength: 30 });
+    fc.assert(
+      fc.property(uses, (all) => {
+        const end = all.reduce((state, use) => after(state, use, PARAMS), initialState(PARAMS));
+        expect(end.baseGasPrice).toBeGreaterThanOrEqual(PARAMS.minBaseGasPrice);
+        expect(end.window).toEqual([0n]);
+      }),
+    );
+  });
+});
+
+describe("the learning rate", () => {
+  const params: Params = {
+    ...PARAMS,
+    alpha: parseDec18("0.025"),
+    beta: parseDec18("0.95"),
+    gamma: parseDec18("0.25"),
+    minLearningRate: parseDec18("0.0125"),
+    window: 4n,
+  };
+
+  it("grows by alpha while the window is nearly full, and shrinks by beta between", () => {
+    const start: State = { ...initialState(params), window: [0n, 0n, 0n, 0n] };
+    const full = [1, 2, 3, 4].reduce((state) => after(state, params.maxBlockUtilization, params), start);
+    expect(formatDec18(after(start, 0n, params).learningRate)).toBe("0.037500000000000000");
+    expect(full.learningRate).toBeGreaterThan(start.learningRate);
+    const between = after(
+      { ...start, learningRate: DEC18_ONE / 4n, window: [0n, TARGET, TARGET, TARGET] },
+      TARGET,
+      params,
+    );
+    expect(formatDec18(between.learningRate)).toBe("0.237500000000000000");
+    expect(between.index).toBe(1n);
+  });
+
+  it("stays between its bounds", () => {
+    const uses = fc.array(fc.bigInt({ min: 0n, max: params.maxBlockUtilization }), { maxLength: 60 });
+    fc.assert(
+      fc.property(uses, (all) => {
+        const end = all.reduce((state, use) => after(state, use, params), initialState(params));
+        expect(end.learningRate).toBeGreaterThanOrEqual(params.minLearningRate);
+        expect(end.learningRate).toBeLessThanOrEqual(params.maxLearningRate);
+      }),
+    );
+  });
+});
+
+describe("the use of a block", () => {
+  it("is refused above the cap, to the unit", () => {
+    const state = initialState(PARAMS);
+    expect(addUse(state, PARAMS.maxBlockUtilization, PARAMS)).toMatchObject({
+      state: { window: [30_000_000n] },
+    });
+    expect(addUse(state, PARAMS.maxBlockUtilization + 1n, PARAMS)).toEqual({ tooMuch: 30_000_001n });
+  });
+});
+
+describe("parameters", () => {
+  it.each<readonly [Partial<Params>, string | undefined]>([
+    [{}, undefined],
+    [{ window: 0n }, "window"],
+    [{ alpha: -1n }, "alpha"],
+    [{ beta: DEC18_ONE + 1n }, "beta"],
+    [{ gamma: DEC18_ONE }, "gamma"],
+    [{ delta: -1n }, "delta"],
+    [{ maxBlockUtilization: 1n }, "max_block_utilization"],
+    [{ minBaseGasPrice: 0n }, "min_base_gas_price"],
+    [{ maxLearningRate: 0n }, "max_learning_rate"],
+    [{ feeDenom: "" }, "fee_denom"],
+  ])("%o: fault in %s", (change, field) => {
+    expect(findParamsFault({ ...PARAMS, ...change })?.field).toBe(field);
+  });
+});
+
+describe("bytes as Go prints them", () => {
+  it.each([
+    [[0x61, 0xc3, 0xa4], "aä"],
+    [[0xff, 0x61], "\ufffda"],
+    [[0xe2, 0x82], "\ufffd\ufffd"],
+    [[0xe2, 0x82, 0xac], "€"],
+    [[0xf0, 0x9f, 0x61], "\ufffd\ufffda"],
+    [[0xef, 0xbb, 0xbf], "\ufeff"],
+  ])("%o", (bytes, text) => {
+    expect(textOfRawBytes(Uint8Array.from(bytes))).toBe(text);
+  });
+});
