@@ -1,0 +1,87 @@
+import { Buffer } from "node:buffer";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import {
+  ServerReflectionRequest,
+  ServerReflectionResponse,
+} from "../../src/proto/gen/grpc/reflection/v1/reflection.ts";
+
+/** A call that succeeded, and the metadata that came with it. */
+export interface GrpcAnswer {
+  readonly value: Uint8Array;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** A gRPC client for bytes. */
+export interface GrpcTestClient {
+  /** Rejects with the `ServiceError`; its `metadata` is that of the trailers. */
+  readonly call: (path: string, data: Uint8Array, height?: string) => Promise<GrpcAnswer>;
+  /** Sends these questions on one reflection stream and collects the answers. */
+  readonly reflect: (
+    version: "v1" | "v1alpha",
+    questions: readonly ServerReflectionRequest["messageRequest"][],
+  ) => Promise<readonly ServerReflectionResponse["messageResponse"][]>;
+  /** A reflection stream that asks once and stays open; `ended` gives the status code with which it ends. */
+  readonly openReflection: () => { readonly answered: Promise<void>; readonly ended: Promise<number> };
+  readonly close: () => void;
+}
+
+const pass = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+
+/** Connects to a server. Every call has a deadline of ten seconds. */
+export function createGrpcTestClient(address: string): GrpcTestClient {
+  const client = new Client(address, credentials.createInsecure(), {
+    "grpc.max_receive_message_length": 64 * 1024 * 1024,
+  });
+  const openStream = (version: "v1" | "v1alpha") =>
+    client.makeBidiStreamRequest(
+      `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+      (question: ServerReflectionRequest) => pass(ServerReflectionRequest.encode(question).finish()),
+      (bytes) => ServerReflectionResponse.decode(bytes),
+      new Metadata(),
+      deadline(),
+    );
+  const deadline = (): { deadline: number } => ({ deadline: Date.now() + 10_000 });
+  return {
+    call: (path, data, height) =>
+      new Promise((resolve, reject) => {
+        const metadata = new Metadata();
+        if (height !== undefined) metadata.set("x-cosmos-block-height", height);
+        let received: Readonly<Record<string, unknown>> = {};
+        const call = client.makeUnaryRequest(
+          path,
+          pass,
+          (bytes): Uint8Array => bytes,
+          data,
+          metadata,
+          deadline(),
+          (fault: ServiceError | null, value?: Uint8Array) => {
+            if (fault !== null) reject(fault);
+            else resolve({ value: value ?? new Uint8Array(), metadata: received });
+          },
+        );
+        call.on("metadata", (each: Metadata) => {
+          received = each.getMap();
+        });
+      }),
+    reflect: (version, questions) =>
+      new Promise((resolve, reject) => {
+        const answers: ServerReflectionResponse["messageResponse"][] = [];
+        const stream = openStream(version);
+        stream.on("data", (answer: ServerReflectionResponse) => answers.push(answer.messageResponse));
+        stream.on("error", reject);
+        stream.on("end", () => resolve(answers));
+        for (const messageRequest of questions) stream.write({ host: "", messageRequest });
+        stream.end();
+      }),
+    openReflection: () => {
+      const stream = openStream("v1");
+      const answered = new Promise<void>((resolve) => stream.once("data", () => resolve()));
+      const ended = new Promise<number>((resolve) => {
+        stream.on("error", (fault: ServiceError) => resolve(fault.code));
+      });
+      stream.write({ host: "", messageRequest: { $case: "listServices", value: "" } });
+      return { answered, ended };
+    },
+    close: () => client.close(),
+  };
+}
