@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { toBase64, utf8 } from "../../../src/base/bytes.ts";
+import { CHAINS } from "../../../src/node/localnet/chains.ts";
+import {
+  QueryRegisteredQueryRequest,
+  QueryRegisteredQueryResponse,
+} from "../../../src/proto/gen/neutron/interchainqueries/query.ts";
+import type { QueryView } from "../../../src/relayer/api.ts";
+import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
+
+const WAIT = { timeout: 25_000, interval: 50 };
+
+function view(net: RelayedLocalnet, id: bigint): QueryView | undefined {
+  return net.relayer.status().queries.find((query) => query.id === id);
+}
+
+/** Registers a query through the contract and gives its id: the greatest one that the relayer knows after it. */
+async function register(net: RelayedLocalnet, message: unknown): Promise<bigint> {
+  await vi.waitFor(() => expect(net.relayer.status().loaded).toBe(true), WAIT);
+  const before = new Set(net.relayer.status().queries.map(({ id }) => id));
+  await net.execute(message);
+  return vi.waitFor(() => {
+    const fresh = net.relayer.status().queries.find(({ id }) => !before.has(id));
+    expect(fresh).toBeDefined();
+    return fresh?.id ?? 0n;
+  }, WAIT);
+}
+
+const kvQuery = (path: string, key: Uint8Array, period = 1): unknown => ({
+  register_kv_query: {
+    connection_id: "connection-0",
+    update_period: period,
+    keys: [{ path, key: toBase64(key) }],
+  },
+});
+
+describe("the relayer between two local chains", () => {
+  let net: RelayedLocalnet;
+  beforeAll(async () => {
+    net = await startRelayedLocalnet();
+  });
+  afterAll(() => net.stop());
+
+  it("answers the query that is there from the start, again and again", async () => {
+    await vi.waitFor(() => expect(view(net, 1n)?.results).toBeGreaterThanOrEqual(2), WAIT);
+    expect(await net.ask({ kv_result: { query_id: 1 } })).toMatchObject({});
+    expect(view(net, 1n)?.fault).toBeUndefined();
+  });
+
+  it("takes up a query as soon as it is registered, and drops it when it is removed", async () => {
+    const bob = net.alice.remote.address;
+    const id = await register(net, {
+      register_balance_query: { connection_id: "connection-0", update_period: 1, addr: bob, denom: "uatom" },
+    });
+    await vi.waitFor(() => expect(view(net, id)?.results).toBeGreaterThanOrEqual(1), WAIT);
+    await net.execute({ remove_interchain_query: { query_id: Number(id) } });
+    await vi.waitFor(() => expect(view(net, id)).toBeUndefined(), WAIT);
+  });
+
+  it("names what can never be answered, pays nothing for it, and serves the others meanwhile", async () => {
+    const noStore = await register(net, kvQuery("nosuch", utf8("x")));
+    await vi.waitFor(() => expect(view(net, noStore)?.fault?.code).toBe("no-such-store"), WAIT);
+    const results = view(net, 1n)?.results ?? 0;
+    await vi.waitFor(() => expect(view(net, 1n)?.results).toBeGreaterThan(results), WAIT);
+    expect(view(net, noStore)?.fault?.reason).toContain('no store "nosuch"');
+    expect(view(net, noStore)).toMatchObject({ results: 0, lastLocalHeight: 0n });
+    await net.execute({ remove_interchain_query: { query_id: Number(noStore) } });
+  });
+
+  it("tries a query again whose contract refused, and hurts no other by it", async () => {
+    await net.execute({ set_failure: { kv: true, tx: false } });
+    await vi.waitFor(() => expect(view(net, 1n)?.fault?.code).toBe("rejected"), WAIT);
+    expect(view(net, 1n)?.fault?.reason).toContain("rejected KV query result");
+    await net.execute({ set_failure: { kv: false, tx: false } });
+    await vi.waitFor(() => expect(view(net, 1n)?.fault).toBeUndefined(), WAIT);
+  });
+
+  it("answers many queries in few transactions", async () => {
+    const count = 40;
+    const keys = Array.from({ length: count }, (_, index) => Uint8Array.of(0, ...utf8(`denom${index}`)));
+    await net.execute(...keys.map((key) => kvQuery("bank", key, 1_000)));
+    await vi.waitFor(() => {
+      const answered = net.relayer
+        .status()
+        .queries.filter((query) => query.updatePeriod === 1_000n && query.results > 0);
+      expect(answered.length).toBe(count);
+    }, WAIT);
+    const heights = net.relayer.status().queries.filter((query) => query.updatePeriod === 1_000n);
+    expect(new Set(heights.map((query) => query.lastLocalHeight)).size).toBeLessThanOrEqual(3);
+  });
+});
+
+describe("a transfer on the remote chain", () => {
+  it("reaches the contract within three blocks of a second", async () => {
+    const net = await startRelayedLocalnet({ blockTimeMs: 1_000 });
+    try {
+      const recipient = net.alice.remote.address;
+      const filter = { connection_id: "connection-0", update_period: 1, recipient };
+      const id = await register(net, { register_transfers_query: filter });
+      const sent = await net.send(net.alice.remote, sendMessage(CHAINS.remote, recipient, recipient, 7n));
+      const { latestHeight } = await net.clients.local.status(new AbortController().signal);
+      expect(sent.kind).toBe("included");
+      await vi.waitFor(() => expect(view(net, id)?.results).toBe(1), WAIT);
+      const answer = await net.ask({ transactions: { query_id: Number(id) } });
+      expect(answer).toMatchObject({
+        transactions: [{ height: { revision_height: Number("height" in sent ? sent.height : 0n) } }],
+      });
+      const stored = await lastLocalHeight(net, id);
+      expect(stored - latestHeight).toBeLessThanOrEqual(3n);
+    } finally {
+      await net.stop();
+    }
+  });
+});
+
+async function lastLocalHeight(net: RelayedLocalnet, queryId: bigint): Promise<bigint> {
+  const request = QueryRegisteredQueryRequest.encode({ queryId }).finish();
+  const path = "/neutron.interchainqueries.Query/RegisteredQuery";
+  const bytes = await net.clients.local.grpcQuery(path, request, new AbortController().signal);
+  return QueryRegisteredQueryResponse.decode(bytes).registeredQuery?.lastSubmittedResultLocalHeight ?? 0n;
+}
+
+describe.each([
+  ["4", [100n, 3n, 2n, 1n]],
+  ["100", Array.from({ length: 100 }, (_, index) => BigInt(index + 1))],
+])("a remote chain with %s validators", (_count, remotePowers) => {
+  it("is proven", async () => {
+    const net = await startRelayedLocalnet({ remotePowers });
+    try {
+      await vi.waitFor(() => expect(view(net, 1n)?.results).toBeGreaterThanOrEqual(2), WAIT);
+    } finally {
+      await net.stop();
+    }
+  });
+});

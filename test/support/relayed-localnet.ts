@@ -1,0 +1,167 @@
+import { Registry as MetricsRegistry } from "prom-client";
+import { systemClock } from "../../src/base/clock.ts";
+import { fromUtf8, utf8 } from "../../src/base/bytes.ts";
+import { stringifyJson } from "../../src/base/json.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { Secret } from "../../src/base/secret.ts";
+import { supervise } from "../../src/base/service.ts";
+import { createChainClient, type PooledChainClient } from "../../src/client/create-chain-client.ts";
+import { createTxSender } from "../../src/client/create-tx-sender.ts";
+import { silentObserver } from "../../src/client/rpc-caller.ts";
+import { createSigner } from "../../src/client/signer.ts";
+import type { Confirmation, TxSender, WireMessage } from "../../src/client/tx-sender.ts";
+import { parseDec18 } from "../../src/base/decimal.ts";
+import { accountNamed } from "../../src/node/localnet/accounts.ts";
+import { CHAINS, type ChainProfile } from "../../src/node/localnet/chains.ts";
+import { createLocalnet, type RunningLocalnet } from "../../src/node/localnet/create-localnet.ts";
+import { consumerAddress } from "../../src/node/localnet/genesis.ts";
+import { readBuildInfo } from "../../src/ops/build-info.ts";
+import { parseConfig } from "../../src/ops/config.ts";
+import { MsgSend } from "../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import {
+  QuerySmartContractStateRequest,
+  QuerySmartContractStateResponse,
+} from "../../src/proto/gen/cosmwasm/wasm/v1/query.ts";
+import { MsgExecuteContract } from "../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { relayerConfigSchema } from "../../src/relayer/config.ts";
+import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
+
+/** A localnet in this process with a relayer at work, and what tests do with it. */
+export interface RelayedLocalnet {
+  readonly running: RunningLocalnet;
+  readonly relayer: Relayer;
+  readonly clients: Readonly<Record<"local" | "remote", PooledChainClient>>;
+  /** Senders of the account `alice` on both chains. */
+  readonly alice: Readonly<Record<"local" | "remote", TxSender>>;
+  /** Sends messages with gas to spare and waits for their block. */
+  readonly send: (sender: TxSender, ...messages: readonly WireMessage[]) => Promise<Confirmation>;
+  /** Has the consumer contract execute messages in one transaction; throws unless it is included. */
+  readonly execute: (...messages: readonly unknown[]) => Promise<bigint>;
+  /** Asks the consumer contract. */
+  readonly ask: (message: unknown) => Promise<unknown>;
+  readonly stop: () => Promise<void>;
+}
+
+/** How the chains run. */
+export interface RelayedLocalnetOptions {
+  readonly blockTimeMs?: number;
+  readonly remotePowers?: readonly bigint[];
+  /** More YAML for the relayer's configuration. */
+  readonly relayer?: string;
+}
+
+const signal = new AbortController().signal;
+const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
+
+/** Starts both chains on free ports and a relayer between them. */
+export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {}): Promise<RelayedLocalnet> {
+  const stop = new AbortController();
+  const localnet = createLocalnet(
+    {
+      chains: {
+        local: { rpc: free, validatorPowers: [10n] },
+        remote: { rpc: free, validatorPowers: options.remotePowers ?? [10n] },
+      },
+      blockTimeMs: options.blockTimeMs ?? 150,
+      remoteRpcUrl: "http://127.0.0.1:1",
+    },
+    { clock: systemClock, logger: silentLogger },
+  );
+  const chainsDone = localnet.run(stop.signal);
+  chainsDone.catch(() => {});
+  const running = await localnet.ready;
+  const urls = { local: rpcUrl(running, "local"), remote: rpcUrl(running, "remote") };
+  const relayer = await openRelayer(urls, options.relayer ?? "", stop.signal);
+  const relayerDone = supervise(relayer.services, stop.signal, silentLogger);
+  const clients = {
+    local: openClient(CHAINS.local, urls.local),
+    remote: openClient(CHAINS.remote, urls.remote),
+  };
+  const alice = {
+    local: await openSender(CHAINS.local, clients.local),
+    remote: await openSender(CHAINS.remote, clients.remote),
+  };
+  const send: RelayedLocalnet["send"] = async (sender, ...messages) =>
+    (await sender.send(messages, 20_000_000n, signal)).confirmation;
+  return {
+    running,
+    relayer,
+    clients,
+    alice,
+    send,
+    execute: async (...messages) => {
+      const done = await send(
+        alice.local,
+        ...messages.map((message) => executeMessage(alice.local.address, message)),
+      );
+      if (done.kind !== "included") throw new Error(`not included: ${stringifyJson(done)}`);
+      return done.height;
+    },
+    ask: async (message) => {
+      const request = { address: consumerAddress(), queryData: utf8(JSON.stringify(message)) };
+      const bytes = QuerySmartContractStateRequest.encode(request).finish();
+      const answer = await clients.local.grpcQuery(
+        "/cosmwasm.wasm.v1.Query/SmartContractState",
+        bytes,
+        signal,
+      );
+      return JSON.parse(fromUtf8(QuerySmartContractStateResponse.decode(answer).data));
+    },
+    stop: async () => {
+      stop.abort(new Error("test over"));
+      await Promise.all([relayerDone, chainsDone]);
+      relayer.close();
+      clients.local.close();
+      clients.remote.close();
+    },
+  };
+}
+
+/** `MsgSend` of some of the chain's coins. */
+export function sendMessage(chain: ChainProfile, from: string, to: string, amount: bigint): WireMessage {
+  const coins = [{ denom: chain.denom, amount: amount.toString() }];
+  const value = MsgSend.encode({ fromAddress: from, toAddress: to, amount: coins }).finish();
+  return { typeUrl: "/cosmos.bank.v1beta1.MsgSend", value };
+}
+
+function executeMessage(sender: string, message: unknown): WireMessage {
+  const msg = utf8(JSON.stringify(message));
+  const value = MsgExecuteContract.encode({ sender, contract: consumerAddress(), msg, funds: [] }).finish();
+  return { typeUrl: "/cosmwasm.wasm.v1.MsgExecuteContract", value };
+}
+
+function rpcUrl(running: RunningLocalnet, part: "local" | "remote"): string {
+  return `http://127.0.0.1:${running.chains[part]?.ports.get("rpc")}`;
+}
+
+const surroundings = { clock: systemClock, random: Math.random, logger: silentLogger };
+
+function openRelayer(
+  urls: { readonly local: string; readonly remote: string },
+  more: string,
+  stop: AbortSignal,
+): Promise<Relayer> {
+  const text = `
+chain: { id: local-1, rpc: ["${urls.local}"] }
+signer: { mnemonic: { env: MNEMONIC } }
+connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
+retry: { first: 200ms, most: 2s }
+http: { listen: "127.0.0.1:0" }
+${more}`;
+  const { mnemonic } = accountNamed(CHAINS.local, "relayer");
+  const schema = relayerConfigSchema({ environment: () => mnemonic, file: () => "" });
+  const context = { ...surroundings, signal: stop, build: readBuildInfo() };
+  return createRelayer(parseConfig({ file: "test", text }, schema), new MetricsRegistry(), context);
+}
+
+function openClient(chain: ChainProfile, url: string): PooledChainClient {
+  const options = { endpoints: [{ url }], chainId: chain.chainId };
+  return createChainClient(options, { ...surroundings, observer: silentObserver });
+}
+
+async function openSender(chain: ChainProfile, client: PooledChainClient): Promise<TxSender> {
+  const mnemonic = new Secret(accountNamed(chain, "alice").mnemonic);
+  const signer = await createSigner({ kind: "mnemonic", mnemonic }, chain.bech32Prefix);
+  const gasPrice = { denom: chain.denom, multiplier: parseDec18("1.2"), cap: parseDec18("1") };
+  return createTxSender({ chainId: chain.chainId, memo: "", gasPrice }, { client, signer, ...surroundings });
+}
