@@ -9,7 +9,7 @@ import { ErrOutOfGas } from "./sdk-errors.ts";
 import { runTx, type TxRules } from "./tx-runner.ts";
 
 /** Runs at the beginning or end of every block. */
-export type BlockHook = (context: Context) => void;
+type BlockHook = (context: Context) => void;
 
 /** What a block runs besides its transactions. */
 export interface BlockRules {

@@ -17,7 +17,7 @@ export function isDenom(denom: string): boolean {
 }
 
 /** Reads a coin of a message. Throws sdk/2 when the amount is not an integer of at most 256 bits; an empty amount is 0. */
-export function parseCoin(coin: WireCoin): Coin {
+function parseCoin(coin: WireCoin): Coin {
   const text = coin.amount === "" ? "0" : coin.amount;
   if (!AMOUNT.test(text))
     throw ErrTxDecode(`math/big: cannot unmarshal ${JSON.stringify(text)} into a *big.Int`);

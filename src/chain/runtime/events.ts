@@ -1,5 +1,5 @@
 /** One attribute of an event; `index` says whether the node indexes it (always true for SDK events). */
-export interface EventAttribute {
+interface EventAttribute {
   readonly key: string;
   readonly value: string;
   readonly index: boolean;

@@ -22,5 +22,3 @@ export const ErrWrongSequence = registerError("sdk", 32, "incorrect account sequ
 export const ErrKeyNotFound = registerError("sdk", 30, "key not found");
 export const ErrNotFound = registerError("sdk", 38, "not found");
 export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
-/** What the SDK reports for an error that nobody registered: code 1 of codespace "undefined". */
-export const ErrUndefined = registerError("undefined", 1, "internal");

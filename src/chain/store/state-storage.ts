@@ -1,5 +1,5 @@
 /** One tree node to keep: its id within its store, and its encoding. */
-export interface NodeWrite {
+interface NodeWrite {
   readonly store: string;
   readonly id: Uint8Array;
   readonly bytes: Uint8Array;

@@ -20,7 +20,7 @@ const FORM: GenesisForm<GenesisState> = {
 };
 
 /** Parameters that a genesis without any gets: the SDK's defaults. */
-export const DEFAULT_PARAMS: Params = {
+const DEFAULT_PARAMS: Params = {
   maxMemoCharacters: 256n,
   txSigLimit: 7n,
   txSizeCostPerByte: 10n,

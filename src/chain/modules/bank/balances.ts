@@ -32,7 +32,7 @@ const booleanCodec: Codec<boolean> = {
 /** Balances by address and denomination. Write them through {@link setBalance}, which keeps the index of holders. */
 export const balances = createMap(MODULE_NAME, BALANCE_PREFIX, balanceKeyCodec, integerCodec);
 /** Index of holders by denomination. */
-export const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
+const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
 /** Supply by denomination. */
 export const supplies = createMap(MODULE_NAME, SUPPLY_PREFIX, textCodec, integerCodec);
 /** Metadata by denomination. */

@@ -22,7 +22,7 @@ const FORM: GenesisForm<QueryParamsResponse> = {
 const paramsItem = createItem(MODULE_NAME, utf8("Consensus"), messageCodec(ConsensusParams));
 
 /** Limits that hold when a genesis names none: those of the deployed chain, without vote extensions. */
-export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
+const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   block: { maxBytes: 22_020_096n, maxGas: 1_000_000_000n },
   evidence: {
     maxAgeNumBlocks: 100_000n,

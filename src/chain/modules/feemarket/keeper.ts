@@ -72,7 +72,7 @@ export function gasPriceIn(context: Context, denom: string): GasPrice {
 }
 
 /** A gas amount at a price, rounded up to a whole coin. */
-export function priceOf(gas: bigint, price: GasPrice): bigint {
+function priceOf(gas: bigint, price: GasPrice): bigint {
   return ceilDec18(gas * price.amount);
 }
 
