@@ -19,6 +19,8 @@ export interface ServiceContext {
  */
 export interface NodeMethod {
   readonly path: string;
+  /** Looks at no height of the chain: it can be called before the first block, and its answer names no height. */
+  readonly stateless?: boolean;
   readonly answer: (request: Uint8Array, context: ServiceContext) => Uint8Array;
 }
 

@@ -83,6 +83,7 @@ async function serve(
     });
     response.end(answer.body);
   } catch (fault) {
+    if (!request.complete) return; // the client went away before it had asked
     deps.logger.error("request failed", { face: options.face, fault: errorText(fault) });
     if (!response.headersSent) response.writeHead(500, { "Content-Type": "text/plain; charset=utf-8" });
     response.end("internal error\n");

@@ -16,8 +16,8 @@ export interface SubscriptionLimits {
 /** CometBFT's defaults. */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = { maxClients: 100, maxPerClient: 5 };
 
-/** Takes a notice; false when the client does not read fast enough. */
-export type Send = (message: JsonObject) => boolean;
+/** Takes a notice; false when the client does not read fast enough. The last word to a client is taken in any case. */
+export type Send = (message: JsonObject, isLastWord?: boolean) => boolean;
 
 /** One client's subscriptions. Every method throws `RpcFault` with CometBFT's text. */
 export interface ClientSubscriptions {
@@ -87,7 +87,7 @@ function publishTo(queries: ClientQueries, event: PublishedEvent): void {
     if (send(goodAnswer(id, notice))) continue;
     queries.delete(text);
     const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
-    send(badAnswer(id, new RpcFault("server", reason)));
+    send(badAnswer(id, new RpcFault("server", reason)), true);
   }
 }
 

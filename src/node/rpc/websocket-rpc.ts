@@ -16,7 +16,7 @@ import {
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { RpcFault, toRpcFault } from "./rpc-fault.ts";
-import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
+import type { ClientSubscriptions, Send, Subscriptions } from "./subscriptions.ts";
 
 /** Bounds of a WebSocket. */
 export interface WebSocketOptions {
@@ -84,8 +84,9 @@ function refuse(socket: Duplex, status: string): void {
 }
 
 function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSocketDeps): void {
-  const send = (message: JsonObject): boolean => {
-    if (client.readyState !== client.OPEN || client.bufferedAmount > options.maxBufferedBytes) return false;
+  const send: Send = (message, isLastWord = false) => {
+    if (client.readyState !== client.OPEN) return false;
+    if (!isLastWord && client.bufferedAmount > options.maxBufferedBytes) return false;
     client.send(JSON.stringify(message));
     return true;
   };
@@ -138,7 +139,7 @@ function watchLife(client: WebSocket, options: WebSocketOptions): () => void {
 
 async function answer(
   data: RawData,
-  send: (message: JsonObject) => boolean,
+  send: Send,
   subscriptions: ClientSubscriptions,
   deps: WebSocketDeps,
 ): Promise<void> {

@@ -30,9 +30,9 @@ function labelsOf(page: string, family: string): ReadonlySet<string> {
   return new Set(
     series.map((line) =>
       [...line.matchAll(/(\w+)="/g)]
-        .map((match) => match[1])
+        .map((match) => match[1] ?? "")
         .filter((name) => name !== "le")
-        .toSorted()
+        .toSorted((a, b) => (a < b ? -1 : 1))
         .join(),
     ),
   );

@@ -94,15 +94,15 @@ describe("the oracle client", () => {
 describe("a node with a sidecar", () => {
   const metricsOf = async (port: number | undefined) =>
     (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  const start = (address: string) =>
+  const start = (address: string, timeoutMs: number) =>
     startTestNode({
       startHalted: false,
-      oracle: { address, timeoutMs: 50 },
+      oracle: { address, timeoutMs },
       metrics: { host: "127.0.0.1", port: 0, portOption: "--metrics-port" },
     });
 
   it("counts Success once a block, and shows no Failure before the first", async () => {
-    const node = await start(await sidecar({ "/connect/oracle/v2/prices": PRICES }));
+    const node = await start(await sidecar({ "/connect/oracle/v2/prices": PRICES }), 20_000);
     await expect.poll(() => node.view.status().latestHeight).toBeGreaterThan(3n);
     node.control.halt();
     const page = await metricsOf(node.ports.get("metrics"));
@@ -117,7 +117,7 @@ describe("a node with a sidecar", () => {
   });
 
   it("goes on without its sidecar, counting Failure", async () => {
-    const node = await start("http://127.0.0.1:1");
+    const node = await start("http://127.0.0.1:1", 50);
     await expect.poll(() => node.view.status().latestHeight, { timeout: 5000 }).toBeGreaterThan(2n);
     const page = await metricsOf(node.ports.get("metrics"));
     expect(page).toMatch(/^app_oracle_responses\{chain_id="kv-1",status="Failure"\} [1-9]/m);

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../src/base/bytes.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import { createSubscriptions } from "../../../src/node/rpc/subscriptions.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+describe("the RPC port", () => {
+  let node: TestNode;
+  beforeAll(async () => {
+    node = await startTestNode({ commitTimeoutMs: 100 });
+    node.control.produce(35);
+  });
+  afterAll(() => node.stop());
+
+  const post = (body: string) => fetch(node.rpcUrl, { method: "POST", body });
+  const call = async (method: string, params: unknown) => {
+    const answer: unknown = await (
+      await post(JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }))
+    ).json();
+    return isRecord(answer) ? answer : expect.unreachable("no object");
+  };
+  const health = (id: number) => ({ jsonrpc: "2.0", id, method: "health" });
+
+  it("takes ten requests in a batch, not eleven", async () => {
+    const ten = await post(JSON.stringify(Array.from({ length: 10 }, (_, id) => health(id))));
+    expect(await ten.json()).toHaveLength(10);
+    const eleven = await post(JSON.stringify(Array.from({ length: 11 }, (_, id) => health(id))));
+    expect(eleven.status).toBe(500);
+    expect(await eleven.json()).toMatchObject({
+      error: { code: -32600, data: "batch request exceeds maximum (10) allowed number of requests" },
+    });
+  });
+
+  it("answers a batch of one as a single request, as CometBFT does", async () => {
+    expect(await (await post(JSON.stringify([health(3)]))).json()).toEqual({
+      jsonrpc: "2.0",
+      id: 3,
+      result: {},
+    });
+  });
+
+  it.each([
+    ["{", "error unmarshaling request: unexpected end of JSON input"],
+    ["nonsense", "error unmarshaling request: invalid character 'o' in literal null (expecting 'u')"],
+    [
+      '{"id":[],"method":"health"}',
+      "error unmarshaling request: JSON-RPC ID ([]) is of unknown type (array)",
+    ],
+    [
+      '{"id":1,"method":5}',
+      "error unmarshaling request: json: cannot unmarshal number into Go struct field .method of type string",
+    ],
+  ])("says why it cannot read %s", async (body, data) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toEqual({
+      jsonrpc: "2.0",
+      id: -1,
+      error: { code: -32700, message: "Parse error. Invalid JSON", data },
+    });
+  });
+
+  it("refuses a body of more than 4 MB", async () => {
+    expect((await post("x".repeat(4_000_001))).status).toBe(413);
+  });
+
+  it("refuses a positional call with another number of parameters", async () => {
+    expect(await call("block", ["5", "6"])).toMatchObject({
+      error: {
+        code: -32602,
+        data: "error converting json params to arguments: expected 1 parameters ([height]), got 2 ([[34 53 34] [34 54 34]])",
+      },
+    });
+  });
+
+  it.each([
+    ["tx", { hash: 5 }, "json: cannot unmarshal number into Go value of type []uint8"],
+    ["tx", { hash: "AAA" }, "illegal base64 data at input byte 0"],
+    ["tx", { prove: "yes" }, "json: cannot unmarshal string into Go value of type bool"],
+    ["abci_query", { path: 1 }, "json: cannot unmarshal number into Go value of type string"],
+    ["abci_query", { data: "0g" }, "encoding/hex: invalid byte: U+0067 'g'"],
+    ["block", { height: "x" }, "invalid character 'x' looking for beginning of value"],
+    [
+      "block",
+      { height: "9223372036854775808" },
+      "json: cannot unmarshal number 9223372036854775808 into Go value of type int64",
+    ],
+  ])("%s refuses %j", async (method, params, text) => {
+    expect(await call(method, params)).toMatchObject({
+      error: { code: -32602, data: `error converting json params to arguments: ${text}` },
+    });
+  });
+
+  it("pages validators, blocks and searches", async () => {
+    expect(await call("validators", { page: "2" })).toMatchObject({
+      error: { data: "page should be within [1, 1] range, given 2" },
+    });
+    expect(
+      await call("block_search", { query: "block.height >= 1", page: "2", order_by: "asc" }),
+    ).toMatchObject({
+      result: { total_count: "35", blocks: { length: 5, 0: { block: { header: { height: "31" } } } } },
+    });
+    expect(await call("block_search", { query: "block.height >= 1", page: "3" })).toMatchObject({
+      error: { data: "page should be within [1, 2] range, given 3" },
+    });
+    expect(await call("blockchain", { maxHeight: "30" })).toMatchObject({
+      result: { block_metas: { length: 20, 0: { header: { height: "30" } } } },
+    });
+  });
+
+  it("gives the genesis document whole and in one chunk", async () => {
+    const whole = await call("genesis", {});
+    const chunk = await call("genesis_chunked", { chunk: "0" });
+    expect(chunk).toMatchObject({ result: { chunk: "0", total: "1" } });
+    const data = isRecord(chunk["result"]) ? String(chunk["result"]["data"]) : "";
+    expect({ genesis: JSON.parse(fromUtf8(fromBase64(data))) }).toEqual(whole["result"]);
+  });
+
+  it("gives up on a transaction that no block takes", async () => {
+    expect(await call("broadcast_tx_commit", { tx: toBase64(utf8("late=1")) })).toMatchObject({
+      error: { data: "timed out waiting for tx to be included in a block" },
+    });
+  });
+
+  it("says 404 for methods that only a WebSocket has", async () => {
+    expect((await fetch(`${node.rpcUrl}/subscribe?query="x"`)).status).toBe(404);
+  });
+});
+
+describe("subscriptions", () => {
+  it("end for a client that does not read, with a word of why", () => {
+    const subscriptions = createSubscriptions({ maxClients: 5, maxPerClient: 5 });
+    const slow: unknown[] = [];
+    subscriptions.client((message) => slow.push(message) < 0).subscribe(1, "tm.event='Tx'");
+    const quick: unknown[] = [];
+    subscriptions.client((message) => quick.push(message) > 0).subscribe("a", "tm.event='Tx'");
+    const event = { tags: new Map([["tm.event", ["Tx"]]]), data: () => ({ n: 1 }) };
+    subscriptions.publish(event);
+    subscriptions.publish(event);
+    expect(subscriptions.count()).toBe(1);
+    expect(quick).toHaveLength(2);
+    expect(slow).toMatchObject([
+      { id: 1, result: { query: "tm.event='Tx'", data: { n: 1 } } },
+      {
+        id: 1,
+        error: {
+          code: -32000,
+          data: "subscription was canceled (reason: client is not pulling messages fast enough)",
+        },
+      },
+    ]);
+  });
+
+  it("end when the client leaves", () => {
+    const subscriptions = createSubscriptions({ maxClients: 1, maxPerClient: 5 });
+    const client = subscriptions.client(() => true);
+    client.subscribe(1, "tm.event='Tx'");
+    expect(() => subscriptions.client(() => true).subscribe(1, "tm.event='Tx'")).toThrow(
+      "max_subscription_clients 1 reached",
+    );
+    client.drop();
+    expect(subscriptions.count()).toBe(0);
+    expect(() => subscriptions.client(() => true).subscribe(1, "tm.event='Tx'")).not.toThrow();
+  });
+});
