@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { errorText } from "../base/errors.ts";
 import { ConfigError, type ConfigFault } from "./config-error.ts";
-import { wordIssue } from "./config-issue.ts";
+import { faultText, wordIssue } from "./config-issue.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -30,7 +30,8 @@ export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema
   const lines = new LineCounter();
   const document = parseDocument(source.text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
   const place = { file: source.file, document, lines };
-  if (document.errors.length > 0) throw new ConfigError(syntaxFaults(place));
+  const faults = [...syntaxFaults(place), ...reservedKeyFaults(place)];
+  if (faults.length > 0) throw new ConfigError(faults);
   const result = schema.safeParse(toPlain(place), { error: wordIssue });
   if (!result.success) throw new ConfigError(issueFaults(place, result.error.issues));
   return deepFreeze(result.data);
@@ -68,6 +69,19 @@ function syntaxFaults(place: Place): readonly ConfigFault[] {
     path: "",
     text: `is not YAML: ${error.message} (expected YAML)`,
   }));
+}
+
+/** The schema never sees this key: objects treat it in their own way. */
+function reservedKeyFaults(place: Place): readonly ConfigFault[] {
+  const faults: ConfigFault[] = [];
+  visit(place.document, {
+    Pair: (_key, { key }) => {
+      if (!isScalar(key) || key.value !== "__proto__") return;
+      const text = faultText("unknown key", "one of the documented keys");
+      faults.push({ ...position(place, startOf(key) ?? 0), path: "__proto__", text });
+    },
+  });
+  return faults;
 }
 
 function issueFaults(place: Place, issues: readonly z.core.$ZodIssue[]): readonly ConfigFault[] {

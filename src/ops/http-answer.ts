@@ -23,7 +23,8 @@ export interface AnswerOptions {
 export interface HttpCall {
   readonly options: AnswerOptions;
   readonly logger: Logger;
-  readonly closing: AbortSignal;
+  /** Requests that are being answered; the close aborts them. */
+  readonly open: Set<AbortController>;
 }
 
 /** Answers one request; never throws. A request whose client has gone, or that the close cuts, gets nothing. */
@@ -32,17 +33,16 @@ export async function answerRequest(
   outgoing: ServerResponse,
   call: HttpCall,
 ): Promise<void> {
-  const gone = new AbortController();
-  outgoing.on("close", () => gone.abort(new Error("the client has gone")));
+  const cut = new AbortController();
+  call.open.add(cut);
+  outgoing.on("close", () => cut.abort(new Error("the client has gone")));
   try {
-    const signal = AbortSignal.any([gone.signal, call.closing]);
-    send(incoming, outgoing, await reply(incoming, signal, call.options));
+    send(incoming, outgoing, await reply(incoming, cut.signal, call.options));
   } catch (fault) {
-    if (gone.signal.aborted || call.closing.aborted) {
-      outgoing.destroy();
-      return;
-    }
-    send(incoming, outgoing, faultReply(fault, call));
+    if (cut.signal.aborted) outgoing.destroy();
+    else send(incoming, outgoing, faultReply(fault, call));
+  } finally {
+    call.open.delete(cut);
   }
 }
 

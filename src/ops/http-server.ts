@@ -37,9 +37,9 @@ export async function openHttpServer(
   options: HttpServerOptions,
   deps: HttpServerDeps,
 ): Promise<OpenHttpServer> {
-  const closing = new AbortController();
+  const open = new Set<AbortController>();
   const requestTimeout = options.requestTimeoutMs ?? 10_000;
-  const call = { options, logger: deps.logger, closing: closing.signal };
+  const call = { options, logger: deps.logger, open };
   const server = createServer(
     {
       headersTimeout: requestTimeout,
@@ -58,7 +58,7 @@ export async function openHttpServer(
   let closed: Promise<void> | undefined;
   return {
     address: { host: options.listen.host, port },
-    close: () => (closed ??= close(server, closing, options.closeTimeoutMs ?? 1000)),
+    close: () => (closed ??= close(server, open, options.closeTimeoutMs ?? 1000)),
   };
 }
 
@@ -75,14 +75,14 @@ function listen(server: Server, options: HttpServerOptions): Promise<void> {
   });
 }
 
-function close(server: Server, closing: AbortController, timeoutMs: number): Promise<void> {
+function close(server: Server, open: ReadonlySet<AbortController>, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
     server.close(() => {
       clearTimeout(timer);
       resolve();
     });
-    closing.abort(new Error("the server is closing"));
+    for (const request of open) request.abort(new Error("the server is closing"));
     server.closeIdleConnections();
   });
 }

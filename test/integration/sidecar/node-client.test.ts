@@ -5,6 +5,9 @@ import { createOracleClient, type OracleClient } from "../../../src/node/oracle/
 import type { FaultName } from "../../../src/sidecar/faults.ts";
 import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
 
+/** Patience on a busy machine. */
+const SOON = { timeout: 15_000 };
+
 const ANY = { host: "127.0.0.1", port: 0 };
 const end = new AbortController();
 const runs: Promise<void>[] = [];
@@ -45,12 +48,12 @@ describe("the local node's oracle client against the sidecar", () => {
       const { success, prices } = await client.vote(new AbortController().signal);
       return [success, prices.size];
     };
-    await expect.poll(vote).toEqual([true, 8]);
+    await expect.poll(vote, SOON).toEqual([true, 8]);
     for (const [fault, success, prices] of EFFECTS) {
       await sidecar.setFault(fault, true);
-      await expect.poll(vote).toEqual([success, prices]);
+      await expect.poll(vote, SOON).toEqual([success, prices]);
       await sidecar.setFault(fault, false);
-      await expect.poll(vote).toEqual([true, 8]);
+      await expect.poll(vote, SOON).toEqual([true, 8]);
     }
     expect(EFFECTS).toHaveLength(sidecar.faults().length);
   });

@@ -10,6 +10,9 @@ import { createFaultRoutes } from "../../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
 import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
 
+/** Patience on a busy machine. */
+const SOON = { timeout: 15_000 };
+
 const ANY = { host: "127.0.0.1", port: 0 };
 const stop: (() => Promise<unknown>)[] = [];
 
@@ -127,7 +130,7 @@ describe("metrics", () => {
     expect(await read("oracleMetrics", "app_oracle_responses")).toBe(1);
     const before = (await read("sidecarMetrics", "connect_health_check_system_updates_total")) ?? 0;
     await expect
-      .poll(() => read("sidecarMetrics", "connect_health_check_system_updates_total"))
+      .poll(() => read("sidecarMetrics", "connect_health_check_system_updates_total"), SOON)
       .toBeGreaterThan(before);
   });
 });
@@ -136,7 +139,7 @@ describe("faults", () => {
   it("sidecar-down refuses on all ports and comes back on the same ones with new counters", async () => {
     const { sidecar, url } = await start();
     await expect
-      .poll(async () => (await fetch(`${url("sidecarMetrics")}/`)).text())
+      .poll(async () => (await fetch(`${url("sidecarMetrics")}/`)).text(), SOON)
       .toMatch(/system_updates_total \d{2,}/);
     await sidecar.setFault("sidecar-down", true);
     for (const face of ["prices", "oracleMetrics", "sidecarMetrics"] as const)
@@ -145,7 +148,7 @@ describe("faults", () => {
     const page = await (await fetch(url("oracleMetrics"))).text();
     expect(page).not.toContain("app_oracle_responses");
     await expect
-      .poll(async () => Object.keys((await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices))
+      .poll(async () => Object.keys((await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices), SOON)
       .toHaveLength(8);
   });
 
@@ -196,7 +199,7 @@ describe("faults", () => {
     expect(faults).toHaveLength(7);
     expect(faults.filter(({ on }) => on).map(({ name }) => name)).toEqual(["all-prices-missing"]);
     await expect
-      .poll(async () => (await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices)
+      .poll(async () => (await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices, SOON)
       .toEqual({});
   });
 });

@@ -94,6 +94,12 @@ describe("parseConfig", () => {
     expect(faultsOf(text).join()).not.toContain("plain-text-secret");
   });
 
+  it("does not overlook a key that objects treat in their own way", () => {
+    expect(faultsOf('node: {url: "http://h"}\n__proto__: {level: debug}')).toEqual([
+      "w.yaml:2:1: __proto__: unknown key (expected one of the documented keys)",
+    ]);
+  });
+
   it("places a missing key at the section that lacks it", () => {
     expect(faultsOf("level: info\nnode:\n  retries: 2\n")).toEqual([
       "w.yaml:2:1: node.url: is missing (expected a URL such as http://127.0.0.1:26660/metrics)",
