@@ -1,4 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { ModuleError } from "../../chain/runtime/module-error.ts";
@@ -6,6 +6,7 @@ import { QueryError } from "../../chain/runtime/module.ts";
 import { toQueryFailure } from "../../chain/runtime/query-errors.ts";
 import { findService, requireMessage } from "../../proto/registry.ts";
 import { toCanonicalTypeUrl } from "../../proto/type-urls.ts";
+import type { NodeView } from "../node-view.ts";
 import { blockHeightOf, requireQueryHeight } from "./block-height.ts";
 import { GRPC } from "./grpc-status.ts";
 import { type NodeMethod, type ServiceContext, unreadableRequest } from "./node-method.ts";
@@ -43,6 +44,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
   const own = new Map([...TX_METHODS, ...TENDERMINT_METHODS].map((method) => [method.path, method]));
   const ofApp = context.view.queryPaths().filter((path) => !own.has(path));
   const isKnown = new Set([...ofApp, ...own.keys()]);
+  const requests = requestTypes(ofApp, context.chainName);
   return {
     paths: [...isKnown],
     call: (call) => {
@@ -51,7 +53,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
         const height = blockHeightOf(call.heights);
         const method = own.get(call.path);
         return method === undefined
-          ? callApp(call, height, context)
+          ? callApp(call, height, { view: context.view, request: requests.get(call.path) })
           : callNode(method, call.data, height, context);
       } catch (thrown) {
         if (isQueryFault(thrown)) return toFailure(thrown, undefined);
@@ -62,27 +64,42 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
   };
 }
 
-function callApp({ path, data }: UnaryCall, height: bigint, context: ServiceContext): UnaryReply {
-  requireReadable(path, data, context.chainName);
-  const answer = context.view.query({ path, data, height, prove: false });
+/** Descriptors of the requests of gRPC paths; a path that the definitions do not have is left out. */
+function requestTypes(paths: readonly string[], chainName: string): ReadonlyMap<string, DescMessage> {
+  const types = new Map<string, DescMessage>();
+  for (const path of paths) {
+    const [service = "", rpc] = (toCanonicalTypeUrl(path.slice(1), chainName) ?? "").split("/");
+    const method = findService(service)?.methods.find(({ name }) => name === rpc);
+    if (method !== undefined) types.set(path, requireMessage(method.requestType));
+  }
+  return types;
+}
+
+/** The application takes well-formed requests only, so the bytes are looked at first. */
+function callApp(
+  { path, data }: UnaryCall,
+  height: bigint,
+  { view, request }: { readonly view: NodeView; readonly request: DescMessage | undefined },
+): UnaryReply {
+  if (request !== undefined) requireReadable(request, data);
+  const answer = view.query({ path, data, height, prove: false });
   const seen = answer.height === 0n ? undefined : answer.height;
   if (answer.code === 0) return { code: GRPC.ok, message: "", value: answer.value, height: seen };
   return failed(answer.grpcCode, answer.grpcMessage, seen);
 }
 
-/** The application takes well-formed requests only. */
-function requireReadable(path: string, data: Uint8Array, chainName: string): void {
-  const [service = "", rpc] = (toCanonicalTypeUrl(path.slice(1), chainName) ?? "").split("/");
-  const method = findService(service)?.methods.find(({ name }) => name === rpc);
-  if (method === undefined) return;
+function requireReadable(request: DescMessage, data: Uint8Array): void {
   try {
-    fromBinary(requireMessage(method.requestType), data);
+    fromBinary(request, data);
   } catch (thrown) {
     throw unreadableRequest(thrown);
   }
 }
 
 function callNode(method: NodeMethod, data: Uint8Array, wanted: bigint, context: ServiceContext): UnaryReply {
+  if (method.stateless === true) {
+    return { code: GRPC.ok, message: "", value: method.answer(data, context), height: undefined };
+  }
   const { latestHeight } = context.view.status();
   requireQueryHeight(wanted, latestHeight);
   const height = wanted === 0n ? latestHeight : wanted;

@@ -24,8 +24,6 @@ import { decodeIfTx, getTx, searchTxs } from "./tx-search.ts";
 import { decodeFullTx } from "./tx-response.ts";
 
 const SERVICE = "/cosmos.tx.v1beta1.Service";
-/** The one method that the real gateway answers in the client, and so without a height. */
-export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
 
 /**
  * `cosmos.tx.v1beta1.Service` without Simulate, which the application answers, and without the two methods for amino
@@ -34,9 +32,12 @@ export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
 export const TX_METHODS: readonly NodeMethod[] = [
   nodeMethod(`${SERVICE}/GetTx`, GetTxRequest, GetTxResponse, ({ hash }, context) => getTx(hash, context)),
   nodeMethod(`${SERVICE}/GetTxsEvent`, GetTxsEventRequest, GetTxsEventResponse, searchTxs),
-  nodeMethod(BROADCAST_PATH, BroadcastTxRequest, BroadcastTxResponse, (request, { view }) => ({
-    txResponse: broadcast(request, view),
-  })),
+  {
+    ...nodeMethod(`${SERVICE}/BroadcastTx`, BroadcastTxRequest, BroadcastTxResponse, (request, { view }) => ({
+      txResponse: broadcast(request, view),
+    })),
+    stateless: true,
+  },
   nodeMethod(`${SERVICE}/GetBlockWithTxs`, GetBlockWithTxsRequest, GetBlockWithTxsResponse, getBlockWithTxs),
   nodeMethod(`${SERVICE}/TxDecode`, TxDecodeRequest, TxDecodeResponse, ({ txBytes }, { chainName }) => {
     if (txBytes.length === 0) throw new QueryError(GRPC.invalidArgument, "invalid empty tx bytes");

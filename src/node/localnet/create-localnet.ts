@@ -10,6 +10,7 @@ import { createHttpService, type HttpService } from "../../ops/http-service.ts";
 import type { Secret } from "../../base/secret.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { createNode, type Node, type RunningNode } from "../create-node.ts";
+import type { GenesisDoc } from "../genesis-doc.ts";
 import type { FaceAddress } from "../node-options.ts";
 import type { FaceFactory } from "../node-view.ts";
 import type { OracleOptions } from "../oracle/oracle-client.ts";
@@ -23,6 +24,8 @@ export interface LocalnetChainOptions {
   readonly metrics?: FaceAddress;
   /** Voting powers of its validators, at least one. */
   readonly validatorPowers: readonly bigint[];
+  /** Starts a new chain from this document (an export, say) instead of the localnet's own. */
+  readonly genesis?: GenesisDoc;
 }
 
 /** How a localnet runs. */
@@ -98,7 +101,9 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
   return createNode(nodeOptions(options, CHAINS.remote, chain), {
     ...nodeDeps(CHAINS.remote, deps),
     genesis: (stored) =>
-      stored ?? remoteGenesis({ timeNs: nowNs(deps), validatorPowers: chain.validatorPowers }),
+      stored ??
+      chain.genesis ??
+      remoteGenesis({ timeNs: nowNs(deps), validatorPowers: chain.validatorPowers }),
   });
 }
 
@@ -115,7 +120,8 @@ function createLocal(
     {
       ...nodeDeps(CHAINS.local, deps),
       genesis: async (stored, signal) => {
-        if (stored !== undefined) return stored;
+        const given = stored ?? chain.genesis;
+        if (given !== undefined) return given;
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };

@@ -5,7 +5,6 @@ import { messageToJson } from "../../proto/json.ts";
 import type { CallRouter, UnaryReply } from "../grpc/call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "../grpc/block-height.ts";
 import { GRPC } from "../grpc/grpc-status.ts";
-import { BROADCAST_PATH } from "../grpc/tx-service.ts";
 import { type HttpAnswer, type HttpRequest, plainAnswer } from "../http/http-listener.ts";
 import { type FormValues, goUnescape, joinForms, parseForm } from "./form.ts";
 import { httpStatusOf } from "./http-status.ts";
@@ -69,7 +68,7 @@ function answer(found: FoundRoute, request: HttpRequest, deps: GatewayDeps): Htt
     return failure(GRPC.invalidArgument, errorMessage(thrown));
   }
   const reply = deps.router.call({ path: route.path, data, heights: wantedHeights(request) });
-  const headers = heightHeaders(route.path, reply);
+  const headers = heightHeaders(reply);
   if (reply.code !== GRPC.ok) return failure(reply.code, reply.message, headers);
   try {
     const body = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
@@ -93,10 +92,8 @@ function wantedHeights({ headers }: HttpRequest): readonly string[] {
   });
 }
 
-/** The real gateway broadcasts without a query context, so that answer names no height. */
-function heightHeaders(path: string, { height }: UnaryReply): Readonly<Record<string, string>> {
-  if (height === undefined || path === BROADCAST_PATH) return {};
-  return { "Grpc-Metadata-X-Cosmos-Block-Height": height.toString() };
+function heightHeaders({ height }: UnaryReply): Readonly<Record<string, string>> {
+  return height === undefined ? {} : { "Grpc-Metadata-X-Cosmos-Block-Height": height.toString() };
 }
 
 function failure(code: number, message: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {

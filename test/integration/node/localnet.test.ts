@@ -15,6 +15,7 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../../src/node/localnet/create-localnet.ts";
+import { exportGenesis } from "../../../src/node/localnet/export-genesis.ts";
 import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import {
@@ -212,6 +213,21 @@ describe("a localnet in two processes' worth of parts", () => {
     await expect.poll(() => view.status().latestHeight).toBeGreaterThan(1n);
     await remote.stop();
     await local.stop();
+    // the state becomes the genesis of another chain, which goes on from there
+    expect(() => exportGenesis(join(home, "nothing"), "local")).toThrow("holds no blocks of local-1");
+    const exported = exportGenesis(home, "local");
+    const heir = await start({ chains: { local: { ...part, genesis: exported } } });
+    const heirView = heir.running.chains.local?.view;
+    await expect.poll(() => heirView?.status().latestHeight).toBeGreaterThan(exported.initialHeight);
+    expect(heirView?.block(exported.initialHeight)?.header.timeNs).toBe(exported.genesisTimeNs);
+    const supply = heirView?.query({
+      path: "/cosmos.bank.v1beta1.Query/TotalSupply",
+      data: new Uint8Array(),
+      height: 0n,
+      prove: false,
+    });
+    expect(supply?.code).toBe(0);
+    await heir.stop();
     // without the remote chain: the genesis is in the home
     const again = await start({ chains: { local: part }, home, remoteRpcUrl: "http://127.0.0.1:1" });
     const continued = again.running.chains.local?.view;
