@@ -23,6 +23,15 @@ export function parseWhole(text: string, least: number, most: number): number {
   return value;
 }
 
+/** A height, id or count of an option or argument: any uint64. */
+export function parseUint64(text: string): bigint {
+  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : MAX_UINT64 + 1n;
+  if (value <= MAX_UINT64) return value;
+  throw new InvalidArgumentError("a whole number below 2^64 was expected");
+}
+
+const MAX_UINT64 = 2n ** 64n - 1n;
+
 function parsePortOffset(text: string): number {
   return parseWhole(text, 0, MAX_PORT_OFFSET);
 }

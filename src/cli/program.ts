@@ -4,7 +4,9 @@ import type { CliContext } from "./cli-context.ts";
 import { configCommand } from "./commands/config-validate.ts";
 import { localnetCommand } from "./commands/localnet.ts";
 import { proofCommand } from "./commands/proof-verify.ts";
+import { queryCommand } from "./commands/query.ts";
 import { relayerCommand } from "./commands/relayer-start.ts";
+import { txCommand } from "./commands/tx.ts";
 import { upCommand } from "./commands/up.ts";
 import { versionCommand } from "./commands/version.ts";
 import { watchdogCommand } from "./commands/watchdog-start.ts";
@@ -22,6 +24,8 @@ export function createProgram(context: CliContext): Command {
     localnetCommand(context),
     relayerCommand(context),
     watchdogCommand(context),
+    queryCommand(context),
+    txCommand(context),
     proofCommand(context),
     configCommand(context),
     versionCommand(context),

@@ -1,0 +1,83 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { portsAt } from "../../daemons/localnet/ports.ts";
+import { systemClock } from "../base/clock.ts";
+import { CodedError } from "../base/errors.ts";
+import { EXIT } from "../base/exit-codes.ts";
+import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
+import { classifyClientFault, ClientError } from "../client/errors.ts";
+import { silentObserver } from "../client/rpc-caller.ts";
+import { CANONICAL_CHAIN_NAME, parseChainName } from "../proto/type-urls.ts";
+import type { CliContext } from "./cli-context.ts";
+import { CliError } from "./cli-error.ts";
+import { portOffsetOption } from "./options.ts";
+
+/** Options of every command that talks to a chain. */
+export interface ConnectionOptions {
+  /** URL of CometBFT RPC; without it the local chain of this machine's localnet. */
+  readonly node?: string;
+  readonly portOffset: number;
+  readonly chainName: string;
+  readonly json?: true;
+}
+
+/** Adds the options of {@link ConnectionOptions} to a command. */
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--node <url>",
+        "CometBFT RPC of the chain; without it, local-1 of the localnet on this machine",
+      ).argParser(parseNodeUrl),
+    )
+    .addOption(portOffsetOption())
+    .addOption(
+      new Option("--chain-name <name>", "the chain's own name: first part of its modules' types")
+        .default(CANONICAL_CHAIN_NAME)
+        .argParser(parseName),
+    )
+    .option("--json", "print JSON instead of YAML");
+}
+
+/** Runs one piece of work with a client of the chosen chain. Throws `CliError` when the chain cannot be asked. */
+export async function withChain<T>(
+  options: ConnectionOptions,
+  context: CliContext,
+  work: (client: PooledChainClient) => Promise<T>,
+): Promise<T> {
+  const url = options.node ?? `http://127.0.0.1:${portsAt(options.portOffset).localRpc}`;
+  const client = createChainClient(
+    { endpoints: [{ url }], chainId: undefined, limits: { connections: 1 } },
+    { clock: systemClock, random: Math.random, logger: context.logger("error"), observer: silentObserver },
+  );
+  try {
+    return await work(client);
+  } catch (fault) {
+    throw toCliFault(fault);
+  } finally {
+    client.close();
+  }
+}
+
+/** What passes by itself is worth another try; an endpoint that does not answer may be the wrong one. */
+function toCliFault(fault: unknown): unknown {
+  if (!(fault instanceof ClientError) || classifyClientFault(fault) !== "retry") return fault;
+  const hint =
+    fault.facts.code === "unreachable" ? "; start the chain, or choose one with --node or --port-offset" : "";
+  return new CliError(EXIT.tryAgain, `${fault.message}${hint}`, { cause: fault.cause });
+}
+
+/** A real node's command line writes `tcp://` for plain HTTP. */
+function parseNodeUrl(text: string): string {
+  const url = text.replace(/^tcp:\/\//, "http://");
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+  throw new InvalidArgumentError("a URL such as http://127.0.0.1:26657 was expected");
+}
+
+function parseName(text: string): string {
+  try {
+    return parseChainName(text);
+  } catch (fault) {
+    if (fault instanceof CodedError) throw new InvalidArgumentError(fault.message);
+    throw fault;
+  }
+}

@@ -1,0 +1,89 @@
+import { readFileSync, statSync } from "node:fs";
+import { Command } from "commander";
+import { EXIT } from "../../base/exit-codes.ts";
+import {
+  MsgRemoveInterchainQueryRequest,
+  MsgSubmitQueryResult,
+  QueryResult,
+} from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import { messageFromJson } from "../../proto/json.ts";
+import { toChainTypeUrl, TYPE_URL } from "../../proto/type-urls.ts";
+import { addConnectionOptions } from "../chain-connection.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { queryIdArgument } from "../query-id.ts";
+import { addTxOptions, sendMessage, type TxOptions } from "../send-message.ts";
+
+/** `relaywatch tx interchainqueries`: for tests and repairs by hand (spec 000, "Interchain queries module: queries", CLI). */
+export function txInterchainqueriesCommand(context: CliContext): Command {
+  return new Command("interchainqueries")
+    .alias("icq")
+    .description("interchain queries: submit a result, remove a query")
+    .addCommand(submitCommand(context))
+    .addCommand(removeCommand(context));
+}
+
+function submitCommand(context: CliContext): Command {
+  return txCommand("submit-query-result", "submit the result of a query")
+    .aliases(["submit", "s"])
+    .addArgument(queryIdArgument())
+    .argument("<result-file>", "QueryResult in proto JSON, with its proofs")
+    .action((queryId: bigint, file: string, options: TxOptions) => {
+      const result = readResult(file, options.chainName);
+      return sendMessage(
+        {
+          typeUrl: toChainTypeUrl(TYPE_URL.submitQueryResult, options.chainName),
+          encode: (sender) => MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish(),
+        },
+        options,
+        context,
+      );
+    });
+}
+
+function removeCommand(context: CliContext): Command {
+  return txCommand("remove-interchain-query", "remove a query; its deposit goes to the sender")
+    .aliases(["remove", "r"])
+    .addArgument(queryIdArgument())
+    .action((queryId: bigint, options: TxOptions) =>
+      sendMessage(
+        {
+          typeUrl: toChainTypeUrl(TYPE_URL.removeInterchainQuery, options.chainName),
+          encode: (sender) => MsgRemoveInterchainQueryRequest.encode({ queryId, sender }).finish(),
+        },
+        options,
+        context,
+      ),
+    );
+}
+
+function txCommand(name: string, description: string): Command {
+  return addTxOptions(addConnectionOptions(new Command(name).description(description)));
+}
+
+/** More than any chain takes in one transaction. */
+const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
+
+function readResult(file: string, chainName: string): QueryResult {
+  const json = readJson(file);
+  try {
+    return QueryResult.decode(messageFromJson("neutron.interchainqueries.QueryResult", json, chainName));
+  } catch (cause) {
+    throw unusable(file, cause);
+  }
+}
+
+function readJson(file: string): unknown {
+  try {
+    if (statSync(file).size > MAX_RESULT_FILE_BYTES)
+      throw new Error(`it is larger than ${MAX_RESULT_FILE_BYTES} bytes`);
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw unusable(file, cause);
+    throw new CliError(EXIT.fatal, `failed to read query result file: ${file}`, { cause });
+  }
+}
+
+function unusable(file: string, cause: unknown): CliError {
+  return new CliError(EXIT.fatal, `failed to unmarshal query result: ${file}`, { cause });
+}

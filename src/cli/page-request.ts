@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { fromBase64 } from "../base/bytes.ts";
+import { EXIT } from "../base/exit-codes.ts";
+import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { CliError } from "./cli-error.ts";
+import { parseUint64 } from "./options.ts";
+
+/** Options of every query that answers in pages. */
+export interface PageOptions {
+  readonly page: bigint;
+  readonly pageKey?: Uint8Array;
+  readonly offset: bigint;
+  readonly limit: bigint;
+  readonly countTotal?: true;
+  readonly reverse?: true;
+}
+
+/** Adds the options of {@link PageOptions} to a command. */
+export function addPageOptions(command: Command): Command {
+  return command
+    .addOption(number("--page <n>", "page to show, beginning with 1", 1n))
+    .addOption(
+      new Option("--page-key <base64>", "go on after a page: the next_key that it printed").argParser(
+        parseKey,
+      ),
+    )
+    .addOption(number("--offset <n>", "entries to step over", 0n))
+    .addOption(number("--limit <n>", "most entries to show", 100n))
+    .option("--count-total", "count all entries")
+    .option("--reverse", "last entries first");
+}
+
+/** The page that the options ask for. Throws `CliError` when they contradict each other. */
+export function toPageRequest(options: PageOptions): PageRequest {
+  const { page, pageKey, offset, limit } = options;
+  if (page < 1n) throw new CliError(EXIT.usage, "--page begins with 1");
+  const ways = [page > 1n, pageKey !== undefined, offset > 0n].filter(Boolean).length;
+  if (ways > 1) throw new CliError(EXIT.usage, "give only one of --page, --page-key and --offset");
+  return {
+    key: pageKey ?? new Uint8Array(),
+    offset: offset + (page - 1n) * limit,
+    limit,
+    countTotal: options.countTotal ?? false,
+    reverse: options.reverse ?? false,
+  };
+}
+
+function number(flags: string, description: string, preset: bigint): Option {
+  return new Option(flags, description).default(preset, preset.toString()).argParser(parseUint64);
+}
+
+function parseKey(text: string): Uint8Array {
+  try {
+    return fromBase64(text);
+  } catch {
+    throw new InvalidArgumentError("base64 was expected");
+  }
+}

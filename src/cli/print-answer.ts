@@ -1,0 +1,16 @@
+import { stringify } from "yaml";
+import { type JsonValue, stringifyJson } from "../base/json.ts";
+import type { CliContext } from "./cli-context.ts";
+
+/** Prints an answer: JSON as the REST face words it, or the same as YAML with sorted keys, as a chain's own command line does. */
+export function printAnswer(
+  answer: JsonValue,
+  { json }: { readonly json?: true },
+  context: CliContext,
+): void {
+  context.print(json ? stringifyJson(answer, 2) : toYaml(answer));
+}
+
+function toYaml(answer: JsonValue): string {
+  return stringify(answer, { sortMapEntries: true, indentSeq: false, lineWidth: 0 }).trimEnd();
+}

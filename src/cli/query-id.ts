@@ -1,0 +1,16 @@
+import { Argument, InvalidArgumentError } from "commander";
+import { parseUint64 } from "./options.ts";
+
+/** The argument `<query-id>`. */
+export function queryIdArgument(): Argument {
+  return new Argument("<query-id>", "id of a registered query").argParser(parseQueryId);
+}
+
+function parseQueryId(text: string): bigint {
+  try {
+    return parseUint64(text);
+  } catch (fault) {
+    if (!(fault instanceof InvalidArgumentError)) throw fault;
+    throw new InvalidArgumentError(`failed to parse query id: ${fault.message}`);
+  }
+}

@@ -1,0 +1,135 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { toHex } from "../base/bytes.ts";
+import { systemClock } from "../base/clock.ts";
+import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../base/decimal.ts";
+import { EXIT } from "../base/exit-codes.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { PooledChainClient } from "../client/create-chain-client.ts";
+import { createTxSender } from "../client/create-tx-sender.ts";
+import type { SendOutcome, SimulationOutcome, TxSender } from "../client/tx-sender.ts";
+import {
+  addAccountOptions,
+  type AccountOptions,
+  openAccount,
+  requireAccountChoice,
+} from "./account-options.ts";
+import { type ConnectionOptions, withChain } from "./chain-connection.ts";
+import type { CliContext } from "./cli-context.ts";
+import { CliError } from "./cli-error.ts";
+import { printAnswer } from "./print-answer.ts";
+
+/** Options of every command that sends a transaction. */
+export interface TxOptions extends ConnectionOptions, AccountOptions {
+  readonly gasAdjustment: Dec18;
+  readonly feeDenom: string;
+  readonly maxGasPrice: Dec18;
+}
+
+/** A message whose sender is the account that the options choose (bech32). */
+export interface OutgoingMessage {
+  readonly typeUrl: string;
+  readonly encode: (sender: string) => Uint8Array;
+}
+
+/** Adds the options of {@link TxOptions} that are not of the connection. */
+export function addTxOptions(command: Command): Command {
+  return addAccountOptions(command)
+    .addOption(decimal("--gas-adjustment <factor>", "gas limit = simulated gas times this", "1.3"))
+    .addOption(new Option("--fee-denom <denom>", "coin that pays the fee").default("untrn"))
+    .addOption(decimal("--max-gas-price <price>", "never pay more than this for a unit of gas", "1"))
+    .addHelpText(
+      "after",
+      "\nExits 1 when the chain refuses the transaction, 75 when it is in no block before its timeout.",
+    );
+}
+
+/** Simulates, signs and sends one message, waits for its block and prints where it ended. Throws `CliError` unless it succeeded. */
+export function sendMessage(
+  message: OutgoingMessage,
+  options: TxOptions,
+  context: CliContext,
+): Promise<void> {
+  requireAccountChoice(options);
+  return withChain(options, context, async (client) => {
+    const sender = await openSender(client, options, context);
+    const messages = [{ typeUrl: message.typeUrl, value: message.encode(sender.address) }];
+    const simulated = await sender.simulate(messages, context.signal);
+    if (!simulated.ok) throw refused("the chain refuses the transaction", simulated);
+    const gasLimit = ceilDec18(simulated.gasUsed * options.gasAdjustment);
+    const outcome = await sender.send(messages, gasLimit, context.signal);
+    printAnswer(toTxResponse(outcome), options, context);
+    requireIncluded(outcome);
+  });
+}
+
+async function openSender(
+  client: PooledChainClient,
+  options: TxOptions,
+  context: CliContext,
+): Promise<TxSender> {
+  const { chainId } = await client.status(context.signal);
+  const gasPrice = {
+    denom: options.feeDenom,
+    multiplier: parseDec18("1.1"),
+    cap: options.maxGasPrice,
+  };
+  return createTxSender(
+    { chainId, gasPrice, memo: "" },
+    {
+      client,
+      signer: await openAccount(options, chainId),
+      clock: systemClock,
+      random: Math.random,
+      logger: context.logger("error"),
+    },
+  );
+}
+
+/** Fields as in the REST face's `tx_response`. */
+function toTxResponse({ hash, gasLimit, confirmation }: SendOutcome): JsonObject {
+  const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
+  return {
+    txhash: toHex(hash).toUpperCase(),
+    height: ("height" in confirmation ? confirmation.height : 0n).toString(),
+    code: isRefusal ? confirmation.code : 0,
+    codespace: isRefusal ? confirmation.codespace : "",
+    raw_log: isRefusal ? confirmation.log : "",
+    gas_wanted: gasLimit.toString(),
+    gas_used: ("gasUsed" in confirmation ? confirmation.gasUsed : 0n).toString(),
+  };
+}
+
+function requireIncluded({ confirmation }: SendOutcome): void {
+  switch (confirmation.kind) {
+    case "included":
+      return;
+    case "failed":
+      throw refused("the transaction failed in its block", confirmation);
+    case "refused":
+      throw refused("the node refused the transaction", confirmation);
+    case "lost":
+      throw new CliError(EXIT.tryAgain, `the transaction was lost: ${confirmation.reason}`);
+  }
+}
+
+function refused(
+  what: string,
+  { codespace, code, log }: Pick<Extract<SimulationOutcome, { ok: false }>, "codespace" | "code" | "log">,
+): CliError {
+  return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}`);
+}
+
+function decimal(flags: string, description: string, preset: string): Option {
+  const value = parseDec18(preset);
+  return new Option(flags, description).default(value, preset).argParser(parsePositive);
+}
+
+function parsePositive(text: string): Dec18 {
+  try {
+    const value = parseDec18(text);
+    if (value > 0n) return value;
+  } catch {
+    // said below
+  }
+  throw new InvalidArgumentError(`a decimal above 0 such as ${formatDec18(parseDec18("1.3"))} was expected`);
+}
