@@ -30,7 +30,8 @@ export async function supervise(
   const faults: ServiceFault[] = [];
   const note = (service: string, fault: unknown): void => {
     faults.push({ service, fault });
-    logger.error("service failed", { service, fault });
+    // The caller gets all faults and says what matters.
+    logger.debug("service failed", { service, fault });
     stop.abort(new Error(`${service} failed`, { cause: fault }));
   };
   await Promise.all(

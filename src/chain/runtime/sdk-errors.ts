@@ -19,6 +19,6 @@ export const ErrInvalidHeight = registerError("sdk", 26, "invalid height");
 export const ErrTxTimeoutHeight = registerError("sdk", 30, "tx timeout height");
 export const ErrUnknownExtensionOptions = registerError("sdk", 31, "unknown extension options");
 export const ErrWrongSequence = registerError("sdk", 32, "incorrect account sequence");
-export const ErrKeyNotFound = registerError("sdk", 30, "key not found");
+export const ErrKeyNotFound = registerError("sdk", 22, "key not found");
 export const ErrNotFound = registerError("sdk", 38, "not found");
 export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
