@@ -24,7 +24,7 @@ interface OpenObject {
   name: string | undefined;
 }
 
-const TOKEN = /[ \t\n\r,:]*(?:("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|(true|false|null)|([[{\]}]))/sy;
+const TOKEN = /[ \t\n\r,:]*(?:("[^"\\]*(?:\\.[^"\\]*)*")|(-?\d[\d.eE+-]*)|(true|false|null)|([[{\]}]))/sy;
 
 /** Parses one JSON value. Throws {@link GoJsonError} with Go's text. Linear, not recursive. */
 export function parseGoJson(text: string): GoJson {

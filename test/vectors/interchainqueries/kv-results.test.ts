@@ -104,6 +104,12 @@ describe("KV results", () => {
       { ...at100, height: 500n, kvResults: [VALUE_A] },
       "7 consensus state not found",
     ],
+    [
+      "the highest height there is",
+      1n,
+      { ...at100, height: 2n ** 64n - 1n, kvResults: [VALUE_A] },
+      "7 consensus state not found",
+    ],
     ["another revision", 1n, { ...at100, revision: 2n, kvResults: [VALUE_A] }, "7 consensus state not found"],
     [
       "the wrong height",
@@ -113,7 +119,7 @@ describe("KV results", () => {
     ],
   ];
 
-  it("has all cases", () => expect(cases).toHaveLength(16));
+  it("has all cases", () => expect(cases).toHaveLength(17));
 
   it.each(cases)("%s", (_name, id, result, wanted) => {
     const [code = "", text = ""] = wanted.split(/ (.*)/s);

@@ -1,8 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { fixtureFile } from "../../support/fixture-file.ts";
-import { recordedIbcGenesis } from "../../support/recorded-client.ts";
+import type { JsonObject } from "../../../src/base/json.ts";
+import { lastId, queries, setQuery } from "../../../src/chain/modules/interchainqueries/keeper.ts";
+import { list, readJson, record, recordedIbcGenesis, text } from "../../support/recorded-client.ts";
 import { type Comparison, replayFile } from "../../support/replay.ts";
-import { recordedQueries } from "../../support/replay-chain.ts";
+import {
+  createRecordedChain,
+  packMessage,
+  RECORDED_CONTRACTS,
+  recordedQueries,
+} from "../../support/replay-chain.ts";
 
 // Recorded from a real chain; see test/fixtures/interchainqueries.
 const FILES = [
@@ -33,6 +40,39 @@ describe("recorded submissions and registrations", () => {
     );
   }
 });
+
+describe("a recorded transaction that removes a query and registers another", () => {
+  it("shows a subscriber the removal, then the registration", () => {
+    const recorded = record(readJson(fixtureFile("interchainqueries/remove-register-one-tx.json")));
+    const events = list(record(recorded["tx_response"])["events"]).map(record);
+    const wanted = events.filter(({ type }) => type === "neutron").map(actionOf);
+    const message = record(list(record(record(recorded["tx"])["body"])["messages"])[0]);
+    const chain = createRecordedChain();
+    const context = chain.world.context();
+    for (const query of recordedQueries()) queries.delete(context, query.id);
+    for (const query of recordedQueries().slice(0, 1))
+      setQuery(context, { ...query, id: 7n, owner: RECORDED_CONTRACTS.mirror });
+    lastId.set(context, BigInt(wanted[1]?.split(" ")[1] ?? 0) - 1n);
+    const outcome = chain.deliverRecorded([packMessage(message)]);
+    expect(outcome.log).toBe("");
+    const got = outcome.events.filter(({ type }) => type === "neutron");
+    expect(
+      got.map((event) => actionOf({ attributes: event.attributes.map((attribute) => ({ ...attribute })) })),
+    ).toEqual(wanted);
+    expect(wanted).toEqual([
+      "query_removed 7 connection-0",
+      expect.stringMatching(/^query_updated \d+ connection-0$/),
+    ]);
+  });
+});
+
+/** The attributes that both our events and the recorded ones have. */
+function actionOf(event: JsonObject): string {
+  const values = new Map(
+    list(event["attributes"]).map((entry) => [record(entry)["key"], record(entry)["value"]] as const),
+  );
+  return `${text(values.get("action"))} ${text(values.get("query_id"))} ${text(values.get("connection_id"))}`;
+}
 
 function isException({ exception }: Comparison): boolean {
   return exception !== undefined;

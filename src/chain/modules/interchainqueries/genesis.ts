@@ -75,7 +75,7 @@ export function exportGenesis(context: Context): JsonObject {
 }
 
 /** The checks of the deployed genesis, query by query in the order of the list. Throws `ModuleError`. */
-export function validateQueries(
+function validateQueries(
   queries: readonly RegisteredQuery[],
   { params, bech32Prefix }: { readonly params: Params; readonly bech32Prefix: string },
 ): void {

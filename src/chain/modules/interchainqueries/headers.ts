@@ -4,12 +4,11 @@ import { headerHash } from "../../../comet/header-hash.ts";
 import { signedHeaderFromProto } from "../../../comet/proto-blocks.ts";
 import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import { Header as TendermintHeader } from "../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TYPE_URL } from "../../../proto/type-urls.ts";
 import type { ModuleError } from "../../runtime/module-error.ts";
 import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
 import { invalidHeader, protoUnmarshal } from "./errors.ts";
 
-/** The only client message that a TX result may carry. */
-export const HEADER_TYPE_URL = "/ibc.lightclients.tendermint.v1.Header";
 const INTERFACE = "*exported.ClientMessage";
 
 /** What a TX result needs of a remote header. */
@@ -36,7 +35,7 @@ export function unpackHeader(packed: Any | undefined, name: string): UnpackedHea
   const refuse = (reason: string): ModuleError => protoUnmarshal(`failed to unpack ${name}: ${reason}`);
   if (packed === undefined || packed.typeUrl === "")
     throw refuse("protobuf Any message cannot be nil: failed unpacking protobuf message from Any");
-  if (packed.typeUrl !== HEADER_TYPE_URL) throw refuse(unregistered(packed.typeUrl));
+  if (packed.typeUrl !== TYPE_URL.tendermintHeader) throw refuse(unregistered(packed.typeUrl));
   try {
     return { packed, message: TendermintHeader.decode(packed.value) };
   } catch (error) {
@@ -61,7 +60,7 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
 
 /** Refuses a packed message that is no header of a light client; nothing packed is fine. For decoding a transaction. */
 export function requireClientMessage(packed: Any | undefined): void {
-  if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === HEADER_TYPE_URL) return;
+  if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;
   throw ErrTxDecode(unregistered(packed.typeUrl));
 }
 

@@ -3,9 +3,6 @@ import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 
-/** The two kinds of query. */
-export type QueryType = "kv" | "tx";
-
 /** What the module is told about its chain. */
 export interface InterchainqueriesOptions {
   /** The chain's own name: event type, and package prefix of type URLs and query paths. */

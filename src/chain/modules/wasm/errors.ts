@@ -10,7 +10,6 @@ function kind(code: number, description: string): ErrorKind {
 export const instantiateFailed: ErrorKind = kind(4, "instantiate wasm contract failed");
 export const executeFailed: ErrorKind = kind(5, "execute wasm contract failed");
 export const queryFailed: ErrorKind = kind(9, "query wasm contract failed");
-export const migrateFailed: ErrorKind = kind(11, "migrate wasm contract failed");
 export const empty: ErrorKind = kind(12, "empty");
 export const exceedsLimit: ErrorKind = kind(13, "exceeds limit");
 export const invalid: ErrorKind = kind(14, "invalid");

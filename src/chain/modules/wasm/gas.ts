@@ -2,9 +2,9 @@ import type { Context } from "../../runtime/context.ts";
 import type { ContractAttribute, ContractResponse } from "./contract.ts";
 
 /** Every call of a contract: wasmd's price for an instance. */
-export const CALL_COST = 60_000n;
+const CALL_COST = 60_000n;
 /** Each byte of the message that a contract gets: stands for the parsing that a metered machine would charge for. */
-export const MESSAGE_BYTE_COST = 5n;
+const MESSAGE_BYTE_COST = 5n;
 /** wasmd's prices for what a contract makes the chain say. */
 const ATTRIBUTE_COST = 10n;
 const CUSTOM_EVENT_COST = 20n;

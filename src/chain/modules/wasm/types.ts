@@ -17,18 +17,18 @@ export interface WasmOptions {
 }
 
 /** What the contract host needs of bank. Throws `ModuleError` when the coins are not there. */
-export interface BankKeeper {
+interface BankKeeper {
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
 }
 
 /** What the contract host needs of auth. */
-export interface AccountKeeper {
+interface AccountKeeper {
   /** Makes an account for a new contract unless there is one. */
   readonly ensureAccount: (context: Context, address: string) => void;
 }
 
 /** A message of the chain's own bindings; undefined when it is none that this handler knows. */
-export interface CustomMessageHandler {
+interface CustomMessageHandler {
   readonly handle: (
     context: Context,
     contract: string,
@@ -37,13 +37,13 @@ export interface CustomMessageHandler {
 }
 
 /** Outcome of a custom message: JSON `data` for a contract of the old kind, and the encoded response. */
-export interface CustomMessageResult {
+interface CustomMessageResult {
   readonly data: Uint8Array;
   readonly response: HandlerResult;
 }
 
 /** Answers a query of the chain's own bindings; undefined when it is none that it knows. */
-export type CustomQueryHandler = (context: Context, request: JsonObject) => JsonValue | undefined;
+type CustomQueryHandler = (context: Context, request: JsonObject) => JsonValue | undefined;
 
 /** What the contract host calls. Routes are looked up late, as they belong to modules that are made after it. */
 export interface WasmDeps {
