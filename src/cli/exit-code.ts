@@ -12,6 +12,9 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-key",
   "bad-endpoint",
   "other-genesis",
+  "home-unusable",
+  "state-unusable",
+  "bad-genesis",
 ]);
 
 /** What a command's fault means for the process: its exit code, and the words for stderr (none when all was said). */

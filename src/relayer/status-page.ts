@@ -7,7 +7,7 @@ const STYLE = `
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid #8884; vertical-align: top; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
 .bad { color: #b3261e; } .good { color: #1b7f3b; }
 @media (prefers-color-scheme: dark) { .bad { color: #ff8a80; } .good { color: #7bd88f; } }
 `;
@@ -47,9 +47,12 @@ function summary(status: RelayerStatus): string {
 
 function queryTable(queries: readonly QueryView[]): string {
   if (queries.length === 0) return "<h2>Queries</h2><p>No query is registered on these connections.</p>";
-  return `<h2>Queries</h2><table><thead><tr><th scope="col">id</th><th scope="col">type</th><th scope="col">connection</th>
-<th scope="col">every (blocks)</th><th scope="col">last local height</th><th scope="col">last remote height</th>
-<th scope="col">results</th><th scope="col">state</th></tr></thead><tbody>${queries.map(queryRow).join("")}</tbody></table>`;
+  return `<h2>Queries</h2><table><thead><tr>${head("id", true)}${head("type")}${head("connection")}${head("every (blocks)", true)}
+${head("last local height", true)}${head("last remote height", true)}${head("results", true)}${head("state")}</tr></thead><tbody>${queries.map(queryRow).join("")}</tbody></table>`;
+}
+
+function head(text: string, isNumber = false): string {
+  return `<th scope="col"${isNumber ? ' class="number"' : ""}>${escapeHtml(text)}</th>`;
 }
 
 function queryRow(query: QueryView): string {
