@@ -1,0 +1,98 @@
+import { create, createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import {
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createGrpcTestClient, type GrpcTestClient } from "../../support/grpc-client.ts";
+import { type RecordedNode, startRecordedNode } from "../../support/recorded-node.ts";
+
+let node: RecordedNode;
+let client: GrpcTestClient;
+
+beforeAll(async () => {
+  node = await startRecordedNode();
+  client = createGrpcTestClient(node.grpcAddress);
+});
+afterAll(async () => {
+  client.close();
+  await node.stop();
+});
+
+describe("server reflection", () => {
+  it.each(["v1", "v1alpha"] as const)("%s lists what is served", async (version) => {
+    const [answer] = await client.reflect(version, [{ $case: "listServices", value: "" }]);
+    const names =
+      answer?.$case === "listServicesResponse" ? answer.value.service.map(({ name }) => name) : [];
+    expect(names).toEqual([
+      "cosmos.auth.v1beta1.Query",
+      "cosmos.bank.v1beta1.Query",
+      "cosmos.base.tendermint.v1beta1.Service",
+      "cosmos.consensus.v1.Query",
+      "cosmos.tx.v1beta1.Service",
+      "cosmwasm.wasm.v1.Query",
+      "feemarket.feemarket.v1.Query",
+      "grpc.reflection.v1.ServerReflection",
+      "grpc.reflection.v1alpha.ServerReflection",
+      "ibc.core.client.v1.Query",
+      "ibc.core.connection.v1.Query",
+      "neutron.interchainqueries.Query",
+    ]);
+  });
+
+  it("gives the file of a symbol with all that it imports, once a stream", async () => {
+    const answers = await client.reflect("v1", [
+      { $case: "fileContainingSymbol", value: "neutron.interchainqueries.Query" },
+      { $case: "fileContainingSymbol", value: "neutron.interchainqueries.Query.Params" },
+    ]);
+    const [first = [], second = []] = answers.map((answer) =>
+      answer?.$case === "fileDescriptorResponse"
+        ? answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes))
+        : [],
+    );
+    expect(first[0]?.name).toBe("neutron/interchainqueries/query.proto");
+    expect(first.map(({ name }) => name)).toContain("cosmos/base/query/v1beta1/pagination.proto");
+    expect(second.map(({ name }) => name)).toEqual(["neutron/interchainqueries/query.proto"]);
+    const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(first) }));
+    expect(registry.getService("neutron.interchainqueries.Query")?.methods).toHaveLength(5);
+  });
+
+  it("knows extensions, and says what is not there", async () => {
+    const [numbers, file, ...absent] = await client.reflect("v1", [
+      { $case: "allExtensionNumbersOfType", value: "google.protobuf.MethodOptions" },
+      {
+        $case: "fileContainingExtension",
+        value: { containingType: "google.protobuf.MethodOptions", extensionNumber: 72295728 },
+      },
+      { $case: "fileByFilename", value: "nosuch.proto" },
+      { $case: "fileContainingSymbol", value: "nosuch.Type" },
+      { $case: "allExtensionNumbersOfType", value: "nosuch.Type" },
+      {
+        $case: "fileContainingExtension",
+        value: { containingType: "google.protobuf.MethodOptions", extensionNumber: 1 },
+      },
+    ]);
+    expect(numbers).toMatchObject({ value: { extensionNumber: expect.arrayContaining([72295728]) } });
+    expect(file?.$case).toBe("fileDescriptorResponse");
+    expect(absent.map((answer) => answer?.$case)).toEqual(Array(4).fill("errorResponse"));
+    expect(absent.map((answer) => answer?.$case === "errorResponse" && answer.value.errorCode)).toEqual([
+      5, 5, 5, 5,
+    ]);
+    const [nothing] = await client.reflect("v1", [undefined]);
+    expect(nothing).toMatchObject({ $case: "errorResponse", value: { errorCode: 3 } });
+  });
+});
+
+/** Every file after those that it imports, as a descriptor set needs them. Throws when one is missing. */
+function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
+  const ordered = new Set<FileDescriptorProto>();
+  const visit = (wanted: string): void => {
+    const file = files.find(({ name }) => name === wanted);
+    if (file === undefined) throw new Error(`${wanted} is missing`);
+    for (const each of file.dependency) visit(each);
+    ordered.add(file);
+  };
+  for (const { name } of files) visit(name);
+  return [...ordered];
+}

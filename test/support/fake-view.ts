@@ -1,0 +1,75 @@
+import { unreachable } from "../../src/base/errors.ts";
+import type { NodeView, StoredBlock } from "../../src/node/node-view.ts";
+import { NO_BLOCK_ID } from "../../src/comet/block-types.ts";
+
+const NOTHING = new Uint8Array(0);
+
+/** A view of a chain at height 7 that has nothing; what a test needs it brings. */
+export function createFakeView(parts: Partial<NodeView>): NodeView {
+  const status = {
+    chainId: "test-1",
+    moniker: "test",
+    appVersion: "6.0.3",
+    latestHeight: 7n,
+    latestHash: NOTHING,
+    latestAppHash: NOTHING,
+    latestTimeNs: 0n,
+    earliestHeight: 1n,
+  };
+  const query: NodeView["query"] = ({ height }) => ({
+    code: 6,
+    codespace: "sdk",
+    log: "",
+    key: NOTHING,
+    value: NOTHING,
+    height,
+    proof: undefined,
+    grpcCode: 2,
+    grpcMessage: "nothing is here",
+  });
+  return {
+    status: () => status,
+    query,
+    simulate: () => unreachable("no test simulates here"),
+    queryPaths: () => [],
+    block: () => undefined,
+    blockByHash: () => undefined,
+    results: () => undefined,
+    commit: () => undefined,
+    validators: () => undefined,
+    tx: () => undefined,
+    searchTxs: () => ({ items: [], total: 0 }),
+    searchBlocks: () => ({ items: [], total: 0 }),
+    broadcast: () => unreachable("no test broadcasts here"),
+    check: () => unreachable("no test checks here"),
+    unconfirmed: () => ({ count: 0, bytes: 0, txs: [] }),
+    onBlock: () => () => {},
+    ...parts,
+  };
+}
+
+/** An empty block of a height. */
+export function fakeStoredBlock(height: bigint): StoredBlock {
+  return {
+    header: {
+      version: { block: 11n, app: 0n },
+      chainId: "test-1",
+      height,
+      timeNs: 1_790_000_000_500_000_000n,
+      lastBlockId: NO_BLOCK_ID,
+      lastCommitHash: NOTHING,
+      dataHash: NOTHING,
+      validatorsHash: NOTHING,
+      nextValidatorsHash: NOTHING,
+      consensusHash: NOTHING,
+      appHash: NOTHING,
+      lastResultsHash: NOTHING,
+      evidenceHash: NOTHING,
+      proposerAddress: NOTHING,
+    },
+    txs: [],
+    lastCommit: { height: height - 1n, round: 0, blockId: NO_BLOCK_ID, signatures: [] },
+    blockId: NO_BLOCK_ID,
+    sizeBytes: 0,
+  };
+}
