@@ -1,5 +1,5 @@
 /** Where everything of a laptop's localnet listens (DESIGN: "Faces and defaults"), all on loopback. */
-export const DEFAULT_PORTS = {
+const DEFAULT_PORTS = {
   localRpc: 26_657,
   localRest: 1_317,
   localGrpc: 9_090,

@@ -59,11 +59,6 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0;
 }
 
-/** Whether `bytes` begins with `prefix`. */
-export function hasPrefix(bytes: Uint8Array, prefix: Uint8Array): boolean {
-  return bytes.length >= prefix.length && equalBytes(bytes.subarray(0, prefix.length), prefix);
-}
-
 /** An unsigned 64-bit number, big-endian, 8 bytes. Throws outside 0 … 2^64-1. */
 export function uint64BigEndian(value: bigint): Uint8Array {
   if (value < 0n || value > 0xffff_ffff_ffff_ffffn) throw new Error(`not a uint64: ${value}`);

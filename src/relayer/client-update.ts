@@ -31,7 +31,7 @@ export function knowsHeight(client: LightClientState, at: RemoteHeight): boolean
  * The height from which the client can step to `at`: the greatest one below it, compared as numbers, whose consensus
  * state stays trusted long enough. Throws `RelayError` "no-trusted-height" when none is left: the client needs recovery.
  */
-export async function trustedHeight(
+async function trustedHeight(
   deps: HeaderDeps,
   client: LightClientState,
   at: RemoteHeight,
@@ -82,11 +82,6 @@ export function headerAny(header: Uint8Array): { typeUrl: string; value: Uint8Ar
 export function updateClientMessage(clientId: string, header: Uint8Array, signer: string): WireMessage {
   const value = MsgUpdateClient.encode({ clientId, clientMessage: headerAny(header), signer }).finish();
   return { typeUrl: UPDATE_URL, value };
-}
-
-/** Whether a message of a transaction is a client update. */
-export function isClientUpdate(message: WireMessage): boolean {
-  return message.typeUrl === UPDATE_URL;
 }
 
 /** The revision in a chain id's "-N" ending, 0 without one, as IBC reads it. */

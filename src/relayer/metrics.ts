@@ -17,7 +17,7 @@ export interface RelayerMetrics {
 }
 
 /** States that `relaywatch_relayer_queries` counts. */
-export const QUERY_STATES = ["answered", "waiting", "held"] as const;
+const QUERY_STATES = ["answered", "waiting", "held"] as const;
 
 /** Registers the relayer's metrics, with every closed label set at zero. */
 export function createRelayerMetrics(registry: Registry, connectionIds: readonly string[]): RelayerMetrics {

@@ -22,8 +22,7 @@ export const QUERY_FAULT_CODES = [
   "bad-filter",
 ] as const;
 
-/** One of {@link QUERY_FAULT_CODES}. */
-export type QueryFaultCode = (typeof QUERY_FAULT_CODES)[number];
+type QueryFaultCode = (typeof QUERY_FAULT_CODES)[number];
 
 /** Where one query stands. Immutable; each step gives a new one. */
 export interface QueryState {

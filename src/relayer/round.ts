@@ -36,8 +36,7 @@ export interface Lane {
   readonly settings: LaneSettings;
 }
 
-/** Settings of a lane's rounds. */
-export interface LaneSettings {
+interface LaneSettings {
   readonly allowKvCallbacks: boolean;
   readonly limits: BatchLimits;
   readonly backoff: BackoffOptions;
