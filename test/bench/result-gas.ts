@@ -1,0 +1,78 @@
+import { toBase64 } from "../../src/base/bytes.ts";
+import type { JsonObject } from "../../src/base/json.ts";
+import { list, record, recordedIbcGenesis } from "../support/recorded-client.ts";
+import { submit } from "../support/icq-messages.ts";
+import { startTestChain, testGenesis } from "../support/test-chain.ts";
+import { createTestKey } from "../support/test-keys.ts";
+import { buildTx } from "../support/test-tx.ts";
+import type { ProvenValues } from "./bank-proofs.ts";
+
+/** Remote height of the results; the client holds the height after it. */
+const HEIGHT = 1544n;
+
+/** What one signed transaction of results took. */
+export interface ResultTransaction {
+  readonly gasEach: number;
+  readonly bytesEach: number;
+}
+
+/** Runs all results in one signed transaction of a whole local application. */
+export function runResultTransaction({ root, all }: ProvenValues): ResultTransaction {
+  const alice = createTestKey("alice");
+  const chain = startTestChain(
+    testGenesis([{ key: alice, untrn: 1_000_000_000n }], {
+      ibc: withRoot(recordedIbcGenesis().genesis, root),
+      interchainqueries: {
+        params: PARAMS,
+        registered_queries: all.map(({ key }, index) => queryOf(alice.address, key, index)),
+      },
+    }),
+  );
+  const messages = all.map((value, index) =>
+    submit(BigInt(index + 1), alice.address, { kvResults: [value], height: HEIGHT, revision: 2n }),
+  );
+  const fee = [{ denom: "untrn", amount: "1000000" }];
+  const tx = buildTx({ key: alice, sequence: 0n, gas: 20_000_000n, fee, messages });
+  const [result] = chain.block(tx).txResults;
+  if (result?.code !== 0) throw new Error(result?.log ?? "the block has no transaction");
+  return { gasEach: Number(result.gasUsed) / all.length, bytesEach: tx.length / all.length };
+}
+
+const PARAMS: JsonObject = {
+  query_submit_timeout: "1036800",
+  query_deposit: [],
+  tx_query_removal_limit: "10000",
+  max_kv_query_keys_count: "32",
+  max_transactions_filters: "32",
+};
+
+function queryOf(owner: string, key: Uint8Array, index: number): JsonObject {
+  return {
+    id: `${index + 1}`,
+    owner,
+    query_type: "kv",
+    keys: [{ path: "bank", key: toBase64(key) }],
+    connection_id: "connection-0",
+    update_period: "4",
+  };
+}
+
+/** The recorded client, but with another app hash at the height after the results'. */
+function withRoot(genesis: JsonObject, root: Uint8Array): JsonObject {
+  const clients = record(genesis["client_genesis"]);
+  const [consensus] = list(clients["clients_consensus"]).map(record);
+  const states = list(consensus?.["consensus_states"])
+    .map(record)
+    .map((state) =>
+      record(state["height"])["revision_height"] === `${HEIGHT + 1n}`
+        ? {
+            ...state,
+            consensus_state: { ...record(state["consensus_state"]), root: { hash: toBase64(root) } },
+          }
+        : state,
+    );
+  return {
+    ...genesis,
+    client_genesis: { ...clients, clients_consensus: [{ ...consensus, consensus_states: states }] },
+  };
+}
