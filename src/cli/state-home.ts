@@ -13,6 +13,11 @@ export function localnetStateDir(portOffset: number): string {
   return join(root, "relaywatch", `localnet-${portOffset}`);
 }
 
+/** Directory of the chains that run as parts on their own: each has a home in it, named after the chain. */
+export function localnetChainsHome(portOffset: number): string {
+  return join(localnetStateDir(portOffset), "chains");
+}
+
 /** The file whose content opens the control face. */
 export function controlTokenFile(portOffset: number): string {
   return join(localnetStateDir(portOffset), "control-token");

@@ -7,15 +7,17 @@ import type { LogLevel } from "../../ops/logger.ts";
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
 import { blockTimeOption, logLevelOption, portOffsetOption, powersOption } from "../options.ts";
-import { controlToken, controlTokenFile, localnetStateDir } from "../state-home.ts";
-import { join } from "node:path";
+import { controlToken, controlTokenFile, localnetChainsHome } from "../state-home.ts";
+import { exportCommand, importCommand } from "./localnet-export.ts";
 
 /** `relaywatch localnet`: the chains and the sidecar of a laptop. */
 export function localnetCommand(context: CliContext): Command {
   return new Command("localnet")
     .description("two local chains and a simulated price sidecar")
     .addCommand(startCommand(context))
-    .addCommand(accountsCommand(context));
+    .addCommand(accountsCommand(context))
+    .addCommand(exportCommand(context))
+    .addCommand(importCommand(context));
 }
 
 interface StartOptions {
@@ -58,7 +60,7 @@ async function startLocalnet(
 ): Promise<void> {
   const parts = given.length === 0 ? LOCALNET_PARTS : given;
   const isWhole = LOCALNET_PARTS.every((part) => parts.includes(part));
-  const ownHome = isWhole ? undefined : join(localnetStateDir(options.portOffset), "chains");
+  const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local");
   await runLocalnet(
     {

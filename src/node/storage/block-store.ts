@@ -11,7 +11,7 @@ import {
   encodeValidatorSet,
 } from "./block-codec.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
-import { openDatabase } from "./open-database.ts";
+import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
 import { createRecentCache } from "./recent-cache.ts";
 import { decodeResults, encodeResults } from "./results-codec.ts";
 import { type Row, readRow, readRows } from "./rows.ts";
@@ -54,7 +54,15 @@ const CACHED_HEIGHTS = 64;
 
 /** Opens the store of a home directory; without one everything lives in memory. Throws `NodeError` (see {@link openDatabase}). */
 export function openBlockStore(home: string | undefined): BlockStore {
-  const { database, close } = openDatabase(home);
+  return createBlockStore(openDatabase(home));
+}
+
+/** Opens the store of a home directory as it is now, for reading; a node may be using it. Throws `NodeError` `home-unusable`. */
+export function readBlockStore(home: string): BlockStore {
+  return createBlockStore(openSnapshot(home));
+}
+
+function createBlockStore({ database, close }: OpenDatabase): BlockStore {
   const stateTables = createStateTables(database);
   const index = createEventIndex(database);
   const blocks = createRecentCache<StoredBlock>(CACHED_HEIGHTS);

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { NodeError } from "../errors.ts";
@@ -27,6 +27,27 @@ export function openDatabase(home: string | undefined): OpenDatabase {
   } catch (fault) {
     throw fault instanceof NodeError ? fault : unusable(home, fault);
   }
+}
+
+/**
+ * Opens the database of a home directory for reading, all of it as it is at this moment, also while a node goes on writing.
+ * Throws `NodeError` `home-unusable` when no database is there.
+ */
+export function openSnapshot(home: string): OpenDatabase {
+  const path = join(home, DATABASE_FILE);
+  if (!existsSync(path)) throw unusable(home, new Error(`it has no ${DATABASE_FILE}`));
+  const database = new Database(path);
+  try {
+    database.defaultSafeIntegers(true);
+    database.exec("PRAGMA query_only = ON");
+    // The first read of a transaction settles what all of it sees.
+    database.exec("BEGIN");
+    database.prepare("SELECT key FROM meta").all();
+  } catch (fault) {
+    database.close();
+    throw unusable(home, fault);
+  }
+  return { database, close: () => void database.close() };
 }
 
 function open(path: string, release: () => void): OpenDatabase {
