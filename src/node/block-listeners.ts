@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { StoredBlock, StoredResults } from "./node-view.ts";
 
 /** Called after a committed block. */
-export type BlockListener = (block: StoredBlock, results: StoredResults) => void;
+type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 
 /** Tells everybody who asked about new blocks. */
 export interface BlockListeners {

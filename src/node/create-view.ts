@@ -1,4 +1,5 @@
 import type { Application } from "../chain/abci.ts";
+import type { ValidatorSet } from "../comet/block-types.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Mempool } from "./consensus/mempool.ts";
 import { validatorsAt } from "./consensus/validator-history.ts";
@@ -6,6 +7,7 @@ import type { BlockListeners } from "./block-listeners.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";
 import type { NodeStatus, NodeView } from "./node-view.ts";
 import type { BlockStore } from "./storage/block-store.ts";
+import { createRecentCache } from "./storage/recent-cache.ts";
 import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
 
 /** What a view looks at. */
@@ -19,9 +21,13 @@ export interface ViewDeps {
   readonly moniker: string;
 }
 
+/** Sets that light clients ask for lie close together. */
+const CACHED_SETS = 256;
+
 /** Creates the view that faces have of a node. */
 export function createView(deps: ViewDeps): NodeView {
   const { app, store, mempool, engine } = deps;
+  const sets = createRecentCache<ValidatorSet>(CACHED_SETS);
   const inRange = (height: bigint): boolean => height >= 1n && height <= engine.state().height;
   const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
   return {
@@ -39,8 +45,11 @@ export function createView(deps: ViewDeps): NodeView {
       if (!inRange(height)) return undefined;
       return height === engine.state().height ? engine.state().lastCommit : block(height + 1n)?.lastCommit;
     },
-    validators: (height) =>
-      height >= 1n && height <= engine.state().height + 1n ? validatorsAt(store, height) : undefined,
+    validators: (height) => {
+      const state = engine.state();
+      if (height === state.height + 1n) return state.validators;
+      return inRange(height) ? sets.get(height, () => validatorsAt(store, height)) : undefined;
+    },
     tx: (hash) => {
       const place = store.index.placeOf(hash);
       return place === undefined ? undefined : txAt(store, place);

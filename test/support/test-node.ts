@@ -20,7 +20,7 @@ export interface TestNodeOptions extends Partial<NodeOptions> {
 }
 
 /** Seeds of a test chain's validators. */
-export function testSeeds(chainId: string, count: number): readonly Uint8Array[] {
+function testSeeds(chainId: string, count: number): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chainId, index));
 }
 

@@ -7,7 +7,7 @@ import type { SignedHeader } from "../../comet/block-types.ts";
 import { parseSignedHeader } from "../../comet/rpc-parse.ts";
 
 /** The remote chain did not show a header that the local chain could start from. */
-export class RemoteChainError extends CodedError<
+class RemoteChainError extends CodedError<
   | { readonly code: "remote-unreachable" }
   | { readonly code: "remote-wrong-chain"; readonly expected: string; readonly got: string }
 > {}

@@ -1,7 +1,7 @@
 import { createScanner, QueryLanguageError, type Scanner, type Token, type TokenKind } from "./scanner.ts";
 
 /** Comparison of a condition. */
-export type Operator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS" | "EXISTS";
+type Operator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS" | "EXISTS";
 
 /** What a condition compares with. Timestamps are ms since the Unix epoch; numbers keep their digits. */
 export type Operand =

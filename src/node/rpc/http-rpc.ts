@@ -17,7 +17,7 @@ import { parametersFromUri } from "./parameters.ts";
 import { RpcFault, toRpcFault } from "./rpc-fault.ts";
 
 /** Requests in one batch, CometBFT's default. */
-export const MAX_BATCH = 10;
+const MAX_BATCH = 10;
 
 /** Methods that only a WebSocket has. */
 export const WEBSOCKET_METHODS: ReadonlySet<string> = new Set([

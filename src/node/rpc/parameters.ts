@@ -3,13 +3,13 @@ import { isRecord } from "../../base/json.ts";
 import { goBase64Decode, goHexDecode, goJsonParse, goKind } from "./go-decoding.ts";
 
 /** How a parameter travels: `int64` as a string of digits, `bytes` as base64, `hex` as hex text. */
-export type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
+type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
 
 /** A method's parameters, in the order of positional calls. */
 export type ParameterList = readonly (readonly [name: string, type: ParameterType])[];
 
 /** A decoded parameter; undefined: not given. */
-export type Parameter = bigint | string | boolean | Uint8Array | undefined;
+type Parameter = bigint | string | boolean | Uint8Array | undefined;
 
 /** Decoded parameters by name, with a reader per type. */
 export interface Parameters {

@@ -1,15 +1,13 @@
 import { toBase64 } from "../../base/bytes.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
-import type { ValidatorSet } from "../../comet/block-types.ts";
-import { findValidator } from "../../comet/validator-set.ts";
-import { addressOf } from "../../comet/ed25519.ts";
+import { newValidator } from "../../comet/validator-set.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import { type TagValues, tagsOf } from "../query-language/matches.ts";
-import { blockIdToJson, headerToJson } from "../../comet/rpc-print.ts";
+import { blockIdToJson, headerToJson, validatorToJson } from "../../comet/rpc-print.ts";
 import { upperHex } from "../../comet/validate.ts";
-import { blockJson, publicKeyJson } from "./block-json.ts";
+import { blockJson } from "./block-json.ts";
 import {
   eventJson,
   sparseTxResultJson,
@@ -29,8 +27,6 @@ export interface BlockNews {
   readonly block: StoredBlock;
   readonly results: StoredResults;
   readonly params: ConsensusParams;
-  /** Set that the updates lead to, for their priorities. */
-  readonly updatedSet: ValidatorSet | undefined;
 }
 
 /**
@@ -96,17 +92,11 @@ function txEvent({ results }: BlockNews, tx: Uint8Array, index: number): Publish
   }));
 }
 
-function validatorSetUpdates({ results, updatedSet }: BlockNews): JsonObject {
+/** An update is not in a set yet: its priority is 0, as in CometBFT. */
+function validatorSetUpdates({ results }: BlockNews): JsonObject {
   return {
-    validator_updates: results.validatorUpdates.map(({ publicKey, power }) => {
-      const address = addressOf(publicKey);
-      const priority = findValidator(updatedSet?.validators ?? [], address)?.validator.priority ?? 0n;
-      return {
-        address: upperHex(address),
-        pub_key: publicKeyJson(publicKey),
-        voting_power: power.toString(),
-        proposer_priority: priority.toString(),
-      };
-    }),
+    validator_updates: results.validatorUpdates.map(({ publicKey, power }) =>
+      validatorToJson(newValidator(publicKey, power)),
+    ),
   };
 }

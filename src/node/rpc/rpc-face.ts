@@ -35,9 +35,8 @@ export function createRpcFace(
   });
   const stopListening = context.view.onBlock((block, results) => {
     if (subscriptions.count() === 0) return;
-    const updatedSet = context.view.validators(results.height + 1n);
     const params = context.genesis.consensusParams;
-    for (const event of publishedEvents({ block, results, params, updatedSet })) subscriptions.publish(event);
+    for (const event of publishedEvents({ block, results, params })) subscriptions.publish(event);
   });
   const listener = createHttpListener(
     { face: "rpc", ...options.rpc, maxBodyBytes: MAX_BODY_BYTES },

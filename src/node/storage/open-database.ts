@@ -35,7 +35,12 @@ export function openDatabase(home: string | undefined): OpenDatabase {
  */
 export function openSnapshot(home: string): OpenDatabase {
   const path = join(home, DATABASE_FILE);
-  if (!existsSync(path)) throw unusable(home, new Error(`it has no ${DATABASE_FILE}`));
+  if (!existsSync(path)) {
+    throw new NodeError(
+      { code: "home-unusable", home },
+      `no chain is kept in ${home}; choose the directory that the node was given with --home`,
+    );
+  }
   const database = new Database(path);
   try {
     database.defaultSafeIntegers(true);

@@ -1,7 +1,8 @@
 import type Database from "libsql";
+import { readRow } from "./rows.ts";
 
-/** Version of the tables below; a home with another one is refused. */
-export const SCHEMA_VERSION = 1n;
+/** Version of the tables below, kept in the database's `user_version`. */
+const SCHEMA_VERSION = 1n;
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -51,11 +52,17 @@ CREATE TABLE IF NOT EXISTS state_roots (
 
 /**
  * Settles a connection and makes the tables. WAL with synchronous=FULL: what a block's transaction acknowledged is on
- * disk (about half a millisecond a block), so a power cut loses nothing.
+ * disk (about half a millisecond a block), so a power cut loses nothing. Throws when another version of
+ * this program made them.
  */
 export function prepareDatabase(database: Database.Database): void {
   database.pragma("journal_mode = WAL");
   database.pragma("synchronous = FULL");
   database.defaultSafeIntegers(true);
+  const found = readRow(database.prepare("PRAGMA user_version").get())?.integer("user_version") ?? 0n;
+  if (found !== 0n && found !== SCHEMA_VERSION) {
+    throw new Error(`its tables are of version ${found}, this program has ${SCHEMA_VERSION}`);
+  }
   database.exec(TABLES);
+  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
@@ -83,6 +84,15 @@ describe("a node with a home directory", () => {
     await first.stop();
     const second = await startTestNode({ home });
     await second.stop();
+  });
+
+  it("refuses a home whose tables another version made, and a file in place of a home", async () => {
+    const database = new Database(join(home, "node.db"));
+    database.exec("PRAGMA user_version = 77");
+    database.close();
+    const unusable = { facts: { code: "home-unusable" } };
+    await expect(startTestNode({ home })).rejects.toMatchObject(unusable);
+    await expect(startTestNode({ home: join(home, "node.db") })).rejects.toMatchObject(unusable);
   });
 
   it("names the port that is in use and the option that moves it", async () => {

@@ -4,6 +4,7 @@ import { WebSocket } from "ws";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { shapeDifferences, shapeOf } from "../../support/json-shape.ts";
+import { testValidatorSeed } from "../../../src/node/consensus/validator-keys.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 interface Frame {
@@ -98,6 +99,25 @@ describe("the WebSocket", () => {
       );
       expect(differences, kind).toEqual([]);
     }
+    socket.close();
+  });
+
+  it("tells of changes of the validator set and of a block's events", async () => {
+    const { socket, received, call } = await connect(node.rpcUrl);
+    await call(1, "subscribe", { query: "tm.event='ValidatorSetUpdates'" });
+    await call(2, "subscribe", { query: "tm.event='NewBlockEvents' AND begin.mode='BeginBlock'" });
+    node.control.setValidator(testValidatorSeed("kv-1", 3), 7n);
+    const height = node.control.produce(1);
+    await expect.poll(() => received.filter((one) => kindOf(one) !== undefined)).toHaveLength(2);
+    const valueOf = (kind: string) => received.find((one) => kindOf(one) === `tendermint/event/${kind}`);
+    expect(valueOf("ValidatorSetUpdates")).toMatchObject({
+      id: 1,
+      result: { data: { value: { validator_updates: [{ voting_power: "7", proposer_priority: "0" }] } } },
+    });
+    expect(valueOf("NewBlockEvents")).toMatchObject({
+      id: 2,
+      result: { data: { value: { height: height.toString(), num_txs: "0", events: [{ type: "begin" }] } } },
+    });
     socket.close();
   });
 
