@@ -74,6 +74,9 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
     checkTx: (tx, recheck) => run(tx, recheck ? "recheck" : "check"),
     simulate: (tx) => run(tx, "simulate"),
     finalizeBlock: (request) => {
+      const expected = machine.lastBlock().height + 1n;
+      if (request.height !== expected)
+        throw new Error(`invalid height: ${request.height}; expected: ${expected}`);
       const block = machine.openBlock();
       const executed = executeBlock(request, machine.lastBlock().chainId, block, rules);
       return { ...executed, appHash: machine.seal(block).appHash };

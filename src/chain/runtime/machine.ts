@@ -47,8 +47,12 @@ export function createMachine(options: MachineOptions): Machine {
     committed: () => committed,
     lastBlock: () => lastBlock,
     check: () => check,
-    openBlock: () => (genesis === undefined ? stores.branch() : above(genesis)),
+    openBlock: () => {
+      if (sealed !== undefined) throw new Error(`block ${sealed.height} is finalized and not committed`);
+      return genesis === undefined ? stores.branch() : above(genesis);
+    },
     beginGenesis: (record) => {
+      if (stores.height() > 0n) throw new Error(`there is a state already, of height ${stores.height()}`);
       stores = createMultiStore({ ...options, initialHeight: record.height + 1n });
       genesis = stores.branch();
       lastBlock = record;

@@ -148,6 +148,20 @@ describe("the application", () => {
     expect(results[1]?.code).toBe(0);
   });
 
+  it("refuses to be called out of order", () => {
+    const { app } = startTestChain(GENESIS);
+    const block = { timeNs: 0n, proposerAddress: new Uint8Array(20), txs: [], lastCommit: [] };
+    expect(() => app.finalizeBlock({ ...block, height: 3n })).toThrow("invalid height: 3; expected: 2");
+    app.finalizeBlock({ ...block, height: 2n });
+    expect(() => app.finalizeBlock({ ...block, height: 2n })).toThrow(
+      "block 2 is finalized and not committed",
+    );
+    app.commit();
+    expect(() => app.commit()).toThrow("commit was called without a finalized block");
+    const again = { chainId: "a", timeNs: 0n, initialHeight: 1n, validators: [], appState: GENESIS };
+    expect(() => app.initChain(again)).toThrow("there is a state already, of height 2");
+  });
+
   it("refuses a genesis with a module that nobody knows, or a broken part, by path", () => {
     const begin = (appState: typeof GENESIS) => () => startTestChain(appState);
     expect(begin({ bnak: {} })).toThrow("app_state.bnak: no such module");
