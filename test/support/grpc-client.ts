@@ -6,7 +6,7 @@ import {
 } from "../../src/proto/gen/grpc/reflection/v1/reflection.ts";
 
 /** A call that succeeded, and the metadata that came with it. */
-export interface GrpcAnswer {
+interface GrpcAnswer {
   readonly value: Uint8Array;
   readonly metadata: Readonly<Record<string, unknown>>;
 }

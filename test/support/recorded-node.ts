@@ -12,7 +12,7 @@ import { startTestNode, testGenesis, type TestNode } from "./test-node.ts";
 /** Account whose state the recorded calls ask for. */
 export const RECORDED_ACCOUNT = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
 /** Contract whose state the recorded calls ask for, and that owns the queries here. */
-export const RECORDED_CONTRACT = "neutron1wkwy0xh89ksdgj9hr347dyd2dw7zesmtrue6kfzyml4vdtz6e5wsaldc5h";
+const RECORDED_CONTRACT = "neutron1wkwy0xh89ksdgj9hr347dyd2dw7zesmtrue6kfzyml4vdtz6e5wsaldc5h";
 const OTHER_CONTRACT = "neutron1ufs3tlq4umljk0qfe8k5ya0x6hpavn897u2cnf9k0en9jr7qarqq2mt63x";
 
 /** A local chain that stands where the recording was made, with its REST and gRPC faces. */

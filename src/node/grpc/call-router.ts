@@ -14,7 +14,7 @@ import { TENDERMINT_METHODS } from "./tendermint-service.ts";
 import { TX_METHODS } from "./tx-service.ts";
 
 /** A unary gRPC call. `path` is that of the chain's own name; `heights` are the values of `x-cosmos-block-height`. */
-export interface UnaryCall {
+interface UnaryCall {
   readonly path: string;
   readonly data: Uint8Array;
   readonly heights: readonly string[];
