@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fixtureFile } from "../../support/fixture-file.ts";
+import { utf8 } from "../../../src/base/bytes.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { lastId, queries, setQuery } from "../../../src/chain/modules/interchainqueries/keeper.ts";
+import { fixtureFile } from "../../support/fixture-file.ts";
+import { ALICE } from "../../support/icq-chain.ts";
+import { submit } from "../../support/icq-messages.ts";
 import { list, readJson, record, recordedIbcGenesis, text } from "../../support/recorded-client.ts";
 import { type Comparison, replayFile } from "../../support/replay.ts";
 import {
@@ -63,6 +66,20 @@ describe("a recorded transaction that removes a query and registers another", ()
       "query_removed 7 connection-0",
       expect.stringMatching(/^query_updated \d+ connection-0$/),
     ]);
+  });
+});
+
+describe("heights at the end of their range", () => {
+  it.each([
+    [2n ** 64n - 1n, 2n],
+    [2n ** 64n - 1n, 2n ** 64n - 1n],
+  ])("have no consensus state: %s of revision %s", (height, revision) => {
+    const value = { storagePrefix: "bank", key: utf8("\u0000untrn"), value: utf8("1"), Proof: { ops: [] } };
+    const kvResults = [value, value, value];
+    const outcome = createRecordedChain().deliverRecorded([
+      submit(317n, ALICE, { kvResults, height, revision }),
+    ]);
+    expect([outcome.codespace, outcome.code]).toEqual(["client", 7]);
   });
 });
 
