@@ -9,6 +9,7 @@ export interface RelayerMetrics {
   readonly rounds: Counter<"connection_id" | "outcome">;
   readonly batchSize: Histogram<"connection_id">;
   readonly gasUsed: Counter<"connection_id">;
+  readonly txBytes: Counter<"connection_id">;
   readonly queries: Gauge<"connection_id" | "state">;
   readonly localHeight: Gauge<string>;
   readonly connected: Gauge<string>;
@@ -54,6 +55,12 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       labelNames: ["connection_id"],
       registers,
     }),
+    txBytes: new Counter({
+      name: "relaywatch_relayer_tx_bytes_total",
+      help: "Size of included transactions.",
+      labelNames: ["connection_id"],
+      registers,
+    }),
     queries: new Gauge({
       name: "relaywatch_relayer_queries",
       help: "Served queries: answered at least once, waiting for a first result, or held back after a fault.",
@@ -94,6 +101,7 @@ function zero(metrics: RelayerMetrics, connection_id: string): void {
   for (const state of QUERY_STATES) metrics.queries.set({ connection_id, state }, 0);
   metrics.clientUpdates.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);
+  metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });
 }
 

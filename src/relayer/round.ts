@@ -189,6 +189,7 @@ function settle(lane: Lane, point: ReadPoint, outcome: SubmissionOutcome<ProvenR
   const included = outcome.outcomes.filter(({ fault }) => fault === undefined).length;
   metrics.batchSize.observe({ connection_id: connectionId }, included);
   metrics.gasUsed.inc({ connection_id: connectionId }, Number(outcome.gasUsed));
+  metrics.txBytes.inc({ connection_id: connectionId }, outcome.bytes);
   lane.logger.info("results included", {
     connectionId,
     included,

@@ -1,0 +1,24 @@
+import type { BenchRow, BenchSettings } from "./bench-row.ts";
+import { benchClient } from "./client.ts";
+import { benchKeeper } from "./keeper.ts";
+import { benchLightClient } from "./light-client.ts";
+import { benchNode } from "./node.ts";
+import { benchParser } from "./parser.ts";
+import { benchProofs } from "./proofs.ts";
+import { benchStartUp } from "./start-up.ts";
+import { benchSystem } from "./system.ts";
+
+/** What measures the figures of one group. */
+export type BenchGroup = (settings: BenchSettings) => readonly BenchRow[] | Promise<readonly BenchRow[]>;
+
+/** Groups by name, in the order in which they run. */
+export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
+  proofs: benchProofs,
+  "light-client": benchLightClient,
+  client: benchClient,
+  parser: benchParser,
+  keeper: benchKeeper,
+  node: benchNode,
+  "start-up": benchStartUp,
+  system: benchSystem,
+};

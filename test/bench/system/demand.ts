@@ -1,0 +1,109 @@
+import { encodeBech32 } from "../../../src/base/bech32.ts";
+import { utf8 } from "../../../src/base/bytes.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { parseDec18 } from "../../../src/base/decimal.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { Secret } from "../../../src/base/secret.ts";
+import { sha256 } from "../../../src/base/sha256.ts";
+import { createChainClient } from "../../../src/client/create-chain-client.ts";
+import { createTxSender } from "../../../src/client/create-tx-sender.ts";
+import { silentObserver } from "../../../src/client/rpc-caller.ts";
+import { createSigner } from "../../../src/client/signer.ts";
+import type { WireMessage } from "../../../src/client/tx-sender.ts";
+import { accountNamed } from "../../../src/node/localnet/accounts.ts";
+import { type ChainProfile, CHAINS } from "../../../src/node/localnet/chains.ts";
+import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
+import { MsgSend } from "../../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { MsgExecuteContract } from "../../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
+
+/** Messages of one transaction: well below the gas of a block. */
+const CHUNK = 100;
+const QUERY_DEPOSIT = "1000000";
+const SENDER = "alice";
+
+/** Where the chains of a localnet answer. */
+export interface ChainUrls {
+  readonly local: string;
+  readonly remote: string;
+}
+
+/**
+ * Gives `count` fresh accounts of the remote chain a balance each, and registers a query for each on the local chain,
+ * through its consumer contract, due at every block. The ids are 2 … count + 1.
+ */
+export async function createDemand(urls: ChainUrls, count: number, signal: AbortSignal): Promise<void> {
+  const accounts = Array.from({ length: count }, (_, index) =>
+    encodeBech32(CHAINS.remote.bech32Prefix, sha256(utf8(`bench account ${index}`)).subarray(0, 20)),
+  );
+  await Promise.all([
+    sendAll(urls.remote, CHAINS.remote, accounts.map(fundMessage), signal),
+    sendAll(urls.local, CHAINS.local, accounts.map(registerMessage), signal),
+  ]);
+}
+
+function fundMessage(address: string, index: number): WireMessage {
+  const fromAddress = accountNamed(CHAINS.remote, SENDER).address;
+  const amount = [{ denom: CHAINS.remote.denom, amount: String(1_000 + index) }];
+  const value = MsgSend.encode({ fromAddress, toAddress: address, amount }).finish();
+  return { typeUrl: "/cosmos.bank.v1beta1.MsgSend", value };
+}
+
+function registerMessage(address: string): WireMessage {
+  const register = {
+    connection_id: "connection-0",
+    update_period: 1,
+    addr: address,
+    denom: CHAINS.remote.denom,
+  };
+  const value = MsgExecuteContract.encode({
+    sender: accountNamed(CHAINS.local, SENDER).address,
+    contract: consumerAddress(),
+    msg: utf8(JSON.stringify({ register_balance_query: register })),
+    funds: [{ denom: CHAINS.local.denom, amount: QUERY_DEPOSIT }],
+  }).finish();
+  return { typeUrl: "/cosmwasm.wasm.v1.MsgExecuteContract", value };
+}
+
+/** Sends the messages in a few transactions, one after the other, and waits until all are in blocks. */
+async function sendAll(
+  url: string,
+  chain: ChainProfile,
+  messages: readonly WireMessage[],
+  signal: AbortSignal,
+): Promise<void> {
+  const deps = { clock: systemClock, random: Math.random, logger: silentLogger };
+  const client = createChainClient(
+    { endpoints: [{ url }], chainId: chain.chainId },
+    { ...deps, observer: silentObserver },
+  );
+  try {
+    const mnemonic = new Secret(accountNamed(chain, SENDER).mnemonic);
+    const signer = await createSigner({ kind: "mnemonic", mnemonic }, chain.bech32Prefix);
+    const gasPrice = {
+      denom: chain.denom,
+      multiplier: parseDec18("1.5"),
+      cap: parseDec18("10"),
+      fallback: parseDec18("0.01"),
+    };
+    const sender = createTxSender(
+      { chainId: chain.chainId, memo: "", gasPrice, limits: { pollMs: 50 } },
+      { ...deps, client, signer },
+    );
+    for (let at = 0; at < messages.length; at += CHUNK) {
+      const chunk = messages.slice(at, at + CHUNK);
+      const simulation = await sender.simulate(chunk, signal);
+      if (!simulation.ok) throw new Error(`${chain.chainId} refused in simulation: ${simulation.log}`);
+      const { confirmation } = await sender.send(chunk, (simulation.gasUsed * 13n) / 10n, signal);
+      if (confirmation.kind !== "included")
+        throw new Error(
+          `${chain.chainId} did not take a transaction: ${JSON.stringify(confirmation, asText)}`,
+        );
+    }
+  } finally {
+    client.close();
+  }
+}
+
+function asText(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}

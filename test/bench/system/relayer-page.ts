@@ -1,0 +1,76 @@
+import { systemClock } from "../../../src/base/clock.ts";
+import { createPrometheusTextParser } from "../../../src/watchdog/prometheus-text.ts";
+
+/** The relayer's counters at one instant. */
+export interface RelayerCounters {
+  /** Monotonic, ms. */
+  readonly atMs: number;
+  readonly results: number;
+  readonly failures: number;
+  readonly transactions: number;
+  readonly clientUpdates: number;
+  readonly gas: number;
+  readonly txBytes: number;
+  readonly rpcCalls: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+}
+
+const POLL_MS = 25;
+
+/** Reads the relayer's metrics page. */
+export async function readCounters(url: string, signal: AbortSignal): Promise<RelayerCounters> {
+  const answer = await fetch(`${url}/metrics`, { signal });
+  const page = new Uint8Array(await answer.arrayBuffer());
+  const atMs = performance.now();
+  const sums = sumSamples(page);
+  const get = (name: string): number | undefined => sums.get(`relaywatch_relayer_${name}`);
+  const results = get("results_total/included") ?? missing("results_total");
+  // Counters of calls begin to exist with the first call.
+  const of = (name: string): number => get(name) ?? (results === 0 ? 0 : missing(name));
+  return {
+    atMs,
+    results,
+    failures: of("results_total") - results,
+    transactions: of("batch_results_count"),
+    clientUpdates: of("client_updates_total"),
+    gas: of("gas_used_total"),
+    txBytes: of("tx_bytes_total"),
+    rpcCalls: of("rpc_calls_total"),
+    bytesSent: of("rpc_bytes_total/sent"),
+    bytesReceived: of("rpc_bytes_total/received"),
+  };
+}
+
+/** Sums of all samples by name, and by name and outcome or direction. */
+function sumSamples(page: Uint8Array): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  const add = (name: string, value: number): void => void sums.set(name, (sums.get(name) ?? 0) + value);
+  const parser = createPrometheusTextParser({
+    sample: ({ name, labels, value }) => {
+      add(name, value);
+      const kind = labels.get("outcome") ?? labels.get("direction");
+      if (kind !== undefined) add(`${name}/${kind}`, value);
+    },
+  });
+  parser.push(page);
+  parser.end();
+  return sums;
+}
+
+function missing(name: string): never {
+  throw new Error(`the relayer's page has no relaywatch_relayer_${name}`);
+}
+
+/** The counters as soon as the number of results fits. */
+export async function countersWhen(
+  url: string,
+  fits: (results: number) => boolean,
+  signal: AbortSignal,
+): Promise<RelayerCounters> {
+  for (;;) {
+    const counters = await readCounters(url, signal);
+    if (fits(counters.results)) return counters;
+    await systemClock.sleep(POLL_MS, signal);
+  }
+}

@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Ports, portsAt } from "../../../daemons/localnet/ports.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { withDeadline } from "../../../src/base/deadline.ts";
+import { accountNamed } from "../../../src/node/localnet/accounts.ts";
+import { CHAINS } from "../../../src/node/localnet/chains.ts";
+import { type DelayProxy, startDelayProxy } from "./delay-proxy.ts";
+import { type ChainUrls, createDemand } from "./demand.ts";
+import { freePortOffset } from "./free-ports.ts";
+import { countersWhen, type RelayerCounters } from "./relayer-page.ts";
+import { startRelaywatch, type WatchedProcess } from "./watched-process.ts";
+
+/** One way to run the system. */
+export interface Scenario {
+  readonly queries: number;
+  readonly blockTimeMs: number;
+  /** Round trip added between the relayer and each chain; 0: no proxy. */
+  readonly roundTripMs: number;
+  /** How long is measured, at least. */
+  readonly windowMs: number;
+}
+
+/** What one run showed. */
+export interface ScenarioResult {
+  /** Counters at the first and the last inclusion of the window. */
+  readonly first: RelayerCounters;
+  readonly last: RelayerCounters;
+  /** Peak memory of each process, MB. */
+  readonly localnetPeakMb: number;
+  readonly relayerPeakMb: number;
+}
+
+const SET_UP_DEADLINE_MS = 90_000;
+const INCLUSION_DEADLINE_MS = 60_000;
+const MNEMONIC_VARIABLE = "BENCH_RELAYER_MNEMONIC";
+
+/**
+ * Runs localnet and relayer as processes of their own, with `queries` queries due at every block, and reads the
+ * relayer's counters at two inclusions at least `windowMs` apart, the first after every query had its first results.
+ */
+export async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<ScenarioResult> {
+  const folder = mkdtempSync(join(tmpdir(), "relaywatch-bench-"));
+  const running: WatchedProcess[] = [];
+  const proxies: DelayProxy[] = [];
+  const start = (args: readonly string[], environment: Readonly<Record<string, string>>): WatchedProcess => {
+    const one = startRelaywatch(args, { XDG_STATE_HOME: folder, ...environment });
+    running.push(one);
+    return one;
+  };
+  try {
+    const offset = await freePortOffset();
+    const ports = portsAt(offset);
+    const localnet = start(localnetArguments(scenario, offset), {});
+    await localnet.untilLine("control token in", signal);
+    await withDeadline("registering the queries", SET_UP_DEADLINE_MS, signal, (inner) =>
+      createDemand(urlsOf(ports), scenario.queries, inner),
+    );
+    const urls = scenario.roundTripMs === 0 ? urlsOf(ports) : await delay(ports, scenario, proxies);
+    const file = join(folder, "relayer.yaml");
+    writeFileSync(file, relayerConfig(urls, scenario.queries));
+    const relayer = start(["relayer", "start", "--config", file, "--log-level", "warn"], {
+      [MNEMONIC_VARIABLE]: accountNamed(CHAINS.local, "relayer").mnemonic,
+    });
+    const window = await measure(await relayer.untilLine("icq-relayer", signal), scenario, signal);
+    const [relayerEnd, localnetEnd] = [await relayer.stop(), await localnet.stop()];
+    return { ...window, relayerPeakMb: peakOf(relayerEnd), localnetPeakMb: peakOf(localnetEnd) };
+  } finally {
+    await Promise.all([...running.map((one) => one.stop()), ...proxies.map((proxy) => proxy.close())]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function localnetArguments({ blockTimeMs }: Scenario, offset: number): readonly string[] {
+  const options = { "--block-time": blockTimeMs, "--port-offset": offset, "--log-level": "warn" };
+  return ["localnet", "start", ...Object.entries(options).flatMap(([name, value]) => [name, String(value)])];
+}
+
+function urlsOf(ports: Pick<Ports, "localRpc" | "remoteRpc">): ChainUrls {
+  return { local: `http://127.0.0.1:${ports.localRpc}`, remote: `http://127.0.0.1:${ports.remoteRpc}` };
+}
+
+async function delay(ports: Ports, { roundTripMs }: Scenario, proxies: DelayProxy[]): Promise<ChainUrls> {
+  const local = await startDelayProxy(ports.localRpc, roundTripMs / 2);
+  proxies.push(local);
+  const remote = await startDelayProxy(ports.remoteRpc, roundTripMs / 2);
+  proxies.push(remote);
+  return urlsOf({ localRpc: local.port, remoteRpc: remote.port });
+}
+
+/** Serves the queries of the bench and not the one that the localnet has from the start, which is due less often. */
+function relayerConfig(urls: ChainUrls, queries: number): string {
+  const ids = Array.from({ length: queries }, (_, index) => JSON.stringify(String(index + 2)));
+  return `
+chain: { id: ${CHAINS.local.chainId}, rpc: ["${urls.local}"] }
+signer: { mnemonic: { env: ${MNEMONIC_VARIABLE} } }
+connections:
+  - { id: connection-0, chain_id: ${CHAINS.remote.chainId}, rpc: ["${urls.remote}"] }
+queries: { ids: [${ids.join(", ")}], tx: false }
+http: { listen: "127.0.0.1:0" }
+`;
+}
+
+async function measure(
+  url: string,
+  { queries, windowMs }: Scenario,
+  signal: AbortSignal,
+): Promise<Pick<ScenarioResult, "first" | "last">> {
+  const next = (after: number): Promise<RelayerCounters> =>
+    withDeadline("the next inclusion", INCLUSION_DEADLINE_MS, signal, (inner) =>
+      countersWhen(url, (results) => results > after, inner),
+    );
+  const first = await next(queries * 2 - 1);
+  await systemClock.sleep(windowMs, signal);
+  const passed = await countersWhen(url, () => true, signal);
+  return { first, last: await next(passed.results) };
+}
+
+function peakOf({ peakMb, complaints }: Awaited<WatchedProcess["ended"]>): number {
+  if (peakMb === undefined)
+    throw new Error(`a process of the bench did not stop when asked to: ${complaints}`);
+  return peakMb;
+}
