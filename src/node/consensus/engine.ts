@@ -28,8 +28,8 @@ export interface Engine {
   readonly state: () => ChainState;
   /**
    * Makes the next block: proposes, signs, executes, and writes it all in one durable transaction. When this throws
-   * `NodeError` `no-quorum`, nothing has happened; any other exception leaves the application ahead of the store, and the
-   * node has to stop: its restart continues from the last written block.
+   * `NodeError` `no-quorum`, nothing has happened; any other exception leaves the application ahead of the store: every
+   * later call throws it again, and the node has to stop; its restart continues from the last written block.
    */
   readonly produce: () => ProducedBlock;
 }
@@ -52,28 +52,41 @@ const SIGNATURE_OVERHEAD = 111n;
 /** Creates an engine that continues from `initial`. */
 export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
   let state = initial;
+  let broken: { readonly fault: unknown } | undefined;
   const produce = (): ProducedBlock => {
+    if (broken !== undefined) throw broken.fault;
     const { block, commit } = decide(state, deps);
-    const startedMs = deps.monotonicMs();
-    const finalized = deps.app.finalizeBlock(toRequest(state, block));
-    const validatorUpdates = mergeUpdates(finalized.validatorUpdates, deps.validators.takeUpdates());
-    const changes = deps.app.commit();
-    const executionMs = deps.monotonicMs() - startedMs;
-    const results: StoredResults = {
-      height: block.header.height,
-      txResults: finalized.txResults,
-      events: finalized.events,
-      validatorUpdates,
-      appHash: finalized.appHash,
-    };
-    const next = advance(state, block, commit, results);
-    const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, validatorUpdates.length > 0);
-    deps.store.save({ block, seenCommit: commit, results, validatorSets, changes });
-    state = next;
-    deps.mempool.update(block.txs, results.txResults);
-    return { block, commit, results, state, executionMs };
+    try {
+      const produced = execute(state, block, commit, deps);
+      state = produced.state;
+      deps.mempool.update(block.txs, produced.results.txResults);
+      return produced;
+    } catch (fault) {
+      broken = { fault };
+      throw fault;
+    }
   };
   return { state: () => state, produce };
+}
+
+/** Runs a decided block and writes everything in one transaction. */
+function execute(state: ChainState, block: StoredBlock, commit: Commit, deps: EngineDeps): ProducedBlock {
+  const startedMs = deps.monotonicMs();
+  const finalized = deps.app.finalizeBlock(toRequest(state, block));
+  const validatorUpdates = mergeUpdates(finalized.validatorUpdates, deps.validators.takeUpdates());
+  const changes = deps.app.commit();
+  const executionMs = deps.monotonicMs() - startedMs;
+  const results: StoredResults = {
+    height: block.header.height,
+    txResults: finalized.txResults,
+    events: finalized.events,
+    validatorUpdates,
+    appHash: finalized.appHash,
+  };
+  const next = advance(state, block, commit, results);
+  const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, validatorUpdates.length > 0);
+  deps.store.save({ block, seenCommit: commit, results, validatorSets, changes });
+  return { block, commit, results, state: next, executionMs };
 }
 
 /** Proposes the next block and signs it. Changes nothing. */

@@ -30,9 +30,22 @@ export interface ProductionDeps {
 export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
   let halted = false;
   let stuck = false;
+  let failure: { readonly fault: unknown } | undefined;
   let wake: (() => void) | undefined;
+  /** A fault of the machine in a block that was ordered from outside must end `run` too, halted or not. */
+  const produceOrFail = (): ProducedBlock => {
+    try {
+      return deps.engine.produce();
+    } catch (fault) {
+      if (!isNoQuorum(fault)) {
+        failure = { fault };
+        wake?.();
+      }
+      throw fault;
+    }
+  };
   const produceNow = (): ProducedBlock => {
-    const produced = deps.engine.produce();
+    const produced = produceOrFail();
     stuck = false;
     deps.onBlock(produced);
     return produced;
@@ -41,7 +54,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
     try {
       produceNow();
     } catch (fault) {
-      if (!(fault instanceof NodeError) || fault.facts.code !== "no-quorum") throw fault;
+      if (!isNoQuorum(fault)) throw fault;
       if (!stuck) deps.logger.warn("chain stands still", { reason: errorText(fault) });
       stuck = true;
     }
@@ -57,6 +70,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
   const run = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
       if (halted) await resumed(signal);
+      if (failure !== undefined) throw failure.fault;
       await deps.beforeBlock(signal);
       signal.throwIfAborted();
       if (!halted) tryProduce();
@@ -75,4 +89,8 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
     },
     isHalted: () => halted,
   };
+}
+
+function isNoQuorum(fault: unknown): boolean {
+  return fault instanceof NodeError && fault.facts.code === "no-quorum";
 }

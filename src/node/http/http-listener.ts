@@ -47,6 +47,8 @@ export interface ListenDeps {
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
+/** CometBFT's default for open connections. */
+const MAX_CONNECTIONS = 900;
 const HEADERS_TIMEOUT_MS = 10_000;
 
 /** Creates an HTTP server of one face: bounded bodies, deadlines, coded errors for a busy port, a plain 500 for our own faults. */
@@ -55,6 +57,8 @@ export function createHttpListener(options: ListenOptions, deps: ListenDeps): Fa
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: 60_000 },
     (request, response) => void serve(request, response, options, deps),
   );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.maxHeadersCount = 100;
   server.on("upgrade", (request, socket, head) => {
     if (deps.upgrade === undefined) socket.destroy();
     else deps.upgrade(request, socket, head);

@@ -59,21 +59,25 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps): Or
   return {
     vote: async (signal) => {
       const startedMs = deps.clock.monotonicMs();
-      const done = (prices: ReadonlyMap<string, bigint> | undefined): OracleVote => ({
-        success: prices !== undefined,
-        latencyMs: deps.clock.monotonicMs() - startedMs,
+      const done = (success: boolean, prices?: OracleVote["prices"]): OracleVote => ({
+        success,
+        usable: prices !== undefined,
         prices: prices ?? new Map(),
+        latencyMs: deps.clock.monotonicMs() - startedMs,
       });
       try {
-        return done(await withDeadline("oracle prices", options.timeoutMs, signal, askUntilThere));
+        return done(true, await withDeadline("oracle prices", options.timeoutMs, signal, askUntilThere));
       } catch (fault) {
         signal.throwIfAborted();
         deps.logger.debug("oracle client failed", { fault: errorText(fault) });
-        return done(undefined);
+        return done(fault instanceof PriceError);
       }
     },
   };
 }
+
+/** A price in an otherwise good answer that is no whole number. */
+class PriceError extends Error {}
 
 const RECONNECT_MS = 200;
 
@@ -105,7 +109,7 @@ export function parsePrices(answer: unknown): ReadonlyMap<string, bigint> {
   return new Map(
     entries.map(([ticker, price]) => {
       if (typeof price !== "string" || !/^-?\d{1,80}$/.test(price)) {
-        throw new Error(`the price of ${ticker.slice(0, 40)} is not a whole number`);
+        throw new PriceError(`the price of ${ticker.slice(0, 40)} is not a whole number`);
       }
       return [ticker.toLowerCase(), BigInt(price)];
     }),

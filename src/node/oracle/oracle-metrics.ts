@@ -1,8 +1,14 @@
 import { Gauge, Histogram, type Registry } from "prom-client";
 
-/** How one request for prices ended. Latency in ms. */
+/**
+ * How one request for prices ended. An answer with a price that is no number counts as a response, but not as a vote
+ * extension that worked. Latency in ms.
+ */
 export interface OracleVote {
+  /** The sidecar answered. */
   readonly success: boolean;
+  /** Its prices can be voted. */
+  readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
   readonly prices: ReadonlyMap<string, bigint>;
@@ -31,11 +37,11 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
   const reported = (ticker: string, status: string): void =>
     families.reports.inc({ ...chain, validator: options.validator, ticker, status });
   return {
-    observe: ({ success, latencyMs, prices }) => {
+    observe: ({ success, usable, latencyMs, prices }) => {
       families.responses.inc({ ...chain, status: success ? "Success" : "Failure" });
       families.latency.observe(chain, Math.trunc(latencyMs));
       const extended = { ...chain, abci_method: "extend_vote" };
-      families.requests.inc({ ...extended, status: success ? "Success" : "OracleClientError" });
+      families.requests.inc({ ...extended, status: extendVoteStatus(success, usable) });
       families.methodLatency.observe(extended, latencyMs / 1000);
       for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
         families.requests.inc({ ...chain, abci_method, status: "Success" });
@@ -48,6 +54,11 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       for (const ticker of tracked) reported(ticker, prices.has(ticker) ? "with_price" : "missing_price");
     },
   };
+}
+
+function extendVoteStatus(success: boolean, usable: boolean): string {
+  if (!success) return "OracleClientError";
+  return usable ? "Success" : "TransformPricesError";
 }
 
 function createFamilies(registry: Registry) {

@@ -40,7 +40,7 @@ describe("the oracle client", () => {
     const client = createOracleClient({ address, timeoutMs: 1000 }, deps);
     for (let time = 0; time < 2; time++) {
       const vote = await client.vote(never);
-      expect(vote.success).toBe(true);
+      expect(vote).toMatchObject({ success: true, usable: true });
       expect([...vote.prices]).toEqual([
         ["btc/usd", 9_712_345_000n],
         ["atom/usd", 6_789_000_000n],
@@ -53,6 +53,12 @@ describe("the oracle client", () => {
     expect((await createOracleClient({ address, timeoutMs: 1000 }, deps).vote(never)).success).toBe(true);
   });
 
+  it("takes a price that is no number as an answer that cannot be used", async () => {
+    const address = await sidecar({ "/connect/oracle/v2/prices": '{"prices":{"BTC/USD":"1e5"}}' });
+    const vote = await createOracleClient({ address, timeoutMs: 1000 }, deps).vote(never);
+    expect(vote).toMatchObject({ success: true, usable: false, prices: new Map() });
+  });
+
   it.each([
     ["a server error", { "/connect/oracle/v2/prices": 500 }],
     ["no path", {}],
@@ -62,7 +68,7 @@ describe("the oracle client", () => {
   ])("counts %s as a failure within its timeout", async (_name, answers) => {
     const address = await sidecar(answers);
     const vote = await createOracleClient({ address, timeoutMs: 200 }, deps).vote(never);
-    expect(vote).toMatchObject({ success: false, prices: new Map() });
+    expect(vote).toMatchObject({ success: false, usable: false, prices: new Map() });
     expect(vote.latencyMs).toBeLessThan(2000);
   });
 

@@ -129,6 +129,15 @@ describe("block production", () => {
     await expect(done).rejects.toThrow("disk full");
   });
 
+  it("ends when an ordered block breaks the machine, though halted", async () => {
+    const { clock, faults, production, done } = await setUp();
+    production.halt();
+    await clock.advance(1000);
+    faults.push(new Error("disk full"));
+    expect(() => production.produceNow()).toThrow("disk full");
+    await expect(done).rejects.toThrow("disk full");
+  });
+
   it.each([false, true])("stops with the signal, halted: %s", async (halted) => {
     const { production, stop, done, clock } = await setUp();
     if (halted) production.halt();
