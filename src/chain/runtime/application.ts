@@ -13,6 +13,7 @@ import { checkModuleNames } from "./genesis.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import { collectHandlers } from "./message-router.ts";
 import type { ChainModule, QueryHandler } from "./module.ts";
+import { ModuleError } from "./module-error.ts";
 import { answerGrpc, collectQueries, errorAnswer } from "./query-router.ts";
 import { ErrInvalidHeight, ErrInvalidRequest, ErrNotFound, ErrUnknownRequest } from "./sdk-errors.ts";
 import { queryStore } from "./store-query.ts";
@@ -140,8 +141,21 @@ interface QueryScope {
   readonly simulate: (tx: Uint8Array) => TxResult;
 }
 
-/** Routes an ABCI query as baseapp does: gRPC paths first, then by the first word. */
+const GRPC_INTERNAL = 13;
+
+/** A query cannot change the state, so a bug in one is an answer too: undefined/111222, as baseapp answers a panic. */
 function answerQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
+  try {
+    return routeQuery(request, scope);
+  } catch (thrown) {
+    const text = thrown instanceof Error ? thrown.message : String(thrown);
+    const panic = new ModuleError("undefined", 111_222, `${text}: panic`, "panic");
+    return errorAnswer(panic, { grpcCode: GRPC_INTERNAL, grpcMessage: text });
+  }
+}
+
+/** Routes an ABCI query as baseapp does: gRPC paths first, then by the first word. */
+function routeQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
   const { machine, options } = scope;
   const handler = scope.queries.get(request.path);
   if (handler !== undefined) return answerGrpcAt(handler, request, machine);

@@ -148,6 +148,17 @@ describe("the application", () => {
     expect(results[1]?.code).toBe(0);
   });
 
+  it("speaks under the chain's own name, and the plain chain without interchain queries and contracts", () => {
+    const paths = (options: Parameters<typeof startTestChain>[1]) =>
+      startTestChain({}, options).app.queryPaths();
+    const own = paths({ chainName: "mychain" });
+    expect(own).toContain("/mychain.interchainqueries.Query/Params");
+    expect(own.filter((path) => path.startsWith("/neutron."))).toEqual([]);
+    const plain = paths({ kind: "remote" });
+    expect(plain).toContain("/ibc.core.client.v1.Query/ClientState");
+    expect(plain.filter((path) => /interchainqueries|wasm/.test(path))).toEqual([]);
+  });
+
   it("refuses to be called out of order", () => {
     const { app } = startTestChain(GENESIS);
     const block = { timeNs: 0n, proposerAddress: new Uint8Array(20), txs: [], lastCommit: [] };

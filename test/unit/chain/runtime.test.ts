@@ -71,6 +71,7 @@ function notesModule(): ChainModule {
       { path: "/notes/Absent", query: () => raise(new QueryError(5, "no such note")) },
       { path: "/notes/Plain", query: () => raise(new QueryError(2, "unreadable")) },
       { path: "/notes/Bad", query: () => raise(new QueryError(3, "bad note")) },
+      { path: "/notes/Break", query: () => raise(new TypeError("a bug")) },
       { path: "/notes/Write", query: (context) => (write(context, 9), NOTHING) },
       { path: "/notes/Time", query: ({ height, timeNs }) => new TextEncoder().encode(`${height} ${timeNs}`) },
     ],
@@ -205,6 +206,11 @@ describe("queries", () => {
   ])("%s fails in both forms", (...row) => {
     const [path, grpcCode, grpcMessage, code, log] = row;
     expect(ask(path)).toMatchObject({ grpcCode, grpcMessage, code, codespace: "sdk", log, height: 1n });
+  });
+
+  it("answer even a bug of ours", () => {
+    const expected = { code: 111_222, codespace: "undefined", log: "a bug: panic", grpcCode: 13 };
+    expect(ask("/notes/Break")).toMatchObject(expected);
   });
 
   it("change nothing", () => {
