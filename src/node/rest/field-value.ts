@@ -1,7 +1,6 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { parseGoBool, parseGoInteger } from "../../base/go-numbers.ts";
 import { formOf } from "../../proto/field-forms.ts";
-import { timestampFromText } from "../../proto/time-text.ts";
 import { goBase64Decode } from "../rpc/go-decoding.ts";
 
 /** What one text of a path or query gives for a field. */
@@ -67,14 +66,4 @@ function parseBytes(text: string): Uint8Array {
 /** Standard letters for those of the URL alphabet; what only the standard one has becomes a bad letter at its place. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
-}
-
-/** Reads RFC 3339 time as the gateway takes it for a timestamp. Throws a plain error. */
-export function parseTimestamp(text: string): { readonly seconds: bigint; readonly nanos: number } {
-  try {
-    return timestampFromText(text);
-  } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : "unreadable";
-    throw new Error(`bad Timestamp: ${why}`, { cause: thrown });
-  }
 }

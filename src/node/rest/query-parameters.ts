@@ -2,7 +2,7 @@ import type { DescField } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { goTypeName } from "../../proto/go-names.ts";
 import { formOf } from "../../proto/field-forms.ts";
-import { type FieldValue, notSupported, parseFieldValue, parseTimestamp } from "./field-value.ts";
+import { type FieldValue, notSupported, parseFieldValue } from "./field-value.ts";
 import type { FormValues } from "./form.ts";
 
 const INDEXED = /^(.*)\[(.*)\]$/;
@@ -70,16 +70,7 @@ function setMessage(
   values: readonly string[],
 ): void {
   const held: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
-  if (!isReflectMessage(held)) throw notSupported();
-  if (inner.length > 0) setAt(held, inner, values);
-  else if (field.message.typeName === "google.protobuf.Timestamp") setTime(held, values[0] ?? "");
-  else throw notSupported();
+  if (inner.length === 0 || !isReflectMessage(held)) throw notSupported();
+  setAt(held, inner, values);
   message.set(field, held);
-}
-
-function setTime(message: ReflectMessage, text: string): void {
-  const time = parseTimestamp(text);
-  for (const field of message.fields) {
-    message.set(field, field.name === "seconds" ? time.seconds : time.nanos);
-  }
 }

@@ -50,7 +50,8 @@ export interface BlockStore {
   readonly close: () => void;
 }
 
-const CACHED_HEIGHTS = 64;
+/** Blocks and results that are read again and again; a full block takes megabytes once decoded. */
+const CACHED_HEIGHTS = 16;
 
 /** Opens the store of a home directory; without one everything lives in memory. Throws `NodeError` (see {@link openDatabase}). */
 export function openBlockStore(home: string | undefined): BlockStore {

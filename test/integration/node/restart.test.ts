@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
 import { testValidatorSeed } from "../../../src/node/consensus/validator-keys.ts";
+import { createKvApplication } from "../../support/kv-application.ts";
 import { startTestNode, testGenesis } from "../../support/test-node.ts";
 
 /** A value with bytes as hex, so that a Buffer equals a plain array. */
@@ -66,6 +67,47 @@ describe("a node with a home directory", () => {
     const second = await startTestNode({ home });
     expect(second.control.produce(1)).toBe(1n);
     await second.stop();
+  });
+
+  it("stops when the machine breaks in a block, and continues from the block before", async () => {
+    const breaksAt = 3n;
+    const first = await startTestNode(
+      { home },
+      {
+        createApp: (storage) => {
+          const app = createKvApplication(storage);
+          const commit = () => {
+            const changes = app.commit();
+            if (changes.height === breaksAt) throw new Error("the machine broke");
+            return changes;
+          };
+          return { ...app, commit };
+        },
+      },
+    );
+    expect(() => first.control.produce(5)).toThrow("the machine broke");
+    expect(() => first.control.produce(1)).toThrow("the machine broke");
+    await expect(first.stop()).rejects.toThrow("the machine broke");
+    const second = await startTestNode({ home });
+    expect(second.view.status().latestHeight).toBe(breaksAt - 1n);
+    expect(second.control.produce(2)).toBe(breaksAt + 1n);
+    await second.stop();
+  });
+
+  it("refuses a state that is not that of the last block", async () => {
+    const first = await startTestNode({ home });
+    first.control.produce(2);
+    await first.stop();
+    const other = startTestNode(
+      { home },
+      {
+        createApp: (storage) => {
+          const app = createKvApplication(storage);
+          return { ...app, info: () => ({ ...app.info(), height: 1n }) };
+        },
+      },
+    );
+    await expect(other).rejects.toMatchObject({ facts: { code: "state-mismatch", height: 2n } });
   });
 
   it("refuses another genesis document", async () => {
