@@ -1,0 +1,86 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { describe, expect, it } from "vitest";
+import { createReflectionStream, servedServices } from "../../../src/node/grpc/reflection.ts";
+import type { ServerReflectionRequest } from "../../../src/proto/gen/grpc/reflection/v1/reflection.ts";
+import { listServices, protoRegistry } from "../../../src/proto/registry.ts";
+
+type Question = ServerReflectionRequest["messageRequest"];
+
+function ask(chainName: string, question: Question) {
+  const stream = createReflectionStream({ serviceNames: [], chainName });
+  return stream.answer({ host: "h", messageRequest: question }).messageResponse;
+}
+
+function fileNames(chainName: string, question: Question): readonly string[] {
+  const answer = ask(chainName, question);
+  if (answer?.$case !== "fileDescriptorResponse") return [];
+  return answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name);
+}
+
+describe("reflection of a chain of another name", () => {
+  it("finds files and symbols by that name alone", () => {
+    const file = "acme/interchainqueries/query.proto";
+    for (const question of [
+      { $case: "fileContainingSymbol", value: "acme.interchainqueries.Query" },
+      { $case: "fileContainingSymbol", value: "acme.interchainqueries.RegisteredQuery" },
+      { $case: "fileByFilename", value: file },
+    ] as const) {
+      const [first, ...imports] = fileNames("acme", question);
+      expect(first).toBe(
+        question.value.endsWith("RegisteredQuery") ? "acme/interchainqueries/genesis.proto" : file,
+      );
+      expect(imports.some((name) => name.startsWith("neutron/"))).toBe(false);
+    }
+    expect(
+      fileNames("acme", { $case: "fileContainingSymbol", value: "neutron.interchainqueries.Query" }),
+    ).toEqual([]);
+    expect(
+      fileNames("acme", { $case: "fileByFilename", value: "neutron/interchainqueries/query.proto" }),
+    ).toEqual([]);
+  });
+
+  it("leaves the files of others as they are", () => {
+    expect(fileNames("acme", { $case: "fileByFilename", value: "cosmos/bank/v1beta1/query.proto" })[0]).toBe(
+      "cosmos/bank/v1beta1/query.proto",
+    );
+  });
+});
+
+describe("reflection of every definition", () => {
+  const files = [...protoRegistry().files].map(({ name }) => `${name}.proto`);
+
+  it("gives each file with all that it imports", () => {
+    expect(files.length).toBeGreaterThan(80);
+    for (const value of files) {
+      const given = new Set(fileNames("neutron", { $case: "fileByFilename", value }));
+      const answer = ask("neutron", { $case: "fileByFilename", value });
+      if (answer?.$case !== "fileDescriptorResponse") throw new Error(`no answer for ${value}`);
+      const missing = answer.value.fileDescriptorProto
+        .flatMap((bytes) => fromBinary(FileDescriptorProtoSchema, bytes).dependency)
+        .filter((name) => !given.has(name));
+      expect(missing).toEqual([]);
+    }
+  });
+
+  it("finds every method of every service", () => {
+    const methods = listServices().flatMap(({ name, methods: all }) =>
+      all.map((each) => `${name}.${each.name}`),
+    );
+    expect(methods.length).toBeGreaterThan(150);
+    for (const value of methods) {
+      expect(fileNames("neutron", { $case: "fileContainingSymbol", value })).not.toEqual([]);
+    }
+  });
+});
+
+describe("the list of services", () => {
+  it("holds each service with a served method once, and reflection", () => {
+    expect(servedServices(["/a.Query/X", "/a.Query/Y", "/b.Service/Z"])).toEqual([
+      "a.Query",
+      "b.Service",
+      "grpc.reflection.v1.ServerReflection",
+      "grpc.reflection.v1alpha.ServerReflection",
+    ]);
+  });
+});
