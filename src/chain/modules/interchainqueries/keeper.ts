@@ -1,11 +1,10 @@
-import { readUint64BigEndian } from "../../../base/bytes.ts";
+import { concat, readUint64BigEndian, uint64BigEndian } from "../../../base/bytes.ts";
 import { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import { Params } from "../../../proto/gen/neutron/interchainqueries/params.ts";
 import { QueryResult } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { Codec } from "../../store/collections.ts";
 import { bytesCodec, createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
-import { concat, uint64BigEndian } from "../../../base/bytes.ts";
 import { invalidQueryId, noQueryResult } from "./errors.ts";
 import * as keys from "./keys.ts";
 import { ZERO_PARAMS } from "./params.ts";
