@@ -62,11 +62,11 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const runOn = async (store: BlockStore, signal: AbortSignal): Promise<void> => {
     const genesis = await settleGenesis(store, deps, signal);
     const parts = assemble(options, deps, store, genesis);
-    const faces = createFaces(options, deps, parts, signal);
     const ports = new Map<string, number>();
+    const rpcPort = (): number => ports.get("rpc") ?? options.rpc.port;
+    const faces = createFaces(options, deps, { ...parts, rpcPort }, signal);
     try {
       for (const face of faces) ports.set(face.name, await face.listen());
-      parts.rpcPort = ports.get("rpc") ?? options.rpc.port;
       ready.resolve({ view: parts.view, control: createNodeControl(parts), genesis, ports });
       await parts.production.run(signal);
     } finally {
@@ -98,7 +98,6 @@ interface Parts {
   readonly production: Production;
   readonly metrics: NodeMetrics;
   readonly view: NodeView;
-  rpcPort: number;
 }
 
 /** Wires everything that is not a server. */
@@ -107,7 +106,11 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   const state = loadChainState(store, app, genesis);
   const seeds = [...options.validatorSeeds, ...store.validatorSeeds()];
   const validators = createValidators(seeds, store.saveValidatorKey);
-  const metrics = createNodeMetrics({ chainId: genesis.chainId, startTimeMs: deps.clock.nowMs() });
+  const metrics = createNodeMetrics({
+    chainId: genesis.chainId,
+    startTimeMs: deps.clock.nowMs(),
+    height: state.height,
+  });
   const mempool = countedMempool(createMempool(options.mempool ?? DEFAULT_MEMPOOL, app.checkTx), metrics);
   const listeners = createBlockListeners(deps.logger);
   const engine = createEngine(state, {
@@ -133,7 +136,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   });
   if (options.startHalted === true) production.halt();
   const view = createView({ app, store, engine, mempool, listeners, genesis, moniker: options.moniker });
-  return { genesis, engine, mempool, validators, production, metrics, view, rpcPort: options.rpc.port };
+  return { genesis, engine, mempool, validators, production, metrics, view };
 }
 
 /** A mempool whose accepted transactions are counted. */
@@ -163,7 +166,7 @@ function createVote(
 function createFaces(
   options: NodeOptions,
   deps: NodeDeps,
-  parts: Parts,
+  parts: Parts & { readonly rpcPort: () => number },
   signal: AbortSignal,
 ): readonly FaceServer[] {
   const { view, genesis, engine, metrics } = parts;
@@ -181,7 +184,7 @@ function createFaces(
     genesis,
     roundState,
     commitTimeoutMs: options.commitTimeoutMs ?? DEFAULT_COMMIT_TIMEOUT_MS,
-    rpcAddress: () => `tcp://${options.rpc.host}:${parts.rpcPort}`,
+    rpcAddress: () => `tcp://${options.rpc.host}:${parts.rpcPort()}`,
   };
   const rpc = createRpcFace(options, { ...deps, context, signal });
   const metricsFace =

@@ -19,6 +19,8 @@ export interface NodeMetrics {
 export interface NodeMetricsOptions {
   readonly chainId: string;
   readonly startTimeMs: number;
+  /** Height of the last block at the start; 0 before the first. */
+  readonly height: bigint;
 }
 
 /** Creates the metrics of a node in a registry of their own: one page shows one node. */
@@ -27,6 +29,7 @@ export function createNodeMetrics(options: NodeMetricsOptions): NodeMetrics {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
   families.startTime.set(options.startTimeMs / 1000);
+  families.height.set(chain, Number(options.height) + 1);
   families.mempoolFailed.inc(chain, 0);
   families.mempoolRechecked.inc(chain, 0);
   families.validatorSetUpdates.inc(chain, 0);

@@ -75,4 +75,14 @@ describe("the metrics page", () => {
     expect(page).toMatch(/^cometbft_consensus_validators_power\{chain_id="kv-1"\} 11$/m);
     await node.stop();
   });
+
+  it("tells before the first block which chain and height it works on", async () => {
+    const node = await startTestNode({
+      metrics: { host: "127.0.0.1", port: 0, portOption: "--metrics-port" },
+    });
+    const page = await (await fetch(`http://127.0.0.1:${node.ports.get("metrics")}/metrics`)).text();
+    expect(page).toMatch(/^cometbft_consensus_height\{chain_id="kv-1"\} 1$/m);
+    expect(page).not.toContain("latest_block_height{");
+    await node.stop();
+  });
 });
