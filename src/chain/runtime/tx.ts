@@ -21,6 +21,8 @@ export interface DecodedTx {
   readonly messages: readonly TxMessage[];
   /** Bech32 addresses that must sign, each once, in the order in which the messages name them; then the fee payer. */
   readonly signers: readonly string[];
+  /** Whether the body carries fields that the SDK tolerates without knowing them. */
+  readonly hasUnknownFields: boolean;
 }
 
 /** What decoding needs to know of the application. */
@@ -33,18 +35,28 @@ export interface TxCodec {
 export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   rejectNonCanonicalTx(bytes);
   const { chainName } = codec;
-  const raw = decodePart(bytes, "cosmos.tx.v1beta1.TxRaw", TxRaw, { chainName });
-  const body = decodePart(raw.bodyBytes, "cosmos.tx.v1beta1.TxBody", TxBody, {
+  const { part: raw } = decodePart(bytes, "cosmos.tx.v1beta1.TxRaw", TxRaw, { chainName });
+  const { part: body, hasUnknownFields } = decodePart(raw.bodyBytes, "cosmos.tx.v1beta1.TxBody", TxBody, {
     chainName,
     allowNonCritical: true,
   });
-  const authInfo = decodePart(raw.authInfoBytes, "cosmos.tx.v1beta1.AuthInfo", AuthInfo, { chainName });
+  const { part: authInfo } = decodePart(raw.authInfoBytes, "cosmos.tx.v1beta1.AuthInfo", AuthInfo, {
+    chainName,
+  });
   const messages = body.messages.map(({ typeUrl, value }) => ({
     typeUrl,
     value,
     handler: codec.handlers.get(typeUrl),
   }));
-  return { bytes, raw, body, authInfo, messages, signers: signersOf(messages, authInfo.fee) };
+  return {
+    bytes,
+    raw,
+    body,
+    authInfo,
+    messages,
+    signers: signersOf(messages, authInfo.fee),
+    hasUnknownFields,
+  };
 }
 
 /** The fee of a transaction; one without any is as one with empty fields. */
@@ -66,10 +78,10 @@ function decodePart<T>(
   typeName: string,
   type: PartType<T>,
   rules: { readonly chainName: string; readonly allowNonCritical?: boolean },
-): T {
+): { readonly part: T; readonly hasUnknownFields: boolean } {
   try {
-    rejectUnknownFields(typeName, bytes, rules);
-    return type.decode(bytes);
+    const hasUnknownFields = rejectUnknownFields(typeName, bytes, rules);
+    return { part: type.decode(bytes), hasUnknownFields };
   } catch (thrown) {
     throw ErrTxDecode(thrown instanceof Error ? thrown.message : String(thrown));
   }

@@ -1,4 +1,5 @@
-import { DirectSecp256k1Wallet } from "@cosmjs/proto-signing";
+import { Secp256k1Wallet } from "@cosmjs/amino";
+import { DirectSecp256k1Wallet, type OfflineSigner } from "@cosmjs/proto-signing";
 import { SigningStargateClient } from "@cosmjs/stargate";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
 import { describe, expect, it } from "vitest";
@@ -10,8 +11,10 @@ import { createTestKey } from "../../support/test-keys.ts";
 
 const CHAIN_ID = "test-1";
 
-async function begin(kind: "local" | "remote") {
-  const wallet = await DirectSecp256k1Wallet.fromKey(sha256(utf8("stock wallet")), "neutron");
+const SECRET = sha256(utf8("stock wallet"));
+
+async function begin(kind: "local" | "remote", signer?: OfflineSigner) {
+  const wallet = signer ?? (await DirectSecp256k1Wallet.fromKey(SECRET, "neutron"));
   const [account] = await wallet.getAccounts();
   const from = account?.address ?? "";
   const client = await SigningStargateClient.offline(wallet);
@@ -21,11 +24,11 @@ async function begin(kind: "local" | "remote") {
     { kind },
   );
   const to = createTestKey("stock receiver").address;
-  const sign = async (untrn: string, sequence: number, gas: string): Promise<Uint8Array> => {
+  const sign = async (untrn: string, sequence: number, gas: string, memo = "a memo"): Promise<Uint8Array> => {
     const value = { fromAddress: from, toAddress: to, amount: [{ denom: "untrn", amount: untrn }] };
     const message = { typeUrl: "/cosmos.bank.v1beta1.MsgSend", value };
     const fee = { amount: [{ denom: "untrn", amount: "1000" }], gas };
-    const signed = await client.sign(from, [message], fee, "a memo", {
+    const signed = await client.sign(from, [message], fee, memo, {
       accountNumber: 0,
       sequence,
       chainId: CHAIN_ID,
@@ -51,6 +54,14 @@ describe.each(["local", "remote"] as const)("stock signing on the %s chain", (ki
     const key = Uint8Array.of(2, 20, ...parseAddress("neutron", to), ...utf8("untrn"));
     const stored = chain.app.query({ path: "store/bank/key", data: key, height: 0n, prove: false });
     expect(Buffer.from(stored.value).toString()).toBe("3");
+  });
+
+  it("makes transactions of an amino wallet that pass, with marks in the memo that JSON escapes", async () => {
+    const { chain, sign } = await begin(kind, await Secp256k1Wallet.fromKey(SECRET, "neutron"));
+    const tx = await sign("1", 0, "200000", "<a> & 'b' \"c\" ä");
+    expect(chain.block(tx).txResults[0]).toMatchObject({ code: 0, log: "" });
+    const other = await sign("1", 2, "200000");
+    expect(chain.app.checkTx(other, false)).toMatchObject({ code: 32 });
   });
 
   it("passes with the gas of a simulation and the usual margin of 1.4", async () => {

@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { fromHex } from "../../../src/base/bytes.ts";
+import { fromHex, utf8 } from "../../../src/base/bytes.ts";
 import { rejectNonCanonicalTx } from "../../../src/chain/runtime/tx-bytes.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
-import { createTestKey } from "../../support/test-keys.ts";
+import { createTestKey, type TestKey } from "../../support/test-keys.ts";
+import { sendMessage } from "../../support/test-tx.ts";
+import { PubKey } from "../../../src/proto/gen/cosmos/crypto/secp256k1/keys.ts";
+import { SignMode } from "../../../src/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
+import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { TYPE_URL } from "../../../src/proto/type-urls.ts";
 
 describe("the canonical form of a transaction", () => {
   it.each([
@@ -56,3 +61,56 @@ describe("what is no transaction", () => {
     }
   });
 });
+
+describe("unknown fields of a body that are not critical", () => {
+  const key = createTestKey("a");
+  const chain = () => startTestChain(testGenesis([{ key, untrn: 1_000_000n }]));
+  const body = TxBody.encode({
+    messages: [sendMessage(key.address, key.address, 1n)],
+    memo: "",
+    timeoutHeight: 0n,
+    extensionOptions: [],
+    nonCriticalExtensionOptions: [],
+  }).finish();
+  /** Field 1024, a varint of 1. */
+  const withUnknown = Uint8Array.from([...body, 0x80, 0x40, 0x01]);
+
+  it.each([
+    [SignMode.SIGN_MODE_DIRECT, 0],
+    [SignMode.SIGN_MODE_LEGACY_AMINO_JSON, 4],
+  ])("sign mode %d: code %d, as only a direct signature covers them", (mode, code) => {
+    const signed = signAs(key, withUnknown, mode);
+    expect(chain().app.checkTx(signed, false).code).toBe(code);
+  });
+
+  it("in sign mode amino are what makes the difference", () => {
+    const signed = signAs(key, body, SignMode.SIGN_MODE_LEGACY_AMINO_JSON);
+    expect(chain().app.checkTx(signed, false)).toMatchObject({ code: 0, log: "" });
+  });
+});
+
+/** Signs a body with a payment of 1untrn to oneself in one of two modes. */
+function signAs(key: TestKey, bodyBytes: Uint8Array, mode: SignMode): Uint8Array {
+  const fee = { amount: [{ denom: "untrn", amount: "5000" }], gasLimit: 200_000n, payer: "", granter: "" };
+  const authInfoBytes = AuthInfo.encode({
+    signerInfos: [
+      {
+        publicKey: {
+          typeUrl: TYPE_URL.secp256k1PubKey,
+          value: PubKey.encode({ key: key.publicKey }).finish(),
+        },
+        modeInfo: { sum: { $case: "single", value: { mode } } },
+        sequence: 0n,
+      },
+    ],
+    fee,
+    tip: undefined,
+  }).finish();
+  const coin = '{"amount":"1","denom":"untrn"}';
+  const amino = `{"account_number":"0","chain_id":"test-1","fee":{"amount":[{"amount":"5000","denom":"untrn"}],"gas":"200000"},"memo":"","msgs":[{"type":"cosmos-sdk/MsgSend","value":{"amount":[${coin}],"from_address":"${key.address}","to_address":"${key.address}"}}],"sequence":"0"}`;
+  const document =
+    mode === SignMode.SIGN_MODE_DIRECT
+      ? SignDoc.encode({ bodyBytes, authInfoBytes, chainId: "test-1", accountNumber: 0n }).finish()
+      : utf8(amino);
+  return TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [key.sign(document)] }).finish();
+}

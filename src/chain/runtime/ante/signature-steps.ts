@@ -12,6 +12,7 @@ import {
   ErrWrongSequence,
 } from "../sdk-errors.ts";
 import type { DecodedTx } from "../tx.ts";
+import { encodeAminoSignDoc } from "./amino-sign-doc.ts";
 import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
 import { addressOfKey, parsePublicKey, verifySecp256k1 } from "./public-key.ts";
 
@@ -107,26 +108,37 @@ export function verifySignatures(accounts: AnteAccounts): AnteStep {
       if (given !== base.sequence)
         throw ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${given}`);
       if (context.mode === "simulate" || context.mode === "recheck" || base.pubKey === undefined) continue;
-      if (!isSignedDirectly(context, tx, { signer, account: { base } }))
-        throw refusal(context, signer, { base });
+      if (!isSigned(context, tx, { signer, account: { base } })) throw refusal(context, signer, { base });
     }
   };
 }
 
-function isSignedDirectly(
+/** Whether the signature is that of the account's key over the document of its sign mode. */
+function isSigned(
   context: Context,
   tx: DecodedTx,
   by: { readonly signer: Signer; readonly account: Account },
 ): boolean {
   const { base } = by.account;
-  if (signModeOf(by.signer) !== SignMode.SIGN_MODE_DIRECT || base.pubKey === undefined) return false;
-  const signDoc = SignDoc.encode({
-    bodyBytes: tx.raw.bodyBytes,
-    authInfoBytes: tx.raw.authInfoBytes,
-    chainId: context.chainId,
-    accountNumber: base.accountNumber,
-  }).finish();
-  return verifySecp256k1(parsePublicKey(base.pubKey), signDoc, by.signer.signature);
+  const document = signDocOf(context, tx, by.account, signModeOf(by.signer));
+  if (document === undefined || base.pubKey === undefined) return false;
+  return verifySecp256k1(parsePublicKey(base.pubKey), document, by.signer.signature);
+}
+
+/** Undefined for sign modes and messages that cannot be signed here. */
+function signDocOf(
+  { chainId }: Context,
+  tx: DecodedTx,
+  { base }: Account,
+  mode: SignMode | undefined,
+): Uint8Array | undefined {
+  const { accountNumber, sequence } = base;
+  const { bodyBytes, authInfoBytes } = tx.raw;
+  if (mode === SignMode.SIGN_MODE_DIRECT)
+    return SignDoc.encode({ bodyBytes, authInfoBytes, chainId, accountNumber }).finish();
+  if (mode === SignMode.SIGN_MODE_LEGACY_AMINO_JSON)
+    return encodeAminoSignDoc(tx, { chainId, accountNumber, sequence });
+  return undefined;
 }
 
 function signModeOf(signer: Signer): SignMode | undefined {
