@@ -70,11 +70,15 @@ export function searched(
   return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: state.results + at.results };
 }
 
-/** Whether a query wants a result at this local height and time: never answered, or `updatePeriod` blocks since. */
+/**
+ * Whether a query wants a result at this local height and time: never answered, or `updatePeriod` blocks since. What is
+ * sent now is in the next block at the earliest, so a KV result is due one block before it may be there.
+ */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
-  const { lastLocalHeight, updatePeriod } = state.query;
-  return lastLocalHeight === 0n || localHeight >= lastLocalHeight + updatePeriod;
+  const { type, lastLocalHeight, updatePeriod } = state.query;
+  const counted = type === "kv" ? localHeight + 1n : localHeight;
+  return lastLocalHeight === 0n || counted >= lastLocalHeight + updatePeriod;
 }
 
 /** Whether both ask the same: connection, type, keys, filter and period. */

@@ -10,10 +10,21 @@ const at = { nowMs: 50_000, backoff, random: () => 1 };
 const fault = { code: "rejected", reason: "no" } as const;
 
 describe("isDue", () => {
-  it("is so at once for a query without a result, then every update period", () => {
+  it("is so at once for a query without a result, then so that results are an update period apart", () => {
     expect(isDue(sampleState(), 1n, 0)).toBe(true);
+    // What is sent after block 14 is in block 15 at the earliest.
     const served = sampleState({ lastLocalHeight: 10n, updatePeriod: 5n });
-    expect([14n, 15n, 16n].map((height) => isDue(served, height, 0))).toEqual([false, true, true]);
+    expect([13n, 14n, 15n, 16n].map((height) => isDue(served, height, 0))).toEqual([false, true, true, true]);
+  });
+
+  it("lets a KV query of period 1 have a result in every block, never two in one", () => {
+    const served = sampleState({ lastLocalHeight: 10n, updatePeriod: 1n });
+    expect([9n, 10n].map((height) => isDue(served, height, 0))).toEqual([false, true]);
+  });
+
+  it("counts a search for transactions from the height that was searched at", () => {
+    const served = sampleState({ type: "tx", lastLocalHeight: 10n, updatePeriod: 5n });
+    expect([14n, 15n].map((height) => isDue(served, height, 0))).toEqual([false, true]);
   });
 
   it("waits after faults, twice as long each time up to the most, and not after a result", () => {
@@ -28,7 +39,7 @@ describe("isDue", () => {
     expect(isDue(state, 1n, 58_000)).toBe(true);
     const good = answered(state, { localHeight: 20n, remote: { revision: 1n, height: 7n } });
     expect(good).toMatchObject({ failures: 0, notBeforeMs: 0, fault: undefined, results: 1 });
-    expect(isDue(good, 24n, 0)).toBe(false);
+    expect(isDue(good, 23n, 0)).toBe(false);
   });
 });
 
