@@ -1,11 +1,35 @@
 import { defineConfig } from "vitest/config";
 
+const excluded = ["test/bench/**", "node_modules/**", "dist/**"];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/bench/**", "node_modules/**", "dist/**"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "in process",
+          include: ["test/**/*.test.ts"],
+          exclude: [...excluded, "test/e2e/**"],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Real processes of the built program, one file after the other: they need the machine for themselves.
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          exclude: excluded,
+          globalSetup: "test/e2e/build.ts",
+          fileParallelism: false,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

@@ -6,7 +6,7 @@ import { EXIT } from "../base/exit-codes.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import { createTxSender } from "../client/create-tx-sender.ts";
-import type { SendOutcome, SimulationOutcome, TxSender } from "../client/tx-sender.ts";
+import type { SendOutcome, SimulationOutcome, TxSender, WireMessage } from "../client/tx-sender.ts";
 import {
   addAccountOptions,
   type AccountOptions,
@@ -16,10 +16,13 @@ import {
 import { type ConnectionOptions, withChain } from "./chain-connection.ts";
 import type { CliContext } from "./cli-context.ts";
 import { CliError } from "./cli-error.ts";
+import { parseUint64 } from "./options.ts";
 import { printAnswer } from "./print-answer.ts";
 
 /** Options of every command that sends a transaction. */
 export interface TxOptions extends ConnectionOptions, AccountOptions {
+  /** Gas limit; without it, what a simulation used times the adjustment. */
+  readonly gas?: bigint;
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
@@ -34,6 +37,11 @@ export interface OutgoingMessage {
 /** Adds the options of {@link TxOptions} that are not of the connection. */
 export function addTxOptions(command: Command): Command {
   return addAccountOptions(command)
+    .addOption(
+      new Option("--gas <limit>", "gas limit; without it, the transaction is simulated first").argParser(
+        parseUint64,
+      ),
+    )
     .addOption(decimal("--gas-adjustment <factor>", "gas limit = simulated gas times this", "1.3"))
     .addOption(new Option("--fee-denom <denom>", "coin that pays the fee").default("untrn"))
     .addOption(decimal("--max-gas-price <price>", "never pay more than this for a unit of gas", "1"))
@@ -43,7 +51,7 @@ export function addTxOptions(command: Command): Command {
     );
 }
 
-/** Simulates, signs and sends one message, waits for its block and prints where it ended. Throws `CliError` unless it succeeded. */
+/** Signs and sends one message, waits for its block and prints where it ended. Throws `CliError` unless it succeeded. */
 export function sendMessage(
   message: OutgoingMessage,
   options: TxOptions,
@@ -53,13 +61,22 @@ export function sendMessage(
   return withChain(options, context, async (client) => {
     const sender = await openSender(client, options, context);
     const messages = [{ typeUrl: message.typeUrl, value: message.encode(sender.address) }];
-    const simulated = await sender.simulate(messages, context.signal);
-    if (!simulated.ok) throw refused("the chain refuses the transaction", simulated);
-    const gasLimit = ceilDec18(simulated.gasUsed * options.gasAdjustment);
+    const gasLimit = options.gas ?? (await simulateGas(sender, messages, options, context));
     const outcome = await sender.send(messages, gasLimit, context.signal);
     printAnswer(toTxResponse(outcome), options, context);
     requireIncluded(outcome);
   });
+}
+
+async function simulateGas(
+  sender: TxSender,
+  messages: readonly WireMessage[],
+  { gasAdjustment }: TxOptions,
+  { signal }: CliContext,
+): Promise<bigint> {
+  const simulated = await sender.simulate(messages, signal);
+  if (!simulated.ok) throw refused("the chain refuses the transaction", simulated);
+  return ceilDec18(simulated.gasUsed * gasAdjustment);
 }
 
 async function openSender(

@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
+import { deep, localnetFaces } from "../support/e2e/localnet-faces.ts";
+
+const home = openCliHome(5_200);
+const faces = localnetFaces(home.portOffset);
+const chains = ["--block-time", "300", "--home", join(home.directory, "chains"), "$PORTS"];
+const PARTS = {
+  remote: ["localnet", "start", "remote", ...chains],
+  local: ["localnet", "start", "local", ...chains],
+  sidecar: ["localnet", "start", "sidecar", "$PORTS"],
+  relayer: ["relayer", "start", "--state-dir", join(home.directory, "relayer"), "$PORTS"],
+  watchdog: ["watchdog", "start", "--state-dir", join(home.directory, "watchdog"), "$PORTS"],
+} as const;
+type Part = keyof typeof PARTS;
+const running = new Map<Part, CliProcess>();
+
+async function start(part: Part): Promise<void> {
+  const cli = home.start(...PARTS[part]);
+  running.set(part, cli);
+  await cli.printed(/http:\/\//);
+}
+
+async function killAndStart(part: Part): Promise<void> {
+  running.get(part)?.kill("SIGKILL");
+  expect(await running.get(part)?.exited).toBeNull();
+  await start(part);
+}
+
+async function freshResults(): Promise<void> {
+  const last = await faces.lastResult(1);
+  const next = await faces.resultAfter(1, last);
+  await faces.resultAfter(1, next);
+}
+
+/** Hash of a block that both lives of a chain must have. */
+async function blockHash(chain: "local" | "remote", height: bigint): Promise<unknown> {
+  const block = await getJson(`${faces.rpc[chain]}/block?height=${height}`);
+  return deep(block, ["result", "block_id", "hash"]);
+}
+
+async function pricesSeen(): Promise<unknown> {
+  const status = await getJson(`${faces.watchdog}/api/status`);
+  const sources = deep(status, ["sources"]);
+  return Array.isArray(sources) && sources.every((source: unknown) => deep(source, ["up"]) === true)
+    ? deep(status, ["prices", "state"])
+    : undefined;
+}
+
+describe("parts that run separately", () => {
+  beforeAll(async () => {
+    for (const part of ["remote", "sidecar", "local", "relayer", "watchdog"] as const) await start(part);
+    await faces.resultAfter(1, 0n);
+  });
+  afterAll(home.close);
+
+  it.each(["remote", "local"] as const)("go on after the %s chain was killed", async (chain) => {
+    const height = await faces.height(chain);
+    const hash = await blockHash(chain, height);
+    await killAndStart(chain);
+    expect(await blockHash(chain, height)).toBe(hash);
+    await until("the next heights", async () =>
+      (await faces.height(chain)) > height + 2n ? true : undefined,
+    );
+    await freshResults();
+  });
+
+  it("go on after the relayer was killed", async () => {
+    await killAndStart("relayer");
+    await freshResults();
+  });
+
+  it("go on after the sidecar was killed", async () => {
+    await killAndStart("sidecar");
+    expect(await until("prices and all sources", pricesSeen)).toBe("present");
+    await freshResults();
+  });
+
+  it("go on after the watchdog was killed, and it keeps its count", async () => {
+    const before = await getJson(`${faces.watchdog}/api/status`);
+    await killAndStart("watchdog");
+    const after = await until("a rate", async () => {
+      const status = await getJson(`${faces.watchdog}/api/status`);
+      return deep(status, ["success_rate_percent"]) === null ? undefined : status;
+    });
+    const good = (status: unknown): number => Number(deep(status, ["blocks", "good"]));
+    expect(good(before)).toBeGreaterThan(0);
+    expect(good(after)).toBeGreaterThanOrEqual(good(before));
+  });
+
+  it("end with 0 when they are asked to", async () => {
+    for (const part of ["relayer", "watchdog", "local", "remote", "sidecar"] as const) {
+      const cli = running.get(part);
+      cli?.kill("SIGTERM");
+      expect([part, await cli?.exited]).toEqual([part, 0]);
+    }
+  });
+});

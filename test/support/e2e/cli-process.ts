@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A running `relaywatch`. */
+export interface CliProcess {
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** The exit code; null when a signal ended it. */
+  readonly exited: Promise<number | null>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Resolves when stdout and stderr together match; rejects when the process ends before. */
+  readonly printed: (pattern: RegExp) => Promise<void>;
+}
+
+/** How a `relaywatch` ended. */
+export interface CliResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The built command line in an empty home directory of its own, on ports of its own. */
+export interface CliHome {
+  /** Empty at first; gone after {@link CliHome.close}. */
+  readonly directory: string;
+  readonly portOffset: number;
+  readonly start: (...args: readonly string[]) => CliProcess;
+  readonly run: (...args: readonly string[]) => Promise<CliResult>;
+  /** Kills what still runs. */
+  readonly close: () => Promise<void>;
+}
+
+const MAIN = "dist/src/cli/main.js";
+
+/** Opens a home; `portOffset` goes to every command whose arguments hold `$PORTS` as `--port-offset N`. */
+export function openCliHome(portOffset: number): CliHome {
+  const directory = mkdtempSync(join(tmpdir(), "relaywatch-e2e-"));
+  const running = new Set<CliProcess>();
+  const start = (...args: readonly string[]): CliProcess => {
+    const filled = args.flatMap((arg) => (arg === "$PORTS" ? ["--port-offset", String(portOffset)] : [arg]));
+    const child = spawn(process.execPath, [MAIN, ...filled], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: process.env["PATH"], HOME: directory, XDG_STATE_HOME: join(directory, "state") },
+    });
+    const cli = watch(child);
+    running.add(cli);
+    void cli.exited.then(() => running.delete(cli));
+    return cli;
+  };
+  return {
+    directory,
+    portOffset,
+    start,
+    run: async (...args) => {
+      const cli = start(...args);
+      const code = await cli.exited;
+      return { code, stdout: cli.stdout(), stderr: cli.stderr() };
+    },
+    close: async () => {
+      const ending = [...running];
+      for (const cli of ending) cli.kill("SIGKILL");
+      await Promise.all(ending.map(({ exited }) => exited));
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function watch(child: ChildProcess): CliProcess {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+  const all = (): string => `${stdout}${stderr}`;
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exited,
+    kill: (signal) => void child.kill(signal),
+    printed: async (pattern) => {
+      let code: number | null | undefined;
+      void exited.then((ended) => {
+        code = ended;
+      });
+      await until(`${pattern} in the output`, () => {
+        if (pattern.test(all())) return true;
+        if (code !== undefined) throw new Error(`it ended with ${code} before ${pattern}:\n${all()}`);
+        return undefined;
+      });
+    },
+  };
+}
+
+const POLL_MS = 50;
+const LONGEST_MS = 45_000;
+
+/** Asks until there is an answer; a question that fails is asked again. Rejects after 45 s with what failed last. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  const endMs = performance.now() + LONGEST_MS;
+  let last: unknown;
+  while (performance.now() < endMs) {
+    try {
+      const answer = await ask();
+      if (answer !== undefined) return answer;
+    } catch (fault) {
+      if (fault instanceof Error && fault.message.startsWith("it ended with")) throw fault;
+      last = fault;
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`waited ${LONGEST_MS} ms for ${what}`, { cause: last });
+}
+
+/** The JSON at a URL; rejects unless the answer is good. */
+export async function getJson(url: string): Promise<unknown> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return response.json();
+}
