@@ -7,7 +7,7 @@ import type { CommitChanges } from "../../src/chain/store/state-storage.ts";
 import type { TestKey } from "./test-keys.ts";
 
 /** Address that proposes every block. */
-export const PROPOSER = moduleAddress("proposer");
+const PROPOSER = moduleAddress("proposer");
 
 /** An account of a test's genesis. */
 export interface GenesisAccount {
