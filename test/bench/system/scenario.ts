@@ -18,6 +18,8 @@ export interface Scenario {
   readonly blockTimeMs: number;
   /** Round trip added between the relayer and each chain; 0: no proxy. */
   readonly roundTripMs: number;
+  /** Whether each result is announced to the consumer contract, which then reads and keeps it. */
+  readonly callbacks: boolean;
   /** How long is measured, at least. */
   readonly windowMs: number;
 }
@@ -59,7 +61,7 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
     );
     const urls = scenario.roundTripMs === 0 ? urlsOf(ports) : await delay(ports, scenario, proxies);
     const file = join(folder, "relayer.yaml");
-    writeFileSync(file, relayerConfig(urls, scenario.queries));
+    writeFileSync(file, relayerConfig(urls, scenario));
     const relayer = start(["relayer", "start", "--config", file, "--log-level", "warn"], {
       [MNEMONIC_VARIABLE]: accountNamed(CHAINS.local, "relayer").mnemonic,
     });
@@ -90,14 +92,14 @@ async function delay(ports: Ports, { roundTripMs }: Scenario, proxies: DelayProx
 }
 
 /** Serves the queries of the bench and not the one that the localnet has from the start, which is due less often. */
-function relayerConfig(urls: ChainUrls, queries: number): string {
+function relayerConfig(urls: ChainUrls, { queries, callbacks }: Scenario): string {
   const ids = Array.from({ length: queries }, (_, index) => JSON.stringify(String(index + 2)));
   return `
 chain: { id: ${CHAINS.local.chainId}, rpc: ["${urls.local}"] }
 signer: { mnemonic: { env: ${MNEMONIC_VARIABLE} } }
 connections:
   - { id: connection-0, chain_id: ${CHAINS.remote.chainId}, rpc: ["${urls.remote}"] }
-queries: { ids: [${ids.join(", ")}], tx: false }
+queries: { ids: [${ids.join(", ")}], tx: false, allow_kv_callbacks: ${callbacks} }
 http: { listen: "127.0.0.1:0" }
 `;
 }
