@@ -1,0 +1,170 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isRecord } from "../../src/base/json.ts";
+import { type CliResult, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
+import { deep, localnetFaces } from "../support/e2e/localnet-faces.ts";
+
+const home = openCliHome(5_400);
+const faces = localnetFaces(home.portOffset);
+
+function file(name: string, text: string): string {
+  const path = join(home.directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** A message for a person: said on stderr, without a stack trace. */
+function expectRefusal(result: CliResult, code: number, ...says: readonly (string | RegExp)[]): void {
+  expect(result.stderr).not.toMatch(/^\s+at /m);
+  for (const what of says) expect(result.stderr).toMatch(what);
+  expect(result.code).toBe(code);
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+describe("a command line that cannot work", () => {
+  afterAll(home.close);
+
+  it.concurrent.each([
+    [["nonsense"], /unknown command 'nonsense'/],
+    [["up", "--nonsense"], /unknown option '--nonsense'/],
+    [["up", "--port-offset", "99999"], /whole number from 0 to/],
+    [["localnet", "start", "middle"], /middle/],
+    [["query", "interchainqueries", "registered-query", "one"], /failed to parse query id/],
+    [["query", "interchainqueries", "params", "--node", "ftp://x"], /URL such as/],
+    [["tx", "interchainqueries", "remove", "1"], /who pays\?/],
+  ])("ends with 2: %j", async (args, says) => {
+    expectRefusal(await home.run(...args), 2, says);
+  });
+
+  it("ends with 75 when no chain answers", async () => {
+    const result = await home.run("query", "icq", "params", "$PORTS");
+    expectRefusal(result, 75, "127.0.0.1:32057", "--port-offset");
+  });
+
+  it("ends with 1 when a port is in use, and names it and the option that moves it", async () => {
+    const server = createServer();
+    await listen(server, 26_657 + home.portOffset);
+    const result = await home.run("up", "$PORTS");
+    await close(server);
+    expectRefusal(result, 1, /\b32057\b/, "--port-offset");
+  });
+
+  it("ends with 78 and the place of every fault when a configuration cannot be used", async () => {
+    const wrong = file(
+      "wrong.yaml",
+      "chain: { id: local-1, rpc: [] }\nsigner: { mnemonic: { env: NOT_SET } }\nconections: []\n",
+    );
+    const missing = join(home.directory, "missing.yaml");
+    const [relayer, watchdog, validate] = await Promise.all([
+      home.run("relayer", "start", "--config", wrong),
+      home.run("watchdog", "start", "--config", missing),
+      home.run("config", "validate", "--kind", "icq-relayer", wrong),
+    ]);
+    const places = ["wrong.yaml:1:", "wrong.yaml:2:", "wrong.yaml:3:1: conections"];
+    expectRefusal(relayer, 78, ...places);
+    expectRefusal(watchdog, 78, "missing.yaml:1:1: ", "cannot be read");
+    expectRefusal(validate, 78, "1 of 1 files cannot be used");
+    for (const place of places) expect(validate.stdout).toContain(place);
+  });
+
+  it("ends with 1 when a proof's verdict is not the recorded one", async () => {
+    const path = "test/fixtures/proofs/kv.json";
+    const cases: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (!Array.isArray(cases) || !isRecord(cases[0])) throw new Error("cases were expected");
+    const first: Readonly<Record<string, unknown>> = cases[0];
+    const turned = { ...first, expect: { ...expectOf(first), valid: expectOf(first)["valid"] !== true } };
+    const altered = file("altered.json", JSON.stringify([turned, ...cases.slice(1)]));
+    const [good, bad] = await Promise.all([
+      home.run("proof", "verify", path),
+      home.run("proof", "verify", altered),
+    ]);
+    expect([good.code, good.stderr]).toEqual([0, ""]);
+    expectRefusal(bad, 1, `1 of ${cases.length} verdicts differ`, String(first["name"]).slice(0, 10));
+  });
+});
+
+function expectOf(one: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return isRecord(one["expect"]) ? one["expect"] : {};
+}
+
+describe("surroundings that are not as they should be", () => {
+  const world = openCliHome(5_600);
+  const its = localnetFaces(world.portOffset);
+  const chains = ["--home", join(world.directory, "chains"), "--block-time", "300", "$PORTS"];
+  let remote = world.start("localnet", "start", "remote", ...chains);
+  beforeAll(async () => {
+    await remote.printed(/http:/);
+    await world.start("localnet", "start", "local", ...chains).printed(/http:/);
+  });
+  afterAll(world.close);
+
+  it("a chain that is not the configured one ends the relayer with 78", async () => {
+    const words = join(world.directory, "words");
+    const accounts: unknown = JSON.parse((await world.run("localnet", "accounts", "--json")).stdout);
+    writeFileSync(words, String(deep(accounts, ["0", "mnemonic"])), { mode: 0o600 });
+    const config = join(world.directory, "relayer.yaml");
+    writeFileSync(
+      config,
+      `chain: { id: other-9, rpc: ["${its.rpc.local}"] }
+signer: { mnemonic: { file: ${words} } }
+connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${its.rpc.remote}"] }]
+http: { listen: "127.0.0.1:0" }
+`,
+    );
+    expectRefusal(await world.run("relayer", "start", "--config", config), 78, "other-9", "local-1");
+  });
+
+  it("a remote chain that is down is told, outwaited, and used when it comes", async () => {
+    remote.kill("SIGKILL");
+    await remote.exited;
+    const relayer = world.start("relayer", "start", "$PORTS");
+    const fault = await until("a fault of the connection", async () => {
+      const told = deep(await getJson(`${its.relayer}/api/status`), ["connections", "0"]);
+      return isRecord(told) && typeof told["fault"] === "string" ? told["fault"] : undefined;
+    });
+    expect(fault).toMatch(/cannot be reached|ECONNREFUSED/);
+    expect(relayer.stderr()).toContain(`127.0.0.1:${26_757 + world.portOffset}`);
+    const before = await its.lastResult(1);
+    remote = world.start("localnet", "start", "remote", ...chains);
+    await its.resultAfter(1, before);
+    relayer.kill("SIGTERM");
+    expect(await relayer.exited).toBe(0);
+  });
+
+  it("a metrics page that is HTML is told by the watchdog, which looks again", async () => {
+    let page = "<!DOCTYPE html><html><body>nothing here</body></html>";
+    const server = createServer((_request, response) => void response.end(page));
+    const port = await listen(server, 0);
+    const config = join(world.directory, "watchdog.yaml");
+    writeFileSync(
+      config,
+      `interval: 200ms
+http: { listen: "127.0.0.1:${9_998 + world.portOffset}" }
+sources: { node: "http://127.0.0.1:${port}/metrics", prices: "http://127.0.0.1:${port}/" }
+`,
+    );
+    const watchdog = world.start("watchdog", "start", "--config", config);
+    const node = (state: boolean) => async (): Promise<unknown> => {
+      const source = deep(await getJson(`${its.watchdog}/api/status`), ["sources", "0"]);
+      return isRecord(source) && source["up"] === state ? source["problem"] : undefined;
+    };
+    expect(await until("the problem", node(false))).toMatch(/html/i);
+    page = readFileSync("test/fixtures/metrics/node-26660-healthy.prom", "utf8");
+    expect(await until("a good page", node(true))).toBeNull();
+    watchdog.kill("SIGTERM");
+    expect(await watchdog.exited).toBe(0);
+    await close(server);
+  });
+});
