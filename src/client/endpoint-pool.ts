@@ -26,7 +26,7 @@ export interface EndpointPool extends RpcCaller {
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   const read = async <T>(wanted: RpcRead<T>, signal: AbortSignal): Promise<T> => {
-    let fault: unknown = new ClientError({ code: "closed" }, "there is no endpoint to ask");
+    let fault: unknown;
     for (const endpoint of planTries(endpoints, wanted.method)) {
       try {
         return await endpoint.read(wanted, signal);
@@ -36,7 +36,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (endpoints.length === 1 && isTimeout(thrown)) break;
       }
     }
-    throw fault;
+    throw fault ?? new ClientError({ code: "closed" }, "there is no endpoint to ask");
   };
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> =>
     read({ method, params, decode: (result) => result }, signal);

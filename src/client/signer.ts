@@ -1,9 +1,5 @@
-import { stringToPath } from "@cosmjs/crypto";
-import {
-  DirectSecp256k1HdWallet,
-  DirectSecp256k1Wallet,
-  type OfflineDirectSigner,
-} from "@cosmjs/proto-signing";
+import { Bip39, EnglishMnemonic, Slip10, Slip10Curve, stringToPath } from "@cosmjs/crypto";
+import { DirectSecp256k1Wallet, type OfflineDirectSigner } from "@cosmjs/proto-signing";
 import { fromBase64, fromHex } from "../base/bytes.ts";
 import type { Secret } from "../base/secret.ts";
 import { ClientError } from "./errors.ts";
@@ -53,13 +49,15 @@ export async function createSigner(key: SigningKey, prefix: string): Promise<Sig
 }
 
 async function openWallet(key: SigningKey, prefix: string): Promise<OfflineDirectSigner> {
-  if (key.kind === "private-key")
-    return DirectSecp256k1Wallet.fromKey(fromHex(key.hex.reveal().trim()), prefix);
+  return DirectSecp256k1Wallet.fromKey(await privateKey(key), prefix);
+}
+
+/** Derived once: CosmJS' own HD wallet derives the key anew for every signature. */
+async function privateKey(key: SigningKey): Promise<Uint8Array> {
+  if (key.kind === "private-key") return fromHex(key.hex.reveal().trim());
   const words = key.mnemonic.reveal().trim().split(/\s+/).join(" ");
-  return DirectSecp256k1HdWallet.fromMnemonic(words, {
-    prefix,
-    hdPaths: [stringToPath(key.hdPath ?? DEFAULT_HD_PATH)],
-  });
+  const seed = await Bip39.mnemonicToSeed(new EnglishMnemonic(words));
+  return Slip10.derivePath(Slip10Curve.Secp256k1, seed, stringToPath(key.hdPath ?? DEFAULT_HD_PATH)).privkey;
 }
 
 function badKey(kind: string): ClientError {
