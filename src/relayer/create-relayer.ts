@@ -212,6 +212,7 @@ function laneSettings(
     submission: {
       submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
       gasAdjustmentPermille: truncateDec18(config.gas.adjustment * 1_000n),
+      mostGas: config.batch.gas,
     },
   };
 }

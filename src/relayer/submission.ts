@@ -33,6 +33,8 @@ export interface SubmissionOptions {
   readonly submitTypeUrl: string;
   /** Gas limit = simulated gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
+  /** A transaction that takes more in simulation is halved; a result that alone takes more travels alone. */
+  readonly mostGas: bigint;
 }
 
 /** Encodes a `MsgSubmitQueryResult` of this sender. */
@@ -42,7 +44,8 @@ export function submitMessage(queryId: bigint, result: QueryResult, sender: stri
 
 /**
  * Simulates, leaves out what the simulation refuses, sends the rest in one transaction and waits for its block.
- * A result that is refused takes no other with it: a refusal that names no message halves the batch.
+ * A result that is refused takes no other with it: a refusal that names no message halves the batch, as more gas than
+ * a transaction may take does.
  */
 export async function submit<T extends ProvenResult>(
   plan: SubmissionPlan<T>,
@@ -57,19 +60,29 @@ export async function submit<T extends ProvenResult>(
     const messages = toMessages({ ...plan, results }, options);
     const simulation = await sender.simulate(messages, signal);
     if (simulation.ok) {
+      if (simulation.gasUsed > options.mostGas && results.length > 1)
+        return joined(refused, await inHalves({ ...plan, results }, sender, options, signal));
       const gasLimit = (simulation.gasUsed * options.gasAdjustmentPermille) / 1000n + 1n;
       return send({ results, messages, gasLimit, refused }, sender, signal);
     }
     const at = simulation.failedMessage;
     if (at === 0 && plan.update !== undefined) return headerRefused(plan, simulation.log);
     if (at === undefined && results.length > 1)
-      return inHalves({ ...plan, results }, sender, options, signal);
+      return joined(refused, await inHalves({ ...plan, results }, sender, options, signal));
     const index = at === undefined ? 0 : at - (plan.update === undefined ? 0 : 1);
     refused.push(
       ...results.slice(index, index + 1).map((result) => rejected(result, "rejected", simulation.log)),
     );
     results = results.filter((_result, place) => place !== index);
   }
+}
+
+/** The outcome with those results that were refused before. */
+function joined<T extends ProvenResult>(
+  refused: readonly ResultOutcome<T>[],
+  outcome: SubmissionOutcome<T>,
+): SubmissionOutcome<T> {
+  return { ...outcome, outcomes: [...outcome.outcomes, ...refused] };
 }
 
 function toMessages(plan: SubmissionPlan<ProvenResult>, options: SubmissionOptions): readonly WireMessage[] {

@@ -11,6 +11,7 @@ import { sampleResult } from "./samples.ts";
 const options = {
   submitTypeUrl: "/neutron.interchainqueries.MsgSubmitQueryResult",
   gasAdjustmentPermille: 1_300n,
+  mostGas: 1_000n,
 };
 const update: WireMessage = { typeUrl: "/ibc.core.client.v1.MsgUpdateClient", value: new Uint8Array(1) };
 const signal = new AbortController().signal;
@@ -19,7 +20,11 @@ const included: Confirmation = { kind: "included", height: 12n, gasUsed: 900n, g
 /** A sender whose chain refuses messages of these query ids at simulation, naming them or not. */
 function fakeSender(
   bad: readonly number[],
-  more: { naming?: boolean; confirm?: (sent: number) => Confirmation } = {},
+  more: {
+    naming?: boolean;
+    confirm?: (sent: number) => Confirmation;
+    gasOf?: (messages: number) => bigint;
+  } = {},
 ) {
   const simulated: number[][] = [];
   const sent: { ids: number[]; gasLimit: bigint }[] = [];
@@ -31,7 +36,7 @@ function fakeSender(
       const ids = idsOf(messages);
       simulated.push(ids);
       const at = ids.findIndex((id) => bad.includes(id));
-      if (at < 0) return { ok: true, gasUsed: 1_000n };
+      if (at < 0) return { ok: true, gasUsed: more.gasOf?.(ids.length) ?? 1_000n };
       const failedMessage = more.naming === false ? undefined : at;
       return { ok: false, code: 1, codespace: "undefined", log: `refused ${ids[at]}`, failedMessage };
     },
@@ -69,6 +74,27 @@ describe("submit", () => {
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
     expect(chain.sent.map(({ ids }) => ids)).toEqual([[0, 1, 2], [4]]);
     expect(faultsOf(outcome)).toEqual({ 1: undefined, 2: undefined, 3: "rejected", 4: undefined });
+  });
+
+  it("halves a batch that takes more gas than a transaction may, down to single results", async () => {
+    const chain = fakeSender([], { gasOf: (messages) => BigInt(messages) * 400n });
+    const outcome = await submit({ update, results: four }, chain.sender, options, signal);
+    expect(chain.sent.map(({ ids }) => ids)).toEqual([[0, 1], [2], [3, 4]]);
+    expect(outcome.gasUsed).toBe(2_700n);
+    expect(faultsOf(outcome)).toEqual({ 1: undefined, 2: undefined, 3: undefined, 4: undefined });
+    const dear = fakeSender([], { gasOf: () => 5_000n });
+    await submit({ update: undefined, results: four.slice(0, 2) }, dear.sender, options, signal);
+    expect(dear.sent).toEqual([
+      { ids: [1], gasLimit: 6_501n },
+      { ids: [2], gasLimit: 6_501n },
+    ]);
+  });
+
+  it("keeps the verdict on what was left out before the rest was halved", async () => {
+    const chain = fakeSender([2], { gasOf: (messages) => BigInt(messages) * 400n });
+    const outcome = await submit({ update, results: four }, chain.sender, options, signal);
+    expect(chain.sent.map(({ ids }) => ids)).toEqual([[0, 1], [3], [4]]);
+    expect(faultsOf(outcome)).toEqual({ 1: undefined, 2: "rejected", 3: undefined, 4: undefined });
   });
 
   it("sends nothing when every result is refused", async () => {
