@@ -1,4 +1,5 @@
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
+import { benchChain } from "./chain.ts";
 import { benchClient } from "./client.ts";
 import { benchKeeper } from "./keeper.ts";
 import { benchLightClient } from "./light-client.ts";
@@ -18,6 +19,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   client: benchClient,
   parser: benchParser,
   keeper: benchKeeper,
+  chain: benchChain,
   node: benchNode,
   "start-up": benchStartUp,
   system: benchSystem,

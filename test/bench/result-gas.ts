@@ -3,8 +3,9 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { list, record, recordedIbcGenesis } from "../support/recorded-client.ts";
 import { submit } from "../support/icq-messages.ts";
 import { startTestChain, testGenesis } from "../support/test-chain.ts";
-import { createTestKey } from "../support/test-keys.ts";
+import { createTestKey, type TestKey } from "../support/test-keys.ts";
 import { buildTx } from "../support/test-tx.ts";
+import type { StorageValue } from "../../src/proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProvenValues } from "./bank-proofs.ts";
 
 /** Remote height of the results; the client holds the height after it. */
@@ -20,22 +21,47 @@ export interface ResultTransaction {
 export function runResultTransaction({ root, all }: ProvenValues): ResultTransaction {
   const alice = createTestKey("alice");
   const chain = startTestChain(
-    testGenesis([{ key: alice, untrn: 1_000_000_000n }], {
-      ibc: withRoot(recordedIbcGenesis().genesis, root),
-      interchainqueries: {
-        params: PARAMS,
-        registered_queries: all.map(({ key }, index) => queryOf(alice.address, key, index)),
-      },
-    }),
+    testGenesis([{ key: alice, untrn: 1_000_000_000n }], queriesGenesis(alice, { root, all })),
   );
-  const messages = all.map((value, index) =>
-    submit(BigInt(index + 1), alice.address, { kvResults: [value], height: HEIGHT, revision: 2n }),
-  );
-  const fee = [{ denom: "untrn", amount: "1000000" }];
-  const tx = buildTx({ key: alice, sequence: 0n, gas: 20_000_000n, fee, messages });
+  const tx = resultTransaction(alice, 0n, all.map(toResult));
   const [result] = chain.block(tx).txResults;
   if (result?.code !== 0) throw new Error(result?.log ?? "the block has no transaction");
   return { gasEach: Number(result.gasUsed) / all.length, bytesEach: tx.length / all.length };
+}
+
+/** Genesis of the client and of one query for each value, owned by this key. */
+export function queriesGenesis(owner: TestKey, { root, all }: ProvenValues): JsonObject {
+  return {
+    ibc: withRoot(recordedIbcGenesis().genesis, root),
+    interchainqueries: {
+      params: PARAMS,
+      registered_queries: all.map(({ key }, index) => queryOf(owner.address, key, index)),
+    },
+  };
+}
+
+/** A value as the result of a query. */
+export interface BenchResult {
+  readonly queryId: bigint;
+  readonly value: StorageValue;
+}
+
+/** The result of the query that {@link queriesGenesis} has for the value at this index. */
+export function toResult(value: StorageValue, index: number): BenchResult {
+  return { queryId: BigInt(index + 1), value };
+}
+
+/** One signed transaction of these results. */
+export function resultTransaction(
+  key: TestKey,
+  sequence: bigint,
+  results: readonly BenchResult[],
+): Uint8Array {
+  const messages = results.map(({ queryId, value }) =>
+    submit(queryId, key.address, { kvResults: [value], height: HEIGHT, revision: 2n }),
+  );
+  const fee = [{ denom: "untrn", amount: "1000000" }];
+  return buildTx({ key, sequence, gas: 20_000_000n, fee, messages });
 }
 
 const PARAMS: JsonObject = {
