@@ -1,11 +1,16 @@
 #!/usr/bin/env node
+import { systemClock } from "../base/clock.ts";
 import { EXIT } from "../base/exit-codes.ts";
 import { createLogger } from "../ops/logger.ts";
 import { createShutdown } from "../ops/shutdown.ts";
 import { toExit } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
 
-const shutdown = createShutdown({ process, exit: (code) => process.exit(code) });
+const shutdown = createShutdown({
+  process,
+  exit: (code) => process.exit(code),
+  monotonicMs: systemClock.monotonicMs,
+});
 // A reader that closes the pipe early (`| head`) is not a fault.
 process.stdout.on("error", () => process.exit(EXIT.ok));
 

@@ -17,6 +17,7 @@ export interface ShutdownDeps {
   readonly process: Pick<EventEmitter, "on" | "off">;
   /** Called at the second request: leave at once. */
   readonly exit: (code: number) => void;
+  readonly monotonicMs: () => number;
 }
 
 /** A signal that fires when the process is asked to stop. */
@@ -26,14 +27,25 @@ export interface Shutdown {
   readonly dispose: () => void;
 }
 
+/** One Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
+const SAME_REQUEST_MS = 500;
+
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** SIGINT and SIGTERM fire the signal with a {@link StopRequest}; a second one leaves at once with exit code 1. */
+/**
+ * SIGINT and SIGTERM fire the signal with a {@link StopRequest}; another one after half a second leaves at once with exit
+ * code 1.
+ */
 export function createShutdown(deps: ShutdownDeps): Shutdown {
   const controller = new AbortController();
+  let firstMs = 0;
   const onSignal = (by: NodeJS.Signals): void => {
-    if (controller.signal.aborted) deps.exit(EXIT.fatal);
-    else controller.abort(new StopRequest(by));
+    if (!controller.signal.aborted) {
+      firstMs = deps.monotonicMs();
+      controller.abort(new StopRequest(by));
+    } else if (deps.monotonicMs() - firstMs >= SAME_REQUEST_MS) {
+      deps.exit(EXIT.fatal);
+    }
   };
   for (const name of SIGNALS) deps.process.on(name, onSignal);
   return {

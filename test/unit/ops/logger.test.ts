@@ -56,12 +56,21 @@ describe("createShutdown", () => {
   it("fires on the first signal, leaves on the second, and can be disposed", () => {
     const source = new EventEmitter();
     const exits: number[] = [];
-    const { signal, dispose } = createShutdown({ process: source, exit: (code) => exits.push(code) });
+    let nowMs = 7_000;
+    const { signal, dispose } = createShutdown({
+      process: source,
+      exit: (code) => exits.push(code),
+      monotonicMs: () => nowMs,
+    });
     expect(signal.aborted).toBe(false);
     source.emit("SIGTERM", "SIGTERM");
     expect(signal.aborted).toBe(true);
     expect(signal.reason).toBeInstanceOf(StopRequest);
     expect(exits).toEqual([]);
+    nowMs += 100; // the same Ctrl-C, passed on by npm
+    source.emit("SIGINT", "SIGINT");
+    expect(exits).toEqual([]);
+    nowMs += 1_000;
     source.emit("SIGINT", "SIGINT");
     expect(exits).toEqual([1]);
     dispose();
