@@ -1,6 +1,15 @@
 import pc from "picocolors";
+import type { LocalnetReady } from "../../daemons/localnet/main.ts";
+import type { Relayer } from "../relayer/create-relayer.ts";
 import { formatPercent } from "../watchdog/policy.ts";
-import type { UpParts } from "./commands/up.ts";
+import type { Watchdog } from "../watchdog/watchdog.ts";
+
+/** What a running `up` knows of its parts; a part that is not up yet is undefined. */
+export interface UpParts {
+  readonly chains: LocalnetReady["chains"];
+  readonly relayer: Relayer | undefined;
+  readonly watchdog: Watchdog | undefined;
+}
 
 /** Whether a proven result is on the chain and the watchdog has a rate. */
 export function hasFirstResults(parts: UpParts): boolean {

@@ -9,28 +9,19 @@ import { type Service, supervise } from "../../base/service.ts";
 import type { DaemonContext, DaemonFace } from "../../ops/daemon-context.ts";
 import { createDeferred } from "../../ops/deferred.ts";
 import type { LogLevel } from "../../ops/logger.ts";
-import type { Relayer } from "../../relayer/create-relayer.ts";
-import type { Watchdog } from "../../watchdog/watchdog.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { daemonContext } from "../daemon-context.ts";
 import { localnetRelayerConfig, localnetWatchdogConfig } from "../localnet-configs.ts";
 import { blockTimeOption, logLevelOption, portOffsetOption } from "../options.ts";
 import { controlToken, controlTokenFile } from "../state-home.ts";
-import { hasFirstResults, summaryLine, whatIsMissing } from "../up-summary.ts";
+import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "../up-summary.ts";
 
 interface Options {
   readonly portOffset: number;
   readonly blockTime: number;
   readonly untilFirstResult?: true;
   readonly logLevel: LogLevel;
-}
-
-/** What a running `up` knows of its parts; a part that is not up yet is undefined. */
-export interface UpParts {
-  readonly chains: LocalnetReady["chains"];
-  readonly relayer: Relayer | undefined;
-  readonly watchdog: Watchdog | undefined;
 }
 
 const FIRST_RESULT_MS = 60_000;

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { backoffMs } from "../../../src/base/backoff.ts";
 import { createBoundedQueue } from "../../../src/base/bounded-queue.ts";
-import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { DeadlineError, withDeadline } from "../../../src/base/deadline.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { retry } from "../../../src/base/retry.ts";
 import { supervise } from "../../../src/base/service.ts";
 
 const never = new AbortController().signal;
@@ -39,37 +37,6 @@ describe("withDeadline", () => {
 
   it("gives the value", async () => {
     expect(await withDeadline("x", 1_000, never, async () => 7)).toBe(7);
-  });
-});
-
-const failing = (fault: string, until: number) => {
-  let calls = 0;
-  const work = async (): Promise<number> => {
-    calls += 1;
-    if (calls < until) throw fault;
-    return calls;
-  };
-  return { work, calls: () => calls };
-};
-
-describe("retry", () => {
-  const clock: Clock = { ...systemClock, sleep: async () => {} };
-  const options = {
-    attempts: 3,
-    backoff: { minMs: 1, baseMs: 1, maxMs: 1 },
-    isTransient: (fault: unknown) => fault !== "fatal",
-  };
-  const deps = { clock, random: () => 0, signal: never };
-
-  it("stops at success, at the last try, and at a fault that stays", async () => {
-    const second = failing("busy", 2);
-    expect(await retry(second.work, options, deps)).toBe(2);
-    const late = failing("busy", 9);
-    await expect(retry(late.work, options, deps)).rejects.toBe("busy");
-    expect(late.calls()).toBe(3);
-    const fatal = failing("fatal", 9);
-    await expect(retry(fatal.work, options, deps)).rejects.toBe("fatal");
-    expect(fatal.calls()).toBe(1);
   });
 });
 
