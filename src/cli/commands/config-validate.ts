@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { EXIT } from "../../base/exit-codes.ts";
 import { stringifyJson } from "../../base/json.ts";
@@ -12,17 +13,19 @@ const KINDS = ["icq-relayer", "oracle-watchdog"] as const;
 type Kind = (typeof KINDS)[number];
 
 interface Options {
-  readonly kind: Kind;
+  readonly kind?: Kind;
   readonly json?: true;
 }
 
-/** `relaywatch config validate --kind KIND FILE…`: every fault of every file, with its place. */
+/** `relaywatch config validate FILE…`: every fault of every file, with its place. */
 export function configCommand(context: CliContext): Command {
   const validate = new Command("validate")
     .description("check configuration files; secrets that they refer to must be readable")
     .argument("<file...>", "YAML files")
     .addOption(
-      new Option("--kind <daemon>", "whose configuration it is").choices(KINDS).makeOptionMandatory(),
+      new Option("--kind <daemon>", "whose configuration it is; told from the keys unless given").choices(
+        KINDS,
+      ),
     )
     .option("--json", "print JSON")
     .addHelpText("after", "\nExits 78 when a file has a fault.")
@@ -31,7 +34,7 @@ export function configCommand(context: CliContext): Command {
 }
 
 function validateFiles(files: readonly string[], options: Options, context: CliContext): void {
-  const checked = files.map((file) => ({ file, faults: faultsOf(file, options.kind) }));
+  const checked = files.map((file) => ({ file, faults: faultsOf(file, options.kind ?? kindOf(file)) }));
   if (options.json) context.print(stringifyJson(checked, 2));
   else for (const { file, faults } of checked) printFile(file, faults, context);
   const bad = checked.filter(({ faults }) => faults.length > 0).length;
@@ -41,6 +44,20 @@ function validateFiles(files: readonly string[], options: Options, context: CliC
 function printFile(file: string, faults: readonly ConfigFault[], context: CliContext): void {
   if (faults.length === 0) context.print(`${file}: good`);
   for (const fault of faults) context.print(formatConfigFault(fault));
+}
+
+/** Only a relayer has connections and a signer; a file that cannot be read is told when it is loaded. */
+function kindOf(file: string): Kind {
+  const isRelayer = /^(?:chain|connections|signer):/m.test(readText(file));
+  return isRelayer ? "icq-relayer" : "oracle-watchdog";
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 function faultsOf(file: string, kind: Kind): readonly ConfigFault[] {
