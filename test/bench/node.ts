@@ -25,7 +25,7 @@ async function benchCalls(): Promise<readonly BenchRow[]> {
   );
   await pool.close();
   await node.stop();
-  const note = "method commit; client and server in one process";
+  const note = `method commit, ${CALLS} calls, ${CONCURRENCY} at a time; client and server in one process`;
   return [
     { name: "RPC calls, one a request", value: single, unit: "calls/s", note },
     { name: "RPC calls, ten a request", value: batched, unit: "calls/s", note },
@@ -53,7 +53,8 @@ async function benchBlocks(validators: number): Promise<BenchRow> {
   node.control.produce(BLOCKS);
   const perBlock = (performance.now() - started) / BLOCKS;
   await node.stop();
-  return { name: `empty block, ${validators} validators signing`, value: perBlock, unit: "ms" };
+  const note = `mean of ${BLOCKS}, signed and written`;
+  return { name: `empty block, ${validators} validators signing`, value: perBlock, unit: "ms", note };
 }
 
 async function benchFullBlock(): Promise<BenchRow> {
@@ -65,5 +66,6 @@ async function benchFullBlock(): Promise<BenchRow> {
   const found = node.view.searchTxs({ query: "kv.key='key7'", order: "asc", page: 1, perPage: 1 }).total;
   await node.stop();
   if (found !== 1) throw new Error("a transaction of the full block was not found");
-  return { name: `block with ${TXS} transactions, indexed and written`, value: took, unit: "ms" };
+  const name = `block with ${TXS} transactions, indexed and written`;
+  return { name, value: took, unit: "ms", note: "key-value application, one run" };
 }
