@@ -57,15 +57,20 @@ export async function runLocalnet(
   const sidecar = options.parts.includes("sidecar") ? openSidecar(options, context) : undefined;
   const localnet = openChains(options, context, sidecar);
   const services: readonly Service[] = [sidecar, localnet].filter((one) => one !== undefined);
-  Promise.all([localnet?.ready, sidecar?.ready]).then(
-    ([running]) => {
-      if (running?.chains.remote !== undefined) makeProvable(running.chains.remote);
-      onReady({ chains: running?.chains ?? {}, faces: facesOf(options) });
-    },
-    () => {}, // the fault comes out of the service
-  );
+  announce(options, localnet, sidecar, onReady).catch(() => {}); // the fault comes out of the service
   const [first] = await supervise(services, context.signal, context.logger);
   if (first !== undefined) throw first.fault;
+}
+
+async function announce(
+  options: LocalnetDaemonOptions,
+  localnet: Localnet | undefined,
+  sidecar: Sidecar | undefined,
+  onReady: (ready: LocalnetReady) => void,
+): Promise<void> {
+  const [running] = await Promise.all([localnet?.ready, sidecar?.ready]);
+  if (running?.chains.remote !== undefined) makeProvable(running.chains.remote);
+  onReady({ chains: running?.chains ?? {}, faces: facesOf(options) });
 }
 
 /** A chain answers proofs from height 2 on, which block 3 proves: its first blocks are made at once. */

@@ -20,7 +20,7 @@ export interface ValidatorPower {
 }
 
 /** What a node tells the application at height 0. `appState` is the genesis document's `app_state`. */
-export interface InitChainRequest {
+interface InitChainRequest {
   readonly chainId: string;
   readonly timeNs: bigint;
   readonly initialHeight: bigint;
@@ -29,7 +29,7 @@ export interface InitChainRequest {
 }
 
 /** Whether a validator (20-byte address) signed the previous block, and its price vote. */
-export interface LastCommitVote {
+interface LastCommitVote {
   readonly address: Uint8Array;
   readonly power: bigint;
   readonly signed: boolean;

@@ -15,7 +15,7 @@ export function logLevelOption(level: LogLevel): Option {
 }
 
 /** A whole number of an option, from `least` to `most`. */
-export function parseWhole(text: string, least: number, most: number): number {
+function parseWhole(text: string, least: number, most: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) || value < least || value > most) {
     throw new InvalidArgumentError(`a whole number from ${least} to ${most} was expected`);

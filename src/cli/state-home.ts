@@ -7,7 +7,7 @@ import { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
 /** Directory of what a localnet at this port offset keeps, below `$XDG_STATE_HOME` or `~/.local/state`. */
-export function localnetStateDir(portOffset: number): string {
+function localnetStateDir(portOffset: number): string {
   const base = process.env["XDG_STATE_HOME"];
   const root = base === undefined || base === "" ? join(homedir(), ".local", "state") : base;
   return join(root, "relaywatch", `localnet-${portOffset}`);

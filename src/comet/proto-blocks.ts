@@ -161,7 +161,7 @@ export function commitToProto(commit: Commit): Proto.Commit {
 }
 
 /** A block id as its protobuf message. */
-export function blockIdToProto(id: BlockId): Proto.BlockID {
+function blockIdToProto(id: BlockId): Proto.BlockID {
   return { hash: id.hash, partSetHeader: { total: id.parts.total, hash: id.parts.hash } };
 }
 

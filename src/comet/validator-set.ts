@@ -31,7 +31,7 @@ export function totalPower(validators: readonly Pick<Validator, "power">[]): big
 }
 
 /** The validator of an address with its index, or undefined. Linear. */
-export function findValidator(
+function findValidator(
   validators: readonly Validator[],
   address: Uint8Array,
 ): { readonly index: number; readonly validator: Validator } | undefined {
