@@ -30,16 +30,6 @@ export function totalPower(validators: readonly Pick<Validator, "power">[]): big
   return total;
 }
 
-/** The validator of an address with its index, or undefined. Linear. */
-function findValidator(
-  validators: readonly Validator[],
-  address: Uint8Array,
-): { readonly index: number; readonly validator: Validator } | undefined {
-  const index = validators.findIndex((one) => equalBytes(one.address, address));
-  const validator = validators[index];
-  return validator === undefined ? undefined : { index, validator };
-}
-
 /** Order of a validator set: falling power, then rising address. */
 export function compareValidators(
   a: Pick<Validator, "power" | "address">,
