@@ -1,4 +1,4 @@
-import { compareBytes, concat, equalBytes } from "../base/bytes.ts";
+import { compareBytes, concat } from "../base/bytes.ts";
 import { simpleRoot } from "../merkle/simple-tree.ts";
 import type { Validator, ValidatorSet } from "./block-types.ts";
 import { malformed } from "./comet-error.ts";
