@@ -10,7 +10,8 @@ export function toHex(bytes: Uint8Array): string {
 
 /** Decodes hex in either case. Throws on an odd length or another character. */
 export function fromHex(text: string): Uint8Array {
-  if (text.length % 2 !== 0 || !HEX.test(text)) throw new Error("not hex: an even number of characters 0-9 a-f was expected");
+  if (text.length % 2 !== 0 || !HEX.test(text))
+    throw new Error("not hex: an even number of characters 0-9 a-f was expected");
   return new Uint8Array(Buffer.from(text, "hex"));
 }
 
@@ -21,16 +22,27 @@ export function toBase64(bytes: Uint8Array): string {
 
 /** Decodes standard base64 with padding. Throws on any other text. */
 export function fromBase64(text: string): Uint8Array {
-  if (text.length % 4 !== 0 || !BASE64.test(text)) throw new Error("not base64: standard alphabet with padding was expected");
+  if (text.length % 4 !== 0 || !BASE64.test(text))
+    throw new Error("not base64: standard alphabet with padding was expected");
   return new Uint8Array(Buffer.from(text, "base64"));
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** Up to this length a text is quicker to encode by hand. */
+const SHORT_TEXT = 48;
+
 /** UTF-8 bytes of a text. */
 export function utf8(text: string): Uint8Array {
-  return encoder.encode(text);
+  if (text.length > SHORT_TEXT) return encoder.encode(text);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) return encoder.encode(text);
+    bytes[at] = code;
+  }
+  return bytes;
 }
 
 /** Text of UTF-8 bytes. Throws when they are not valid UTF-8. */
@@ -40,7 +52,9 @@ export function fromUtf8(bytes: Uint8Array): string {
 
 /** All parts, one after the other, in a fresh array. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const joined = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
     joined.set(part, at);

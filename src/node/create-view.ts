@@ -7,7 +7,7 @@ import type { BlockListeners } from "./block-listeners.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";
 import type { NodeStatus, NodeView } from "./node-view.ts";
 import type { BlockStore } from "./storage/block-store.ts";
-import { createRecentCache } from "./storage/recent-cache.ts";
+import { createRecentCache } from "../base/recent-cache.ts";
 import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
 
 /** What a view looks at. */
@@ -27,7 +27,7 @@ const CACHED_SETS = 256;
 /** Creates the view that faces have of a node. */
 export function createView(deps: ViewDeps): NodeView {
   const { app, store, mempool, engine } = deps;
-  const sets = createRecentCache<ValidatorSet>(CACHED_SETS);
+  const sets = createRecentCache<bigint, ValidatorSet>(CACHED_SETS);
   const inRange = (height: bigint): boolean => height >= 1n && height <= engine.state().height;
   const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
   return {

@@ -46,7 +46,7 @@ function checkMessage(desc: DescMessage, bytes: Uint8Array, place: Place): boole
   let tolerated = false;
   while (reader.pos < reader.len) {
     const [fieldNumber, wireType] = readTag(reader, desc);
-    const field = desc.fields.find((each) => each.number === fieldNumber);
+    const field = fieldsOf(desc).get(fieldNumber);
     if (field === undefined) {
       refuseUnknown(desc, fieldNumber, wireType, place.rules);
       tolerated ||= isNonCritical(fieldNumber);
@@ -59,6 +59,17 @@ function checkMessage(desc: DescMessage, bytes: Uint8Array, place: Place): boole
     }
   }
   return tolerated;
+}
+
+const fieldsByType = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
+
+/** Fields by number, put together once for every type: each transaction asks again. */
+function fieldsOf(desc: DescMessage): ReadonlyMap<number, DescField> {
+  const known = fieldsByType.get(desc);
+  if (known !== undefined) return known;
+  const fields = new Map(desc.fields.map((field) => [field.number, field]));
+  fieldsByType.set(desc, fields);
+  return fields;
 }
 
 function checkNested(desc: DescMessage, value: Uint8Array, place: Place): boolean {

@@ -56,12 +56,13 @@ export function resultTransaction(
   key: TestKey,
   sequence: bigint,
   results: readonly BenchResult[],
+  memo = "",
 ): Uint8Array {
   const messages = results.map(({ queryId, value }) =>
     submit(queryId, key.address, { kvResults: [value], height: HEIGHT, revision: 2n }),
   );
   const fee = [{ denom: "untrn", amount: "1000000" }];
-  return buildTx({ key, sequence, gas: 20_000_000n, fee, messages });
+  return buildTx({ key, sequence, gas: 20_000_000n, fee, messages, memo });
 }
 
 const PARAMS: JsonObject = {

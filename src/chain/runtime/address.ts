@@ -1,4 +1,6 @@
+import { Buffer } from "node:buffer";
 import { encodeBech32 } from "../../base/bech32.ts";
+import { createRecentCache, type RecentCache } from "../../base/recent-cache.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { utf8 } from "../../base/bytes.ts";
 
@@ -8,18 +10,35 @@ const CHECKSUM_LENGTH = 6;
 const MAX_LENGTH = 1023;
 const MAX_ADDRESS_BYTES = 255;
 
-/** Address of a module account: the first 20 bytes of the hash of its name. */
+/** Addresses of both forms that were used lately: a transaction says each of its addresses some twenty times. */
+const parsed = createRecentCache<string, Uint8Array>(4_096);
+const formatted = createRecentCache<string, string>(4_096);
+const ofModules = createRecentCache<string, Uint8Array>(64);
+
+/** Address of a module account: the first 20 bytes of the hash of its name. They must not be changed. */
 export function moduleAddress(name: string): Uint8Array {
-  return sha256(utf8(name)).subarray(0, 20);
+  return known(ofModules, name, () => sha256(utf8(name)).slice(0, 20));
 }
 
 /** An account address as text. */
 export function formatAddress(prefix: string, address: Uint8Array): string {
-  return encodeBech32(prefix, address);
+  const text = Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString("latin1");
+  return known(formatted, `${prefix}1${text}`, () => encodeBech32(prefix, address));
 }
 
-/** Reads an account address. Throws a plain error with the text of the SDK's `AccAddressFromBech32`. */
+/**
+ * Reads an account address; its bytes must not be changed. Throws a plain error with the text of the SDK's
+ * `AccAddressFromBech32`.
+ */
 export function parseAddress(prefix: string, text: string): Uint8Array {
+  return known(parsed, `${prefix} ${text}`, () => readAddress(prefix, text));
+}
+
+function known<T>(cache: RecentCache<string, T>, key: string, make: () => T): T {
+  return cache.get(key, make) ?? make();
+}
+
+function readAddress(prefix: string, text: string): Uint8Array {
   if (text.trim() === "") throw new Error("empty address string is not allowed");
   const decoded = decodeBech32(text);
   if (decoded.prefix !== prefix)

@@ -18,43 +18,60 @@ interface Pending {
 
 interface Layer {
   readonly parent: KVStore;
+  /** The layer that `parent` is, when it is one: layers read and write through each other without its methods. */
+  readonly below: Layer | undefined;
+  /** What is below all layers. */
+  readonly bottom: KVStore;
   readonly pending: Map<KeyText, Pending>;
   /** Keys of `pending` in order; undefined when a key was added since. */
   sorted: readonly KeyText[] | undefined;
 }
 
+const layers = new WeakMap<KVStore, Layer>();
+
 /** Puts an empty layer above `parent`. Reads cost a map look-up more; an iteration sorts the pending keys once. */
 export function createCacheStore(parent: KVStore): CacheStore {
-  const layer: Layer = { parent, pending: new Map(), sorted: undefined };
-  const get = (key: Uint8Array): Uint8Array | undefined => {
-    const own = layer.pending.get(keyText(key));
-    return own === undefined ? parent.get(key) : own.value;
-  };
-  return {
-    get,
+  const below = layers.get(parent);
+  const bottom = below?.bottom ?? parent;
+  const layer: Layer = { parent, below, bottom, pending: new Map(), sorted: undefined };
+  const store: CacheStore = {
+    get: (key) => {
+      const own = findPending(layer, keyText(key));
+      return own === undefined ? bottom.get(key) : own.value;
+    },
     has: (key) => {
-      const own = layer.pending.get(keyText(key));
-      return own === undefined ? parent.has(key) : own.value !== undefined;
+      const own = findPending(layer, keyText(key));
+      return own === undefined ? bottom.has(key) : own.value !== undefined;
     },
     set: (key, value) => {
       if (key.length === 0) throw new Error("this is a bug: a store key is empty");
-      put(layer, { key: key.slice(), value: value.slice() });
+      put(layer, keyText(key), { key: key.slice(), value: value.slice() });
     },
-    delete: (key) => put(layer, { key: key.slice(), value: undefined }),
+    delete: (key) => put(layer, keyText(key), { key: key.slice(), value: undefined }),
     iterate: (start, end) => merge(parent.iterate(start, end), pendingBetween(layer, start, end), 1),
     iterateReverse: (start, end) =>
       merge(parent.iterateReverse(start, end), pendingBetween(layer, start, end).toReversed(), -1),
     write: () => flush(layer),
   };
+  layers.set(store, layer);
+  return store;
+}
+
+/** The nearest pending write of a key. */
+function findPending(top: Layer, text: KeyText): Pending | undefined {
+  for (let layer: Layer | undefined = top; layer !== undefined; layer = layer.below) {
+    const own = layer.pending.get(text);
+    if (own !== undefined) return own;
+  }
+  return undefined;
 }
 
 function keyText(key: Uint8Array): KeyText {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
 }
 
-function put(layer: Layer, pending: Pending): void {
-  const text = keyText(pending.key);
-  if (!layer.pending.has(text)) layer.sorted = undefined;
+function put(layer: Layer, text: KeyText, pending: Pending): void {
+  if (layer.sorted !== undefined && !layer.pending.has(text)) layer.sorted = undefined;
   layer.pending.set(text, pending);
 }
 
@@ -64,13 +81,23 @@ function sortedKeys(layer: Layer): readonly KeyText[] {
 }
 
 function flush(layer: Layer): void {
+  if (layer.below !== undefined) flushTo(layer.below, layer.pending);
+  else flushSorted(layer);
+  layer.pending.clear();
+  layer.sorted = undefined;
+}
+
+/** A layer keeps no order, so its writes need none. */
+function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
+  for (const [text, pending] of writes) put(below, text, pending);
+}
+
+function flushSorted(layer: Layer): void {
   for (const text of sortedKeys(layer)) {
     const { key, value } = layer.pending.get(text) ?? missing();
     if (value === undefined) layer.parent.delete(key);
     else layer.parent.set(key, value);
   }
-  layer.pending.clear();
-  layer.sorted = undefined;
 }
 
 function missing(): never {

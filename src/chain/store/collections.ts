@@ -45,6 +45,24 @@ export function messageCodec<T>(type: MessageType<T>): Codec<T> {
   return { encode: (value) => type.encode(value).finish(), decode: (bytes) => type.decode(bytes) };
 }
 
+/**
+ * The same codec, but stored bytes are decoded once and then known by their identity: stores give the same array for a
+ * value until it is written again. For small values that every transaction reads. What it gives is shared and frozen.
+ */
+export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
+  const decoded = new WeakMap<Uint8Array, T>();
+  return {
+    encode: codec.encode,
+    decode: (bytes) => {
+      const known = decoded.get(bytes);
+      if (known !== undefined) return known;
+      const value = Object.freeze(codec.decode(bytes));
+      decoded.set(bytes, value);
+      return value;
+    },
+  };
+}
+
 /** One value under a fixed key. */
 export interface StoredItem<T> {
   readonly get: (scope: StoreScope) => T | undefined;

@@ -1,4 +1,5 @@
 import type Database from "libsql";
+import { createRecentCache } from "../../base/recent-cache.ts";
 import type { CommitChanges, StateStorage } from "../../chain/store/state-storage.ts";
 import type { Commit, ValidatorSet } from "../../comet/block-types.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
@@ -12,7 +13,6 @@ import {
 } from "./block-codec.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
-import { createRecentCache } from "./recent-cache.ts";
 import { decodeResults, encodeResults } from "./results-codec.ts";
 import { type Row, readRow, readRows } from "./rows.ts";
 import { createStateTables } from "./state-tables.ts";
@@ -51,7 +51,7 @@ export interface BlockStore {
 }
 
 /** Blocks and results that are read again and again; a full block takes megabytes once decoded. */
-const CACHED_HEIGHTS = 16;
+const CACHED_HEIGHTS = 8;
 
 /** Opens the store of a home directory; without one everything lives in memory. Throws `NodeError` (see {@link openDatabase}). */
 export function openBlockStore(home: string | undefined): BlockStore {
@@ -66,8 +66,8 @@ export function readBlockStore(home: string): BlockStore {
 function createBlockStore({ database, close }: OpenDatabase): BlockStore {
   const stateTables = createStateTables(database);
   const index = createEventIndex(database);
-  const blocks = createRecentCache<StoredBlock>(CACHED_HEIGHTS);
-  const results = createRecentCache<StoredResults>(CACHED_HEIGHTS);
+  const blocks = createRecentCache<bigint, StoredBlock>(CACHED_HEIGHTS);
+  const results = createRecentCache<bigint, StoredResults>(CACHED_HEIGHTS);
   const sql = statements(database);
   const saveSets = (sets: HeightRecord["validatorSets"]): void => {
     for (const { height, set } of sets) sql.saveSet.run(height, encodeValidatorSet(set));

@@ -10,6 +10,7 @@ import {
   createItem,
   createMap,
   messageCodec,
+  rememberingCodec,
   uint64Codec,
 } from "../../store/collections.ts";
 import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, PARAMS_KEY, STORE_NAME } from "./keys.ts";
@@ -39,13 +40,13 @@ export interface AuthKeeper extends AnteAccounts {
   readonly formatAddress: (address: Uint8Array) => string;
 }
 
-const paramsItem = createItem(STORE_NAME, PARAMS_KEY, messageCodec(Params));
+const paramsItem = createItem(STORE_NAME, PARAMS_KEY, rememberingCodec(messageCodec(Params)));
 const nextNumberItem = createItem(STORE_NAME, NEXT_NUMBER_KEY, uint64Codec);
 const numbers = createMap(STORE_NAME, NUMBER_PREFIX, uint64Codec, bytesCodec);
-const accountCodec: Codec<Account> = {
+const accountCodec: Codec<Account> = rememberingCodec({
   encode: (account) => Any.encode(toAny(account)).finish(),
   decode: (bytes) => fromAny(Any.decode(bytes)),
-};
+});
 const accounts = createMap(STORE_NAME, ACCOUNT_PREFIX, bytesCodec, accountCodec);
 
 /** An account as it is stored and queried. */

@@ -10,6 +10,7 @@ import {
   createMap,
   integerCodec,
   messageCodec,
+  rememberingCodec,
   textCodec,
 } from "../../store/collections.ts";
 import {
@@ -40,7 +41,7 @@ export const metadatas = createMap(MODULE_NAME, METADATA_PREFIX, textCodec, mess
 /** Exceptions from the parameter `default_send_enabled`, by denomination. */
 export const sendEnabled = createMap(MODULE_NAME, SEND_ENABLED_PREFIX, textCodec, booleanCodec);
 /** The parameters. */
-export const params = createItem(MODULE_NAME, PARAMS_KEY, messageCodec(Params));
+export const params = createItem(MODULE_NAME, PARAMS_KEY, rememberingCodec(messageCodec(Params)));
 
 const NOTHING = new Uint8Array(0);
 

@@ -8,7 +8,7 @@ import type { Context } from "../../runtime/context.ts";
 import { GenesisError, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { toQueryHandler } from "../../runtime/handler-forms.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { createItem, messageCodec } from "../../store/collections.ts";
+import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
 
 /** Name of the module and of its store, which also holds the record of the last block. */
 const MODULE_NAME = BLOCK_RECORD_STORE;
@@ -19,7 +19,11 @@ const FORM: GenesisForm<QueryParamsResponse> = {
   type: QueryParamsResponse,
 };
 
-const paramsItem = createItem(MODULE_NAME, utf8("Consensus"), messageCodec(ConsensusParams));
+const paramsItem = createItem(
+  MODULE_NAME,
+  utf8("Consensus"),
+  rememberingCodec(messageCodec(ConsensusParams)),
+);
 
 /** Limits that hold when a genesis names none: those of the deployed chain, without vote extensions. */
 const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {

@@ -9,6 +9,7 @@ import {
   createItem,
   integerCodec,
   messageCodec,
+  rememberingCodec,
   type StoredItem,
 } from "../../store/collections.ts";
 import { ErrUnknownDenom } from "./errors.ts";
@@ -38,8 +39,15 @@ const stateItem = createItem(MODULE_NAME, STATE_KEY, stateCodec);
 /** Height up to which nothing is settled. */
 export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
 
-function mapped<Wire, T>(codec: Codec<Wire>, from: (wire: Wire) => T, to: (value: T) => Wire): Codec<T> {
-  return { encode: (value) => codec.encode(to(value)), decode: (bytes) => from(codec.decode(bytes)) };
+function mapped<Wire, T extends object>(
+  codec: Codec<Wire>,
+  from: (wire: Wire) => T,
+  to: (value: T) => Wire,
+): Codec<T> {
+  return rememberingCodec({
+    encode: (value) => codec.encode(to(value)),
+    decode: (bytes) => from(codec.decode(bytes)),
+  });
 }
 
 /** The parameters. */

@@ -4,7 +4,14 @@ import { Params } from "../../../proto/gen/neutron/interchainqueries/params.ts";
 import { QueryResult } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { Codec } from "../../store/collections.ts";
-import { bytesCodec, createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
+import {
+  bytesCodec,
+  createItem,
+  createMap,
+  messageCodec,
+  rememberingCodec,
+  uint64Codec,
+} from "../../store/collections.ts";
 import { invalidQueryId, noQueryResult } from "./errors.ts";
 import * as keys from "./keys.ts";
 import { ZERO_PARAMS } from "./params.ts";
@@ -24,7 +31,7 @@ const submittedTxCodec: Codec<SubmittedTx> = {
 };
 
 const { MODULE_NAME } = keys;
-const paramsItem = createItem(MODULE_NAME, keys.PARAMS_KEY, messageCodec(Params));
+const paramsItem = createItem(MODULE_NAME, keys.PARAMS_KEY, rememberingCodec(messageCodec(Params)));
 
 /** The last id that was assigned; nothing before the first. */
 export const lastId = createItem(MODULE_NAME, keys.LAST_ID_KEY, uint64Codec);

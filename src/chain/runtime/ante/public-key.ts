@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
-import { concat, fromHex, toHex } from "../../../base/bytes.ts";
+import { concat, fromHex } from "../../../base/bytes.ts";
+import { createRecentCache } from "../../../base/recent-cache.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import { PubKey } from "../../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
@@ -30,8 +31,18 @@ export function addressOfKey(publicKey: Uint8Array): Uint8Array {
 /** Whether `signature` (r and s, 32 bytes each, low s) over the SHA-256 of `message` is by this key. */
 export function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== SIGNATURE_BYTES || !hasLowS(signature)) return false;
-  const key = importKey(publicKey);
+  const signed = byteText(concat(publicKey, signature, sha256(message)));
+  return verified.get(signed, () => verifyOnce(publicKey, message, signature) || undefined) === true;
+}
+
+function verifyOnce(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  const key = imported.get(byteText(publicKey), () => readPoint(publicKey));
   return key !== undefined && verify("sha256", message, { key, dsaEncoding: "ieee-p1363" }, signature);
+}
+
+/** Any bytes as text, one character each. */
+function byteText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
 function hasLowS(signature: Uint8Array): boolean {
@@ -41,21 +52,15 @@ function hasLowS(signature: Uint8Array): boolean {
 }
 
 /** Keys that were imported lately: importing takes about as long as verifying, and the same accounts sign again and again. */
-const imported = new Map<string, KeyObject>();
-const MAX_IMPORTED = 512;
+const imported = createRecentCache<string, KeyObject>(512);
+
+/**
+ * Key, signature and hash of the message of signatures that were found right lately: a transaction is verified when it is
+ * checked and again in its block, and verifying takes longer than all the rest of a payment. Room for a full mempool.
+ */
+const verified = createRecentCache<string, true>(5_000);
 
 /** Undefined for bytes that are no point of the curve. */
-function importKey(publicKey: Uint8Array): KeyObject | undefined {
-  const name = toHex(publicKey);
-  const known = imported.get(name) ?? readPoint(publicKey);
-  if (known === undefined) return undefined;
-  imported.delete(name);
-  imported.set(name, known);
-  const oldest = imported.size > MAX_IMPORTED ? imported.keys().next() : undefined;
-  if (oldest?.done === false) imported.delete(oldest.value);
-  return known;
-}
-
 function readPoint(publicKey: Uint8Array): KeyObject | undefined {
   try {
     return createPublicKey({ key: Buffer.from(concat(SPKI_PREFIX, publicKey)), format: "der", type: "spki" });
