@@ -5,7 +5,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { createChainClient } from "../../src/client/create-chain-client.ts";
 import { silentObserver } from "../../src/client/rpc-caller.ts";
-import type { BenchRow } from "./bench-row.ts";
+import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { median } from "./measure.ts";
 
 /** A node in a thread of its own that answers every call at once with a store read of about 2 kB, so that the client is what is measured. */
@@ -33,10 +33,10 @@ server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port
 /** Calls of one round, and how many wait at the same time. */
 const CALLS = 1_500;
 const PARALLEL = 300;
-const ROUNDS = 7;
+const ROUNDS = { full: 7, quick: 3 };
 
 /** Store reads per second over loopback: this client with its batches, beside CosmJS' stock HTTP client. */
-export async function benchClient(): Promise<readonly BenchRow[]> {
+export async function benchClient({ quick }: BenchSettings): Promise<readonly BenchRow[]> {
   const worker = new Worker(SERVER, { eval: true });
   const [port]: readonly unknown[] = await once(worker, "message");
   const url = `http://127.0.0.1:${String(port)}`;
@@ -56,7 +56,8 @@ export async function benchClient(): Promise<readonly BenchRow[]> {
         method: "abci_query",
         params: { path: "store/bank/key", data: "00" },
       });
-    return rowsOf(await takeTurns([readOne, readStock]));
+    const rounds = quick ? ROUNDS.quick : ROUNDS.full;
+    return rowsOf(await takeTurns([readOne, readStock], rounds), rounds);
   } finally {
     client.close();
     await worker.terminate();
@@ -66,10 +67,10 @@ export async function benchClient(): Promise<readonly BenchRow[]> {
 type Call = (id: number) => Promise<unknown>;
 
 /** Medians of the calls per second of each; they take turns, so that what else the machine does falls on both. */
-async function takeTurns(calls: readonly Call[]): Promise<readonly number[]> {
+async function takeTurns(calls: readonly Call[], rounds: number): Promise<readonly number[]> {
   const rates = calls.map((): number[] => []);
   // The first round only warms up.
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = 0; round <= rounds; round++) {
     for (const [index, call] of calls.entries()) {
       const rate = await callsPerSecond(call);
       if (round > 0) rates[index]?.push(rate);
@@ -78,8 +79,11 @@ async function takeTurns(calls: readonly Call[]): Promise<readonly number[]> {
   return rates.map(median);
 }
 
-function rowsOf([own = Number.NaN, stock = Number.NaN]: readonly number[]): readonly BenchRow[] {
-  const note = `${PARALLEL} at a time, 2 kB answers over loopback, median of ${ROUNDS} rounds`;
+function rowsOf(
+  [own = Number.NaN, stock = Number.NaN]: readonly number[],
+  rounds: number,
+): readonly BenchRow[] {
+  const note = `${PARALLEL} at a time, 2 kB answers over loopback, median of ${rounds} rounds`;
   return [
     { name: "store reads, batched", value: own, unit: "calls/s", note: `${note}, decoded` },
     { name: "CosmJS HttpClient", value: stock, unit: "calls/s", note: `${note}, not decoded` },

@@ -70,7 +70,7 @@ const CASES: readonly Case[] = [
 
 /** Of a quick run. */
 const QUICK_CASES = 2;
-const QUICK_WINDOW_MS = 6_000;
+const QUICK_WINDOW_MS = 5_000;
 
 /** KV results on a localnet: localnet and relayer as processes of their own, 300 queries due at every block. */
 export async function benchSystem({ quick, signal }: BenchSettings): Promise<readonly BenchRow[]> {

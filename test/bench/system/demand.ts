@@ -17,7 +17,7 @@ import { MsgSend } from "../../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { MsgExecuteContract } from "../../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
 
 /** Messages of one transaction: well below the gas of a block. */
-const CHUNK = 100;
+const CHUNK = 150;
 const QUERY_DEPOSIT = "1000000";
 const SENDER = "alice";
 

@@ -1,3 +1,4 @@
+import { request } from "undici";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createPrometheusTextParser } from "../../../src/watchdog/prometheus-text.ts";
 
@@ -20,8 +21,8 @@ const POLL_MS = 25;
 
 /** Reads the relayer's metrics page. */
 export async function readCounters(url: string, signal: AbortSignal): Promise<RelayerCounters> {
-  const answer = await fetch(`${url}/metrics`, { signal });
-  const page = new Uint8Array(await answer.arrayBuffer());
+  const answer = await request(`${url}/metrics`, { signal });
+  const page = new Uint8Array(await answer.body.arrayBuffer());
   const atMs = performance.now();
   const sums = sumSamples(page);
   const get = (name: string): number | undefined => sums.get(`relaywatch_relayer_${name}`);
