@@ -2,6 +2,7 @@ import type Database from "libsql";
 import { sha256 } from "../../base/sha256.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import type { HeightRecord } from "./block-store.ts";
+import { createBulkInsert } from "./bulk-insert.ts";
 import { readRow, readRows } from "./rows.ts";
 
 /** Where a transaction is: block height and place in the block. */
@@ -29,38 +30,48 @@ export interface EventIndex {
   readonly blockCandidates: (narrowing: Narrowing) => Iterable<bigint>;
 }
 
+const TX_EVENT_COLUMNS = 4;
+const BLOCK_EVENT_COLUMNS = 3;
+
 /** Creates the index over the node's database. */
 export function createEventIndex(database: Database.Database): EventIndex {
   const sql = {
     place: database.prepare("SELECT height, position FROM txs WHERE hash = ?"),
     savePlace: database.prepare("INSERT OR REPLACE INTO txs (hash, height, position) VALUES (?, ?, ?)"),
-    txEvent: database.prepare(
-      "INSERT OR IGNORE INTO tx_events (tag, value, height, position) VALUES (?, ?, ?, ?)",
+    txEvents: createBulkInsert(
+      database,
+      "INSERT OR IGNORE INTO tx_events (tag, value, height, position)",
+      TX_EVENT_COLUMNS,
     ),
-    blockEvent: database.prepare("INSERT OR IGNORE INTO block_events (tag, value, height) VALUES (?, ?, ?)"),
+    blockEvents: createBulkInsert(
+      database,
+      "INSERT OR IGNORE INTO block_events (tag, value, height)",
+      BLOCK_EVENT_COLUMNS,
+    ),
   };
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
     const row = readRow(sql.place.get([hash])); // a lone blob outside an array would be taken for named parameters
     return row && { height: row.integer("height"), position: Number(row.integer("position")) };
   };
-  const addTx = (record: HeightRecord, tx: Uint8Array, position: number): void => {
+  const addPlace = (record: HeightRecord, tx: Uint8Array, position: number): void => {
     const result = record.results.txResults[position];
     const hash = sha256(tx);
     // A transaction that once succeeded keeps its place when the same bytes fail again, as CometBFT's indexer has it.
     if (result?.code === 0 || placeOf(hash) === undefined) {
       sql.savePlace.run(hash, record.block.header.height, position);
     }
-    for (const [tag, value] of indexed(result?.events ?? [])) {
-      sql.txEvent.run(tag, value, record.block.header.height, position);
-    }
   };
   return {
     placeOf,
     add: (record) => {
-      record.block.txs.forEach((tx, position) => addTx(record, tx, position));
-      for (const [tag, value] of indexed(record.results.events)) {
-        sql.blockEvent.run(tag, value, record.block.header.height);
-      }
+      const { height } = record.block.header;
+      record.block.txs.forEach((tx, position) => addPlace(record, tx, position));
+      sql.txEvents(
+        record.results.txResults.flatMap(({ events }, position) =>
+          Array.from(indexed(events), ([tag, value]) => [tag, value, height, position]),
+        ),
+      );
+      sql.blockEvents(Array.from(indexed(record.results.events), ([tag, value]) => [tag, value, height]));
     },
     txCandidates: (narrowing) => txCandidates(database, narrowing),
     blockCandidates: (narrowing) => blockCandidates(database, narrowing),

@@ -1,5 +1,6 @@
 import type Database from "libsql";
 import type { CommitChanges, StateStorage } from "../../chain/store/state-storage.ts";
+import { createBulkInsert } from "./bulk-insert.ts";
 import { readRow, readRows } from "./rows.ts";
 
 /** The application's state in the node's database. */
@@ -9,10 +10,16 @@ export interface StateTables {
   readonly apply: (changes: CommitChanges) => void;
 }
 
+const NODE_COLUMNS = 3;
+
 /** Creates the state's part of the store. */
 export function createStateTables(database: Database.Database): StateTables {
   const node = database.prepare("SELECT node FROM state_nodes WHERE store = ? AND id = ?");
-  const writeNode = database.prepare("INSERT OR REPLACE INTO state_nodes (store, id, node) VALUES (?, ?, ?)");
+  const writeNodes = createBulkInsert(
+    database,
+    "INSERT OR REPLACE INTO state_nodes (store, id, node)",
+    NODE_COLUMNS,
+  );
   const deleteNode = database.prepare("DELETE FROM state_nodes WHERE store = ? AND id = ?");
   const writeRoot = database.prepare(
     "INSERT OR REPLACE INTO state_roots (height, store, root_id) VALUES (?, ?, ?)",
@@ -23,7 +30,7 @@ export function createStateTables(database: Database.Database): StateTables {
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
   return {
     apply: (changes) => {
-      for (const write of changes.writes) writeNode.run(write.store, write.id, write.bytes);
+      writeNodes(changes.writes.map(({ store, id, bytes }) => [store, id, bytes]));
       for (const gone of changes.deletes) deleteNode.run(gone.store, gone.id);
       for (const height of changes.expired ?? []) deleteRoots.run(height);
       for (const root of changes.roots) writeRoot.run(changes.height, root.store, root.rootId ?? null);
