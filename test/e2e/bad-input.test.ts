@@ -7,7 +7,6 @@ import { type CliResult, getJson, openCliHome, until } from "../support/e2e/cli-
 import { deep, localnetFaces } from "../support/e2e/localnet-faces.ts";
 
 const home = openCliHome(5_400);
-const faces = localnetFaces(home.portOffset);
 
 function file(name: string, text: string): string {
   const path = join(home.directory, name);

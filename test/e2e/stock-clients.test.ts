@@ -1,0 +1,116 @@
+import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
+import { assertIsDeliverTxSuccess, calculateFee, SigningStargateClient } from "@cosmjs/stargate";
+import { Comet38Client, HttpClient, WebsocketClient } from "@cosmjs/tendermint-rpc";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromHex, toHex, utf8, concat } from "../../src/base/bytes.ts";
+import { decodeBech32 } from "../../src/base/bech32.ts";
+import { sha256 } from "../../src/base/sha256.ts";
+import { createProofVerifier } from "../../src/merkle/ics23/proof-verifier.ts";
+import { openCliHome, until } from "../support/e2e/cli-process.ts";
+import { localnetFaces } from "../support/e2e/localnet-faces.ts";
+import { testAccount } from "../support/e2e/test-account.ts";
+
+const home = openCliHome(5_800);
+const faces = localnetFaces(home.portOffset);
+
+beforeAll(async () => {
+  await home.start("localnet", "start", "--block-time", "300", "$PORTS").printed(/sidecar metrics/);
+  await until("block 4", async () => ((await faces.height("local")) >= 4n ? true : undefined));
+});
+afterAll(home.close);
+
+describe("a stock SigningStargateClient", () => {
+  it("sends tokens on the local chain and reads balances", async () => {
+    const [alice, bob] = await Promise.all([testAccount(home, "alice"), testAccount(home, "bob")]);
+    const wallet = await DirectSecp256k1HdWallet.fromMnemonic(alice.mnemonic, { prefix: "neutron" });
+    const client = await SigningStargateClient.connectWithSigner(faces.rpc.local, wallet);
+    const before = await client.getBalance(bob.address, "untrn");
+    const amount = [{ denom: "untrn", amount: "12345" }];
+    const sent = await client.sendTokens(
+      alice.address,
+      bob.address,
+      amount,
+      calculateFee(200_000, "0.01untrn"),
+    );
+    assertIsDeliverTxSuccess(sent);
+    const after = await client.getBalance(bob.address, "untrn");
+    expect(BigInt(after.amount) - BigInt(before.amount)).toBe(12_345n);
+    const found = await client.getTx(sent.transactionHash);
+    expect(found).toMatchObject({ height: sent.height, code: 0 });
+    const send = { fromAddress: alice.address, toAddress: bob.address, amount };
+    const messages = [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: send }];
+    expect(await client.simulate(alice.address, messages, "")).toBeGreaterThan(50_000);
+    client.disconnect();
+  });
+});
+
+describe.each([
+  ["HTTP", (url: string) => new HttpClient(url)],
+  ["WebSocket", (url: string) => new WebsocketClient(url.replace("http:", "ws:"))],
+] as const)("a stock Comet38Client over %s", (_transport, connect) => {
+  it("reads blocks, commits and results that fit together", async () => {
+    const client = Comet38Client.create(connect(faces.rpc.local));
+    const status = await client.status();
+    expect(status.nodeInfo.network).toBe("local-1");
+    const block = await client.block(3);
+    const commit = await client.commit(3);
+    expect(toHex(commit.commit.blockId.hash)).toBe(toHex(block.blockId.hash));
+    const { lastBlockId } = (await client.block(4)).block.header;
+    expect(toHex(lastBlockId?.hash ?? utf8("none"))).toBe(toHex(block.blockId.hash));
+    expect((await client.validators({ height: 3 })).total).toBe(commit.commit.signatures.length);
+    expect((await client.blockResults(3)).height).toBe(3);
+    client.disconnect();
+  });
+
+  it("reads a proof that the next header confirms", async () => {
+    // The stock WebSocket client never sends when its first call comes after it has connected.
+    const { address } = await testAccount(home, "alice", "remote-1");
+    const client = Comet38Client.create(connect(faces.rpc.remote));
+    const holder = decodeBech32(address).bytes;
+    const key = concat(fromHex("02"), new Uint8Array([holder.length]), holder, utf8("uatom"));
+    const height = (await client.status()).syncInfo.latestBlockHeight - 1;
+    const read = await client.abciQuery({ path: "store/bank/key", data: key, height, prove: true });
+    const { header } = await client.commit(height + 1);
+    const verdict = createProofVerifier().verify(header.appHash, {
+      store: "bank",
+      key,
+      value: read.value,
+      operations: read.proof?.ops.map(({ data }) => data),
+    });
+    expect(verdict).toEqual({ ok: true, value: undefined });
+    client.disconnect();
+  });
+});
+
+describe("blocks over WebSocket", () => {
+  it("arrive one after the other, each as the node serves it", async () => {
+    const client = Comet38Client.create(new WebsocketClient(faces.rpc.local.replace("http:", "ws:")));
+    const seen = await new Promise<readonly (readonly [number, string])[]>((resolve, reject) => {
+      const blocks: (readonly [number, string])[] = [];
+      const subscription = client.subscribeNewBlock().subscribe({
+        next: ({ header }) => {
+          blocks.push([header.height, toHex(header.appHash)]);
+          if (blocks.length < 3) return;
+          subscription.unsubscribe();
+          resolve(blocks);
+        },
+        error: reject,
+      });
+    });
+    const first = seen[0]?.[0] ?? 0;
+    expect(seen.map(([height]) => height)).toEqual([first, first + 1, first + 2]);
+    for (const [height, appHash] of seen)
+      expect(toHex((await client.block(height)).block.header.appHash)).toBe(appHash);
+    client.disconnect();
+  });
+});
+
+describe("a transaction sent by hand", () => {
+  it("is known by the hash of its bytes", async () => {
+    const client = Comet38Client.create(new HttpClient(faces.rpc.local));
+    const tx = utf8("no transaction");
+    const answer = await client.broadcastTxSync({ tx });
+    expect([answer.code, answer.codespace]).toEqual([1, "undefined"]);
+    expect(toHex(answer.hash)).toBe(toHex(sha256(tx)));
+  });
+});

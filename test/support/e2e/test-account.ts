@@ -1,0 +1,20 @@
+import { isRecord } from "../../../src/base/json.ts";
+import type { CliHome } from "./cli-process.ts";
+
+/** A test account as `relaywatch localnet accounts --json` prints it. */
+export interface TestAccount {
+  readonly address: string;
+  readonly mnemonic: string;
+}
+
+/** The test account of this name on a chain. */
+export async function testAccount(home: CliHome, name: string, chainId = "local-1"): Promise<TestAccount> {
+  const { stdout } = await home.run("localnet", "accounts", "--json");
+  const accounts: unknown = JSON.parse(stdout);
+  if (!Array.isArray(accounts)) throw new Error("a list of accounts was expected");
+  const found: unknown = accounts.find(
+    (one: unknown) => isRecord(one) && one["name"] === name && one["chain_id"] === chainId,
+  );
+  if (!isRecord(found)) throw new Error(`no account is called ${name} on ${chainId}`);
+  return { address: String(found["address"]), mnemonic: String(found["mnemonic"]) };
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
+import { type DeliverTxResponse, SigningStargateClient } from "@cosmjs/stargate";
+import { MsgExecuteContract } from "cosmjs-types/cosmwasm/wasm/v1/tx";
+import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
+import { utf8 } from "../../../src/base/bytes.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
+import { type CliHome, getJson } from "./cli-process.ts";
+import { localnetFaces } from "./localnet-faces.ts";
+import { testAccount } from "./test-account.ts";
+
+/** Gives orders to a chain through the control face. */
+type Order = (name: string, body?: object) => Promise<void>;
+
+/** A test account at work, with stock CosmJS. */
+export interface TestWallet {
+  readonly address: string;
+  readonly sendTokens: (to: string, amount: bigint) => Promise<DeliverTxResponse>;
+  /** Has the consumer contract execute a message; throws with the chain's log when it fails. */
+  readonly execute: (message: object) => Promise<{ readonly height: number; readonly hash: string }>;
+  /** Has the consumer contract register a query; gives its id. */
+  readonly register: (message: object) => Promise<bigint>;
+  /** Asks the consumer contract. */
+  readonly ask: (message: object) => Promise<Readonly<Record<string, unknown>>>;
+  /** Signs so many transfers to itself, with the sequences that come next. */
+  readonly signSends: (count: number) => Promise<readonly Uint8Array[]>;
+  readonly control: (chainId: string) => Promise<Order>;
+}
+
+const COINS = { "local-1": ["neutron", "untrn"], "remote-1": ["cosmos", "uatom"] } as const;
+
+/** Opens the test account of this name on a chain. */
+export async function openWallet(
+  home: CliHome,
+  name: string,
+  rpc: string,
+  chainId: keyof typeof COINS = "local-1",
+): Promise<TestWallet> {
+  const { address, mnemonic } = await testAccount(home, name, chainId);
+  const [prefix, denom] = COINS[chainId];
+  const wallet = await DirectSecp256k1HdWallet.fromMnemonic(mnemonic, { prefix });
+  const client = await SigningStargateClient.connectWithSigner(rpc, wallet);
+  client.registry.register("/cosmwasm.wasm.v1.MsgExecuteContract", MsgExecuteContract);
+  const coins = (amount: bigint) => [{ denom, amount: amount.toString() }];
+  const fee = (gas: number) => ({ amount: coins(BigInt(gas) / 20n), gas: gas.toString() });
+  const execute = async (message: object): Promise<DeliverTxResponse> => {
+    const value = {
+      sender: address,
+      contract: consumerAddress(),
+      msg: utf8(JSON.stringify(message)),
+      funds: [],
+    };
+    const typeUrl = "/cosmwasm.wasm.v1.MsgExecuteContract";
+    const done = await client.signAndBroadcast(address, [{ typeUrl, value }], fee(3_000_000));
+    if (done.code !== 0) throw new Error(done.rawLog ?? `code ${done.code}`);
+    return done;
+  };
+  const { rest, control } = localnetFaces(home.portOffset);
+  return {
+    address,
+    sendTokens: (to, amount) => client.sendTokens(address, to, coins(amount), fee(200_000)),
+    execute: async (message) => {
+      const { height, transactionHash } = await execute(message);
+      return { height, hash: transactionHash };
+    },
+    register: async (message) => {
+      const { events } = await execute(message);
+      const attributes = events.flatMap((event) => (event.type === "neutron" ? event.attributes : []));
+      const id = attributes.find(({ key }) => key === "query_id")?.value;
+      if (id === undefined) throw new Error("no query was registered");
+      return BigInt(id);
+    },
+    ask: async (message) => {
+      const question = Buffer.from(JSON.stringify(message)).toString("base64url");
+      const answer = await getJson(
+        `${rest}/cosmwasm/wasm/v1/contract/${consumerAddress()}/smart/${encodeURIComponent(question)}`,
+      );
+      if (isRecord(answer) && isRecord(answer["data"])) return answer["data"];
+      throw new Error(`an answer with data was expected, not ${JSON.stringify(answer)}`);
+    },
+    signSends: async (count) => {
+      const { accountNumber, sequence } = await client.getSequence(address);
+      const value = { fromAddress: address, toAddress: address, amount: coins(1n) };
+      const messages = [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value }];
+      const txs: Uint8Array[] = [];
+      for (let index = 0; index < count; index++) {
+        const place = { accountNumber, sequence: sequence + index, chainId };
+        const signed = await client.sign(address, messages, fee(150_000), "", place);
+        txs.push(TxRaw.encode(signed).finish());
+      }
+      return txs;
+    },
+    control: async (chain) => {
+      const folder = join(home.directory, "state", "relaywatch", `localnet-${home.portOffset}`);
+      const token = readFileSync(join(folder, "control-token"), "utf8").trim();
+      return async (order, body = {}) => {
+        const response = await fetch(`${control}/chains/${chain}/${order}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}` },
+          body: JSON.stringify(body),
+        });
+        if (!response.ok) throw new Error(`${order}: ${response.status} ${await response.text()}`);
+      };
+    },
+  };
+}
