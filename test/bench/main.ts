@@ -10,7 +10,7 @@ import { BENCH_GROUPS } from "./groups.ts";
 import { describeMachine, machineText } from "./machine.ts";
 import { type GroupRows, tableText } from "./print-table.ts";
 
-const USAGE = `usage: npm run bench -- [--quick] [--only GROUP,…] [--json FILE]
+const USAGE = `usage: npm run bench -- [--quick] [--only GROUP,…] [--json FILE] [--help]
 groups: ${Object.keys(BENCH_GROUPS).join(", ")}
 Prints a table and JSON; --json puts the JSON into FILE instead ("-": JSON alone on stdout, the table on stderr).`;
 
@@ -21,18 +21,24 @@ interface Options {
   readonly groups: readonly string[];
   readonly quick: boolean;
   readonly json: string | undefined;
+  readonly help: boolean;
 }
 
 /** Throws with words for a person. */
 function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
-    options: { quick: { type: "boolean" }, only: { type: "string" }, json: { type: "string" } },
+    options: {
+      quick: { type: "boolean" },
+      only: { type: "string" },
+      json: { type: "string" },
+      help: { type: "boolean" },
+    },
   });
   const groups = values.only?.split(",") ?? Object.keys(BENCH_GROUPS);
   const unknown = groups.find((group) => !Object.hasOwn(BENCH_GROUPS, group));
   if (unknown !== undefined) throw new Error(`there is no group ${JSON.stringify(unknown)}`);
-  return { groups, quick: values.quick ?? false, json: values.json };
+  return { groups, quick: values.quick ?? false, json: values.json, help: values.help ?? false };
 }
 
 /** Runs each group in a process of its own, so that none is measured with the heap and the compiled code of another. */
@@ -98,6 +104,10 @@ async function main(args: readonly string[]): Promise<number> {
   } catch (fault) {
     process.stderr.write(`bench: ${errorText(fault)}\n${USAGE}\n`);
     return EXIT.usage;
+  }
+  if (options.help) {
+    process.stdout.write(`${USAGE}\n`);
+    return EXIT.ok;
   }
   return bench(options, stop.signal);
 }

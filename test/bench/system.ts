@@ -57,15 +57,15 @@ const CASES: readonly Case[] = [
     windowMs: 20_000,
     go: GO_AT_50_MS,
   },
-  { name: "200 ms blocks", blockTimeMs: 200, roundTripMs: 0, callbacks: false, windowMs: 12_000 },
+  { name: "200 ms blocks", blockTimeMs: 200, roundTripMs: 0, callbacks: false, windowMs: 10_000 },
   {
     name: "200 ms blocks, 50 ms round trip",
     blockTimeMs: 200,
     roundTripMs: 50,
     callbacks: false,
-    windowMs: 12_000,
+    windowMs: 10_000,
   },
-  { name: "200 ms blocks, callbacks", blockTimeMs: 200, roundTripMs: 0, callbacks: true, windowMs: 12_000 },
+  { name: "200 ms blocks, callbacks", blockTimeMs: 200, roundTripMs: 0, callbacks: true, windowMs: 10_000 },
 ];
 
 /** Of a quick run. */
