@@ -16,7 +16,6 @@ export class PageError extends CodedError<{ readonly code: "page-out-of-range"; 
 export type NodeFault =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
-  | { readonly code: "no-chain"; readonly home: string }
   | { readonly code: "no-state"; readonly home: string }
   | { readonly code: "other-genesis"; readonly chainId: string }
   | { readonly code: "bad-genesis"; readonly path: string }

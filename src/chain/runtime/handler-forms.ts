@@ -21,24 +21,51 @@ export function toQueryHandler<Request, Response>(
   };
 }
 
-/** A message type whose handler answers with an empty message. */
-export interface EmptyAnswerMessage<T> {
+/** A message type, and what its handler does with a decoded message. */
+interface MessageForm<T, Answer> {
   readonly typeUrl: string;
-  readonly type: WireType<T>;
+  readonly type: { decode(bytes: Uint8Array): T };
+  /** Throws `ModuleError` when a part of the message that is packed does not decode. */
   readonly signers: (message: T) => readonly string[];
-  readonly handle: (context: Context, message: T) => void;
+  readonly handle: (context: Context, message: T) => Answer;
 }
 
-/** A message handler over decoded messages; the response's type is named as the message's with "Response" behind it. */
+/** A message type whose handler answers with an empty message. */
+export type EmptyAnswerMessage<T> = MessageForm<T, void>;
+
+/** A message type whose handler answers with an encoded message. */
+export type AnsweredMessage<T> = MessageForm<T, Uint8Array>;
+
+/** A message handler over decoded messages that answers with an empty message. */
 export function toMessageHandler<T>(message: EmptyAnswerMessage<T>): MessageHandler {
+  return toAnsweringHandler<T>({
+    ...message,
+    handle: (context, decoded) => {
+      message.handle(context, decoded);
+      return new Uint8Array(0);
+    },
+  });
+}
+
+/**
+ * A message handler over decoded messages. The response's type is named as the message's, with "Response" behind it or
+ * in the place of "Request". The bytes of one transaction are decoded once, for signers and handling.
+ */
+export function toAnsweringHandler<T>(message: AnsweredMessage<T>): MessageHandler {
   const { typeUrl, type, signers, handle } = message;
+  const decoded = new WeakMap<Uint8Array, { readonly value: T }>();
+  const decodeOnce = (bytes: Uint8Array): T => {
+    const known = decoded.get(bytes) ?? { value: decodeMessage(type, bytes) };
+    decoded.set(bytes, known);
+    return known.value;
+  };
   return {
     typeUrl,
-    signers: (bytes) => signers(decodeMessage(type, bytes)),
-    handle: (context, bytes) => {
-      handle(context, decodeMessage(type, bytes));
-      return { typeUrl: `${typeUrl}Response`, response: new Uint8Array(0) };
-    },
+    signers: (bytes) => signers(decodeOnce(bytes)),
+    handle: (context, bytes) => ({
+      typeUrl: `${typeUrl.replace(/Request$/, "")}Response`,
+      response: handle(context, decodeOnce(bytes)),
+    }),
   };
 }
 
@@ -52,7 +79,7 @@ function decodeRequest<T>(type: WireType<T>, bytes: Uint8Array): T {
   }
 }
 
-function decodeMessage<T>(type: WireType<T>, bytes: Uint8Array): T {
+function decodeMessage<T>(type: AnsweredMessage<T>["type"], bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
   } catch (thrown) {

@@ -8,14 +8,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { fromUtf8, utf8 } from "../../../src/base/bytes.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
+import { createApp } from "../../../src/chain/app.ts";
+import type { StateStorage } from "../../../src/chain/store/state-storage.ts";
 import { accountNamed, localnetAccounts } from "../../../src/node/localnet/accounts.ts";
+import { exportHomeGenesis } from "../../../src/node/home-genesis.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import {
   createLocalnet,
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../../src/node/localnet/create-localnet.ts";
-import { exportGenesis } from "../../../src/node/localnet/export-genesis.ts";
 import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import {
@@ -214,8 +216,9 @@ describe("a localnet in two processes' worth of parts", () => {
     await remote.stop();
     await local.stop();
     // the state becomes the genesis of another chain, which goes on from there
-    expect(() => exportGenesis(join(home, "nothing"), "local")).toThrow("holds no blocks of local-1");
-    const exported = exportGenesis(home, "local");
+    const createLocal = (storage: StateStorage) => createApp({ ...CHAINS.local, kind: "local" }, { storage });
+    expect(() => exportHomeGenesis(join(home, "nothing"), createLocal)).toThrow("no chain is kept in");
+    const exported = exportHomeGenesis(join(home, CHAINS.local.chainId), createLocal);
     const heir = await start({ chains: { local: { ...part, genesis: exported } } });
     const heirView = heir.running.chains.local?.view;
     await expect.poll(() => heirView?.status().latestHeight).toBeGreaterThan(exported.initialHeight);

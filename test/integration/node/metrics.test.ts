@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
+import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
+import { toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 import { startTestNode } from "../../support/test-node.ts";
 
 const recorded = readFileSync(
@@ -83,6 +85,11 @@ describe("the metrics page", () => {
     const page = await (await fetch(`http://127.0.0.1:${node.ports.get("metrics")}/metrics`)).text();
     expect(page).toMatch(/^cometbft_consensus_height\{chain_id="kv-1"\} 1$/m);
     expect(page).not.toContain("latest_block_height{");
+    expect(toNodeReading(parsePrometheusText(utf8(page)).samples)).toMatchObject({
+      chainId: "kv-1",
+      height: 0n,
+      success: 0n,
+    });
     await node.stop();
   });
 });

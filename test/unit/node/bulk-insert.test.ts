@@ -25,7 +25,7 @@ describe("writing many rows", () => {
     createTable();
     const rows = Array.from({ length: count }, (_, index) => [`name ${index}`, Uint8Array.of(index)]);
     createBulkInsert(database, "INSERT INTO pairs (name, value)", 2)(rows);
-    expect(stored()).toEqual(rows.map(([name, value]) => [name, [...(value ?? [])]]));
+    expect(stored()).toEqual(rows.map((_, index) => [`name ${index}`, [index]]));
   });
 
   it("keeps the head's rule about what is there already, also within one statement", () => {

@@ -2,8 +2,8 @@ import { createProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
 import * as wire from "../../../proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
+import { toAnsweringHandler, type WireType } from "../../runtime/handler-forms.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
-import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
 import { answerBinding } from "./binding-queries.ts";
 import { type BindingResult, handleBinding } from "./bindings.ts";
@@ -48,26 +48,22 @@ export function createInterchainqueriesModule(
   };
 }
 
-/** The part of a generated message type that a handler needs. */
-interface Codec<T> {
-  encode(message: T): { finish(): Uint8Array };
-  decode(input: Uint8Array): T;
-}
-
 interface Handling<M, R> {
-  readonly request: Codec<M>;
-  readonly response: Codec<R>;
+  readonly request: WireType<M>;
+  readonly response: WireType<R>;
   readonly signer: (message: M) => string;
   readonly handle: (context: Context, message: M, environment: Environment) => R;
 }
 
 function messageHandlers(environment: Environment): readonly MessageHandler[] {
   const handler = <M, R>(name: string, handling: Handling<M, R>): MessageHandler =>
-    toHandler(
-      toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName),
-      handling,
-      environment,
-    );
+    toAnsweringHandler({
+      typeUrl: toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName),
+      type: handling.request,
+      signers: (message) => [handling.signer(message)],
+      handle: (context, message) =>
+        handling.response.encode(handling.handle(context, message, environment)).finish(),
+    });
   return [
     handler("MsgRegisterInterchainQuery", {
       request: wire.MsgRegisterInterchainQuery,
@@ -116,28 +112,4 @@ function answeringEmpty<M>(
     handle(context, message, environment);
     return {};
   };
-}
-
-function toHandler<M, R>(
-  typeUrl: string,
-  handling: Handling<M, R>,
-  environment: Environment,
-): MessageHandler {
-  const { request, response, signer, handle } = handling;
-  return {
-    typeUrl,
-    signers: (bytes) => [signer(decode(request, bytes))],
-    handle: (context, bytes) => ({
-      typeUrl: `${typeUrl.replace(/Request$/, "")}Response`,
-      response: response.encode(handle(context, decode(request, bytes), environment)).finish(),
-    }),
-  };
-}
-
-function decode<M>(codec: Codec<M>, bytes: Uint8Array): M {
-  try {
-    return codec.decode(bytes);
-  } catch (error) {
-    throw ErrTxDecode(error instanceof Error ? error.message : String(error));
-  }
 }

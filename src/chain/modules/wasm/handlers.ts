@@ -5,13 +5,9 @@ import { fromUtf8 } from "../../../base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, parseCoins, type Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
+import { type AnsweredMessage, toAnsweringHandler } from "../../runtime/handler-forms.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import {
-  ErrInvalidCoins,
-  ErrInvalidRequest,
-  ErrTxDecode,
-  ErrUnauthorized,
-} from "../../runtime/sdk-errors.ts";
+import { ErrInvalidCoins, ErrInvalidRequest, ErrUnauthorized } from "../../runtime/sdk-errors.ts";
 import { empty, exceedsLimit, invalid, notSupported } from "./errors.ts";
 import type { ContractHost } from "./host.ts";
 import type { WasmOptions } from "./types.ts";
@@ -130,25 +126,11 @@ function requireJson(message: Uint8Array): void {
 }
 
 interface Handling<M> {
-  readonly request: { decode(input: Uint8Array): M };
+  readonly request: AnsweredMessage<M>["type"];
   readonly signer: (message: M) => string;
-  readonly handle: (context: Context, message: M) => Uint8Array;
+  readonly handle: AnsweredMessage<M>["handle"];
 }
 
 function handler<M>(typeUrl: string, { request, signer, handle }: Handling<M>): MessageHandler {
-  const decode = (bytes: Uint8Array): M => {
-    try {
-      return request.decode(bytes);
-    } catch (error) {
-      throw ErrTxDecode(errorText(error));
-    }
-  };
-  return {
-    typeUrl,
-    signers: (bytes) => [signer(decode(bytes))],
-    handle: (context, bytes) => ({
-      typeUrl: `${typeUrl}Response`,
-      response: handle(context, decode(bytes)),
-    }),
-  };
+  return toAnsweringHandler({ typeUrl, type: request, signers: (message) => [signer(message)], handle });
 }

@@ -1,20 +1,16 @@
-import { toBase64, toHex } from "../../../base/bytes.ts";
+import { toBase64 } from "../../../base/bytes.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import { formatRfc3339Ns } from "../../../base/rfc3339.ts";
-import { sha256 } from "../../../base/sha256.ts";
-import { utf8 } from "../../../base/bytes.ts";
 import { consensusParamsToJson } from "../../consensus-params.ts";
 import { encodeGenesis, genesisToJson } from "../../genesis-doc.ts";
 import { upperHex } from "../../../comet/validate.ts";
+import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../../node-identity.ts";
 import { bytesJson, publicKeyJson } from "../block-json.ts";
 import type { RpcContext, RpcMethod } from "../method.ts";
 import { toHeight } from "../paging.ts";
 import { queryResponseJson } from "../result-json.ts";
 import { roundStateJson } from "../round-state.ts";
 import { internal } from "../rpc-fault.ts";
-
-/** CometBFT release whose faces this node shows. */
-const COMET_VERSION = "0.38.17";
 
 const GENESIS_CHUNK_BYTES = 16_777_216;
 
@@ -130,12 +126,12 @@ function statusJson(context: RpcContext): JsonObject {
 function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
   const { chainId, moniker } = view.status();
   return {
-    protocol_version: { p2p: "8", block: "11", app: "0" },
-    id: toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20)),
+    protocol_version: { p2p: P2P_VERSION.toString(), block: "11", app: "0" },
+    id: nodeId(chainId, moniker),
     listen_addr: "tcp://127.0.0.1:0",
     network: chainId,
     version: COMET_VERSION,
-    channels: "40202122233038606100",
+    channels: P2P_CHANNELS,
     moniker,
     other: { tx_index: "on", rpc_address: rpcAddress() },
   };
