@@ -14,12 +14,84 @@ const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 /** A trusted consensus state must stay inside the trusting period for this long: time to land in a block. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
-/** What a header needs of both chains. */
-export interface HeaderDeps {
-  readonly local: LocalQueries;
-  readonly remote: ChainClient;
+/** What a client trusts and can step from: a height, and the validators of the block after it (encoded). */
+export interface Trust {
+  readonly height: RemoteHeight;
+  readonly validatorSet: Uint8Array;
+}
+
+/** What finding trust needs of both chains. */
+export interface TrustDeps {
+  readonly local: Pick<LocalQueries, "consensusTimeNs" | "consensusHeights">;
+  readonly remote: Pick<ChainClient, "lightBlock">;
   /** Wall-clock time, ns since the Unix epoch. */
   readonly nowNs: () => bigint;
+}
+
+/** Finds from where a client can step to a height; asks each thing once, for a round. */
+export interface TrustFinder {
+  /**
+   * The greatest height below `at`, compared as numbers, whose consensus state stays trusted long enough. Throws
+   * `RelayError` "no-trusted-height" when there is none.
+   */
+  readonly below: (at: RemoteHeight) => Promise<Trust>;
+}
+
+/** Creates a finder for a client as it is now; `signal` ends all that it asks. */
+export function createTrustFinder(
+  deps: TrustDeps,
+  client: LightClientState,
+  signal: AbortSignal,
+): TrustFinder {
+  const timeOf = once((height: RemoteHeight) => deps.local.consensusTimeNs(client.clientId, height, signal));
+  const trustAt = once(async (height: RemoteHeight): Promise<Trust> => {
+    const next = await deps.remote.lightBlock(height.height + 1n, signal);
+    return { height, validatorSet: next.validatorSet };
+  });
+  let heights: Promise<readonly RemoteHeight[]> | undefined;
+  const greatestBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
+    if (isBelow(client.latestHeight, at)) return client.latestHeight;
+    heights ??= deps.local.consensusHeights(client.clientId, signal);
+    return (await heights)
+      .filter((height) => isBelow(height, at))
+      .reduce<RemoteHeight | undefined>(
+        (best, height) => (best === undefined || best.height < height.height ? height : best),
+        undefined,
+      );
+  };
+  return {
+    below: async (at) => {
+      // Times grow with heights: when the greatest height is not usable, no lower one is.
+      const height = await greatestBelow(at);
+      if (height === undefined) throw noTrustedHeight(client, at);
+      // The validators are fetched along with the time, since the time is nearly always good.
+      const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
+      if (timeNs + client.trustingPeriodNs <= deps.nowNs() + TRUST_MARGIN_NS)
+        throw noTrustedHeight(client, at);
+      return trust;
+    },
+  };
+}
+
+function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
+  return height.revision === at.revision && height.height < at.height;
+}
+
+/** Remembers the promise for each height. */
+function once<T>(ask: (height: RemoteHeight) => Promise<T>): (height: RemoteHeight) => Promise<T> {
+  const known = new Map<bigint, Promise<T>>();
+  return (height) => {
+    const asked = known.get(height.height) ?? ask(height);
+    known.set(height.height, asked);
+    return asked;
+  };
+}
+
+function noTrustedHeight(client: LightClientState, at: RemoteHeight): RelayError {
+  return new RelayError(
+    { code: "no-trusted-height", clientId: client.clientId, height: at.height },
+    `client ${client.clientId} holds no consensus state below height ${at.height} that is still trusted`,
+  );
 }
 
 /** Whether the client has the header of this height already, so that no update needs to be paid for. */
@@ -27,60 +99,24 @@ export function knowsHeight(client: LightClientState, at: RemoteHeight): boolean
   return client.latestHeight.revision === at.revision && client.latestHeight.height === at.height;
 }
 
-/**
- * The height from which the client can step to `at`: the greatest one below it, compared as numbers, whose consensus
- * state stays trusted long enough. Throws `RelayError` "no-trusted-height" when none is left: the client needs recovery.
- */
-async function trustedHeight(
-  deps: HeaderDeps,
-  client: LightClientState,
-  at: RemoteHeight,
-  signal: AbortSignal,
-): Promise<RemoteHeight> {
-  const usable = async (height: RemoteHeight): Promise<boolean> => {
-    if (height.revision !== at.revision || height.height >= at.height) return false;
-    const timeNs = await deps.local.consensusTimeNs(client.clientId, height, signal);
-    return timeNs + client.trustingPeriodNs > deps.nowNs() + TRUST_MARGIN_NS;
-  };
-  if (await usable(client.latestHeight)) return client.latestHeight;
-  const below = (await deps.local.consensusHeights(client.clientId, signal))
-    .filter((height) => height.revision === at.revision && height.height < at.height)
-    .toSorted((a, b) => (a.height < b.height ? 1 : -1));
-  // Times grow with heights: when the greatest height is not usable, no lower one is.
-  const [best] = below;
-  if (best !== undefined && (await usable(best))) return best;
-  throw new RelayError(
-    { code: "no-trusted-height", clientId: client.clientId, height: at.height },
-    `client ${client.clientId} holds no consensus state below height ${at.height} that is still trusted: it must be recovered by governance`,
-  );
-}
-
-/** The encoded header that leads the client from its trusted height to the block `target`. */
-export async function updateHeader(
-  deps: HeaderDeps,
-  client: LightClientState,
-  target: LightBlockBytes,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  const at = { revision: revisionOf(client.chainId), height: target.height };
-  const trusted = await trustedHeight(deps, client, at, signal);
-  const next = await deps.remote.lightBlock(trusted.height + 1n, signal);
-  return Header.encode({
+/** The header that leads the client from what it trusts to the block `target`, as the Any that messages carry. */
+export function headerAny(target: LightBlockBytes, trust: Trust): { typeUrl: string; value: Uint8Array } {
+  const value = Header.encode({
     signedHeader: SignedHeader.decode(target.signedHeader),
     validatorSet: ValidatorSet.decode(target.validatorSet),
-    trustedHeight: { revisionNumber: trusted.revision, revisionHeight: trusted.height },
-    trustedValidators: ValidatorSet.decode(next.validatorSet),
+    trustedHeight: { revisionNumber: trust.height.revision, revisionHeight: trust.height.height },
+    trustedValidators: ValidatorSet.decode(trust.validatorSet),
   }).finish();
-}
-
-/** An encoded header as the Any that messages carry. */
-export function headerAny(header: Uint8Array): { typeUrl: string; value: Uint8Array } {
-  return { typeUrl: HEADER_URL, value: header };
+  return { typeUrl: HEADER_URL, value };
 }
 
 /** `MsgUpdateClient` with this header, signed by `signer` (bech32). */
-export function updateClientMessage(clientId: string, header: Uint8Array, signer: string): WireMessage {
-  const value = MsgUpdateClient.encode({ clientId, clientMessage: headerAny(header), signer }).finish();
+export function updateClientMessage(
+  clientId: string,
+  clientMessage: { readonly typeUrl: string; readonly value: Uint8Array },
+  signer: string,
+): WireMessage {
+  const value = MsgUpdateClient.encode({ clientId, clientMessage, signer }).finish();
   return { typeUrl: UPDATE_URL, value };
 }
 

@@ -15,6 +15,7 @@ import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import { createEngine } from "./engine.ts";
+import { createHeightSignal } from "./height-signal.ts";
 import { openJournal } from "./journal.ts";
 import { createLocalQueries } from "./local-queries.ts";
 import { createRelayerMetrics, createRpcObserver } from "./metrics.ts";
@@ -53,8 +54,13 @@ export async function createRelayer(
   const queries = createLocalQueries(local, config.chain.name);
   const followed = followLocalChain(config, context);
   const sender = await openSender(config, local, followed, context);
-  const queryRegistry = createRegistry(queryFilter(config, connectionIds), queries);
   const journal = openJournal(config.state_dir, config.chain.id);
+  const height = createHeightSignal(context.clock, (now) => metrics.localHeight.set(Number(now)));
+  const queryRegistry = createRegistry(queryFilter(config, connectionIds), {
+    local: queries,
+    localHeight: height.now,
+    onGone: journal.forget,
+  });
   const lanes = remotes.map(({ connection, client }) => ({
     connectionId: connection.id,
     remote: client,
@@ -71,6 +77,7 @@ export async function createRelayer(
     subscription: followed.subscription,
     registry: queryRegistry,
     lanes,
+    height,
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
     metrics,
     ...surroundings(context),

@@ -22,12 +22,15 @@ export interface Journal {
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   readonly noteIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
   readonly noteUnsuccessful: (tx: UnsuccessfulTx) => void;
-  /** The newest unsuccessful transactions, at most 1,000. */
+  /** The newest unsuccessful transactions, at most {@link MAX_UNSUCCESSFUL}; older ones are dropped. */
   readonly unsuccessful: () => readonly UnsuccessfulTx[];
   /** Forgets a query that was removed. */
   readonly forget: (queryId: bigint) => void;
   readonly close: () => void;
 }
+
+/** Unsuccessful transactions that are kept for a chain. */
+const MAX_UNSUCCESSFUL = 1_000;
 
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
@@ -89,15 +92,21 @@ function handled(
   const read = database.prepare("SELECT hash FROM tx_handled WHERE chain = ? AND query_id = ? AND hash = ?");
   const write = database.prepare("INSERT OR REPLACE INTO tx_handled VALUES (?, ?, ?, ?, ?, ?)");
   const list = database.prepare(
-    "SELECT query_id, hash, remote_height, reason, at_ms FROM tx_handled WHERE chain = ? AND reason IS NOT NULL ORDER BY at_ms DESC LIMIT 1000",
+    "SELECT query_id, hash, remote_height, reason, at_ms FROM tx_handled WHERE chain = ? AND reason IS NOT NULL ORDER BY at_ms DESC, rowid DESC LIMIT ?",
+  );
+  const prune = database.prepare(
+    "DELETE FROM tx_handled WHERE chain = ? AND reason IS NOT NULL AND rowid NOT IN (SELECT rowid FROM tx_handled WHERE chain = ? AND reason IS NOT NULL ORDER BY at_ms DESC, rowid DESC LIMIT ?)",
   );
   return {
     isHandled: (queryId, hash) => read.get(chain, `${queryId}`, hash) !== undefined,
     noteIncluded: (queryId, hash, height) =>
       void write.run(chain, `${queryId}`, hash, `${height}`, null, null),
     noteUnsuccessful: ({ queryId, hash, remoteHeight, reason, atMs }) =>
-      void write.run(chain, `${queryId}`, hash, `${remoteHeight}`, reason, atMs),
-    unsuccessful: () => list.all(chain).map(toUnsuccessful),
+      database.transaction(() => {
+        write.run(chain, `${queryId}`, hash, `${remoteHeight}`, reason, atMs);
+        prune.run(chain, chain, MAX_UNSUCCESSFUL);
+      })(),
+    unsuccessful: () => list.all(chain, MAX_UNSUCCESSFUL).map(toUnsuccessful),
   };
 }
 

@@ -13,6 +13,7 @@ export interface RelayerMetrics {
   readonly queries: Gauge<"connection_id" | "state">;
   readonly localHeight: Gauge<string>;
   readonly connected: Gauge<string>;
+  readonly reloads: Counter<string>;
   readonly rpcCalls: Counter<"chain_id" | "method" | "outcome">;
   readonly rpcBytes: Counter<"chain_id" | "direction">;
 }
@@ -32,7 +33,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     }),
     clientUpdates: new Counter({
       name: "relaywatch_relayer_client_updates_total",
-      help: "Client updates built.",
+      help: "Client updates in included transactions.",
       labelNames: ["connection_id"],
       registers,
     }),
@@ -75,6 +76,11 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     connected: new Gauge({
       name: "relaywatch_relayer_subscription_connected",
       help: "Whether the local chain's WebSocket is connected.",
+      registers,
+    }),
+    reloads: new Counter({
+      name: "relaywatch_relayer_reloads_total",
+      help: "Times that the whole list of queries was read: at start, once a minute, and after lost events.",
       registers,
     }),
     rpcCalls: new Counter({

@@ -1,27 +1,22 @@
 import { bad, good, type Result } from "../base/result.ts";
-import { errorText } from "../base/errors.ts";
-import { toHex } from "../base/bytes.ts";
-import type { ChainClient, StoreAnswer } from "../client/chain-client.ts";
+import type { StoreAnswer } from "../client/chain-client.ts";
 import type { ProofFault, ProofFaultCode } from "../merkle/ics23/proof-fault.ts";
 import { createProofVerifier, type ProofVerifier } from "../merkle/ics23/proof-verifier.ts";
 import type { StorageValue } from "../proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProvenResult } from "./plan.ts";
 import type { QueryFault, QueryState } from "./query-state.ts";
+import { type KeyAnswers, keyName } from "./read-keys.ts";
 import type { QueryKey, RemoteHeight } from "./registered-query.ts";
 import { submitMessage } from "./submission.ts";
 
-/** The state that is read: all keys at one height, under the app hash that the next block's header holds. */
+/** The state that was read: all keys at one height, under the app hash that the next block's header holds. */
 export interface ProofPoint {
   readonly appHash: Uint8Array;
   readonly at: RemoteHeight;
 }
 
-/** A contract that reads and keeps its result takes about as much gas as this many keys (77,000 measured on localnet). */
-const KEYS_PER_CALLBACK = 3;
-
-/** What proving needs. */
-export interface ProveDeps {
-  readonly remote: Pick<ChainClient, "readStore">;
+/** What a result is made for. */
+export interface ProofOptions {
   /** Bech32 address that submits. */
   readonly sender: string;
   readonly allowKvCallbacks: boolean;
@@ -33,83 +28,73 @@ export interface ProofOutcome {
   readonly result: Result<ProvenResult, QueryFault>;
 }
 
+/** A contract that reads and keeps its result takes about as much gas as this many keys (77,000 measured on localnet). */
+const KEYS_PER_CALLBACK = 3;
+
 /**
- * Reads all keys of all queries at one height in parallel, each key once, and verifies each proof before anybody pays
- * for it. A query that can't be answered gets its reason; it costs the others nothing.
+ * Verifies the proofs of all queries before anybody pays for them, each key once. A query that can't be answered gets
+ * its reason; it costs the others nothing.
  */
-export async function proveAll(
-  deps: ProveDeps,
-  point: ProofPoint,
+export function proveResults(
   states: readonly QueryState[],
-  signal: AbortSignal,
-): Promise<readonly ProofOutcome[]> {
+  answers: KeyAnswers,
+  point: ProofPoint,
+  options: ProofOptions,
+): readonly ProofOutcome[] {
   const verifier = createProofVerifier();
-  const reads = new Map<string, Promise<Result<StorageValue, QueryFault>>>();
-  const read = (key: QueryKey): Promise<Result<StorageValue, QueryFault>> => {
-    const name = `${key.path}/${toHex(key.key)}`;
-    const known = reads.get(name) ?? readKey(deps, { ...point, verifier }, key, signal);
-    reads.set(name, known);
+  const proven = new Map<string, Result<StorageValue, QueryFault>>();
+  const valueOf = (key: QueryKey): Result<StorageValue, QueryFault> => {
+    const name = keyName(key);
+    const known = proven.get(name) ?? proveKey(key, answers.get(name), point, verifier);
+    proven.set(name, known);
     return known;
   };
-  return Promise.all(
-    states.map(async (state) => {
-      const values = await Promise.all(state.query.keys.map(read));
-      return { state, result: toResult(deps, point, state, values) };
-    }),
-  );
+  return states.map((state) => ({ state, result: toResult(state, valueOf, point, options) }));
 }
 
 function toResult(
-  deps: ProveDeps,
-  point: ProofPoint,
   state: QueryState,
-  values: readonly Result<StorageValue, QueryFault>[],
+  valueOf: (key: QueryKey) => Result<StorageValue, QueryFault>,
+  { at }: ProofPoint,
+  { sender, allowKvCallbacks }: ProofOptions,
 ): Result<ProvenResult, QueryFault> {
   const kvResults: StorageValue[] = [];
-  for (const value of values) {
+  for (const key of state.query.keys) {
+    const value = valueOf(key);
     if (!value.ok) return value;
     kvResults.push(value.value);
   }
-  const { revision, height } = point.at;
-  const content = { kvResults, block: undefined, height, revision, allowKvCallbacks: deps.allowKvCallbacks };
+  const content = { kvResults, block: undefined, height: at.height, revision: at.revision, allowKvCallbacks };
   return good({
     state,
-    message: submitMessage(state.query.id, content, deps.sender),
-    keys: kvResults.length + (deps.allowKvCallbacks ? KEYS_PER_CALLBACK : 0),
+    message: submitMessage(state.query.id, content, sender),
+    keys: kvResults.length + (allowKvCallbacks ? KEYS_PER_CALLBACK : 0),
   });
 }
 
-async function readKey(
-  deps: ProveDeps,
-  point: ProofPoint & { readonly verifier: ProofVerifier },
+function proveKey(
   key: QueryKey,
-  signal: AbortSignal,
-): Promise<Result<StorageValue, QueryFault>> {
-  try {
-    const answer = await deps.remote.readStore(
-      { store: key.path, key: key.key, height: point.at.height },
-      signal,
-    );
-    return judge(answer, point, key);
-  } catch (fault) {
-    signal.throwIfAborted();
-    return bad({ code: "read-failed", reason: `${place(key)} could not be read: ${errorText(fault)}` });
-  }
-}
-
-function judge(
-  answer: StoreAnswer,
-  point: ProofPoint & { readonly verifier: ProofVerifier },
-  key: QueryKey,
+  read: Result<StoreAnswer, QueryFault> | undefined,
+  point: ProofPoint,
+  verifier: ProofVerifier,
 ): Result<StorageValue, QueryFault> {
+  if (read === undefined) return bad({ code: "read-failed", reason: `${keyName(key)} was not read` });
+  if (!read.ok) return read;
+  const answer = read.value;
   if (answer.code !== 0) return bad(refusal(answer, key));
   if (answer.height !== point.at.height) {
-    return bad({
-      code: "read-failed",
-      reason: `${place(key)} was read at height ${answer.height} instead of ${point.at.height}`,
-    });
+    const reason = `${keyName(key)} was read at height ${answer.height} instead of ${point.at.height}`;
+    return bad({ code: "read-failed", reason });
   }
-  const { verifier } = point;
+  return verify(answer, key, point, verifier);
+}
+
+function verify(
+  answer: StoreAnswer,
+  key: QueryKey,
+  point: ProofPoint,
+  verifier: ProofVerifier,
+): Result<StorageValue, QueryFault> {
   const decoded = verifier.decode(answer.proof.map(({ data }) => data));
   if (!decoded.ok) return bad(queryFault(decoded.fault, key));
   const claim = { root: point.appHash, store: key.path, key: key.key, proof: decoded.value };
@@ -134,8 +119,8 @@ const UNANSWERABLE: Partial<Record<ProofFaultCode, QueryFault>> = {
 
 function queryFault(fault: ProofFault, key: QueryKey): QueryFault {
   const known = UNANSWERABLE[fault.code];
-  if (known !== undefined) return { code: known.code, reason: `${place(key)} ${known.reason}` };
-  return { code: "proof-refused", reason: `${place(key)}: ${fault.text}` };
+  if (known !== undefined) return { code: known.code, reason: `${keyName(key)} ${known.reason}` };
+  return { code: "proof-refused", reason: `${keyName(key)}: ${fault.text}` };
 }
 
 function refusal(answer: StoreAnswer, key: QueryKey): QueryFault {
@@ -144,10 +129,6 @@ function refusal(answer: StoreAnswer, key: QueryKey): QueryFault {
   }
   return {
     code: "read-failed",
-    reason: `${place(key)} was refused with ${answer.codespace}/${answer.code}: ${answer.log}`,
+    reason: `${keyName(key)} was refused with ${answer.codespace}/${answer.code}: ${answer.log}`,
   };
-}
-
-function place(key: QueryKey): string {
-  return `${key.path}/${toHex(key.key)}`;
 }

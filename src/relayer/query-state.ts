@@ -36,10 +36,26 @@ export interface QueryState {
   readonly results: number;
 }
 
-/** A query that was just read from the chain. A known one keeps its failures only if nothing about the question changed. */
-export function refreshed(known: QueryState | undefined, query: RegisteredQuery): QueryState {
-  if (known !== undefined && sameQuestion(known.query, query)) return { ...known, query };
-  return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: known?.results ?? 0 };
+/**
+ * A query that was just read from the chain. A known one keeps its failures only if nothing about the question changed.
+ * What was read may be older than what an included result told meanwhile: the later heights stay, unless they lie ahead
+ * of `localHeight`, as those of a chain that was started over do.
+ */
+export function refreshed(
+  known: QueryState | undefined,
+  query: RegisteredQuery,
+  localHeight: bigint,
+): QueryState {
+  if (known === undefined || !sameQuestion(known.query, query))
+    return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: known?.results ?? 0 };
+  const { lastLocalHeight, lastRemoteHeight } = known.query;
+  if (lastLocalHeight <= query.lastLocalHeight || lastLocalHeight > localHeight) return { ...known, query };
+  return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
+}
+
+/** Whether its last result was refused: the next one had better not travel with those of others. */
+export function isSuspect({ fault }: QueryState): boolean {
+  return fault?.code === "rejected" || fault?.code === "not-included";
 }
 
 /** After a failure: held back for a time that doubles with each one. */

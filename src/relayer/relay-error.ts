@@ -13,12 +13,12 @@ export type RelayFault =
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
   | { readonly code: "no-trusted-height"; readonly clientId: string; readonly height: bigint }
   | { readonly code: "remote-behind"; readonly chainId: string; readonly height: bigint }
-  | {
-      readonly code: "header-refused";
-      readonly clientId: string;
-      readonly height: bigint;
-      readonly log: string;
-    };
+  /** an endpoint's answers about one block contradict each other */
+  | { readonly code: "bad-block"; readonly height: bigint }
+  | { readonly code: "header-refused"; readonly connectionId: string }
+  /** the node does not let our transactions in: no money, say */
+  | { readonly code: "transaction-refused"; readonly connectionId: string }
+  | { readonly code: "transaction-lost"; readonly connectionId: string };
 
 /** A fault that stops one connection's round; the round is tried again. */
 export class RelayError extends CodedError<RelayFault> {}

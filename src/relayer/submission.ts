@@ -1,32 +1,15 @@
-import type { TxSender, WireMessage } from "../client/tx-sender.ts";
+import type { SimulationOutcome, TxSender, WireMessage } from "../client/tx-sender.ts";
 import { MsgSubmitQueryResult, type QueryResult } from "../proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProvenResult } from "./plan.ts";
-import type { QueryFault } from "./query-state.ts";
-
-/** What became of one result of a submission. */
-export interface ResultOutcome<T extends ProvenResult> {
-  readonly result: T;
-  /** undefined: included. */
-  readonly fault: QueryFault | undefined;
-}
-
-/** What became of a submission as a whole. */
-export interface SubmissionOutcome<T extends ProvenResult> {
-  /** Local height of the block that has it; undefined when nothing was included. */
-  readonly height: bigint | undefined;
-  readonly gasUsed: bigint;
-  readonly bytes: number;
-  readonly outcomes: readonly ResultOutcome<T>[];
-  /** The client update in front was refused: nothing of this round can be sent; the log says why. */
-  readonly headerRefused: string | undefined;
-}
-
-/** What a submission is made of. */
-export interface SubmissionPlan<T extends ProvenResult> {
-  /** A client update that must come first, or none when the consensus state exists. */
-  readonly update: WireMessage | undefined;
-  readonly results: readonly T[];
-}
+import {
+  judgeConfirmation,
+  NOTHING,
+  type RefusedResult,
+  stopped,
+  type SubmissionOutcome,
+  type SubmissionPlan,
+  type SubmissionStop,
+} from "./submission-outcome.ts";
 
 /** Settings of submissions. */
 export interface SubmissionOptions {
@@ -53,36 +36,27 @@ export async function submit<T extends ProvenResult>(
   options: SubmissionOptions,
   signal: AbortSignal,
 ): Promise<SubmissionOutcome<T>> {
-  const refused: ResultOutcome<T>[] = [];
+  const refused: RefusedResult<T>[] = [];
   let results = plan.results;
-  for (;;) {
-    if (results.length === 0) return nothingSent(refused);
+  while (results.length > 0) {
     const messages = toMessages({ ...plan, results }, options);
     const simulation = await sender.simulate(messages, signal);
-    if (simulation.ok) {
-      if (simulation.gasUsed > options.mostGas && results.length > 1)
-        return joined(refused, await inHalves({ ...plan, results }, sender, options, signal));
-      const gasLimit = (simulation.gasUsed * options.gasAdjustmentPermille) / 1000n + 1n;
-      return send({ results, messages, gasLimit, refused }, sender, signal);
+    const verdict = judgeSimulation(simulation, { ...plan, results }, options);
+    switch (verdict.kind) {
+      case "send": {
+        const sent = await sender.send(messages, verdict.gasLimit, signal);
+        return withRefused(refused, judgeConfirmation({ ...plan, results }, sent.confirmation, sent.bytes));
+      }
+      case "halve":
+        return withRefused(refused, await inHalves({ ...plan, results }, sender, options, signal));
+      case "stop":
+        return withRefused(refused, stopped(results, verdict.stop));
+      case "leave-out":
+        refused.push(...refusedAt(results, verdict.index, simulation));
+        results = results.filter((_result, place) => place !== verdict.index);
     }
-    const at = simulation.failedMessage;
-    if (at === 0 && plan.update !== undefined) return headerRefused(plan, simulation.log);
-    if (at === undefined && results.length > 1)
-      return joined(refused, await inHalves({ ...plan, results }, sender, options, signal));
-    const index = at === undefined ? 0 : at - (plan.update === undefined ? 0 : 1);
-    refused.push(
-      ...results.slice(index, index + 1).map((result) => rejected(result, "rejected", simulation.log)),
-    );
-    results = results.filter((_result, place) => place !== index);
   }
-}
-
-/** The outcome with those results that were refused before. */
-function joined<T extends ProvenResult>(
-  refused: readonly ResultOutcome<T>[],
-  outcome: SubmissionOutcome<T>,
-): SubmissionOutcome<T> {
-  return { ...outcome, outcomes: [...outcome.outcomes, ...refused] };
+  return withRefused(refused, NOTHING);
 }
 
 function toMessages(plan: SubmissionPlan<ProvenResult>, options: SubmissionOptions): readonly WireMessage[] {
@@ -90,52 +64,47 @@ function toMessages(plan: SubmissionPlan<ProvenResult>, options: SubmissionOptio
   return plan.update === undefined ? results : [plan.update, ...results];
 }
 
-interface ReadyToSend<T extends ProvenResult> {
-  readonly results: readonly T[];
-  readonly messages: readonly WireMessage[];
-  readonly gasLimit: bigint;
-  readonly refused: readonly ResultOutcome<T>[];
-}
+type SimulationVerdict =
+  | { readonly kind: "send"; readonly gasLimit: bigint }
+  | { readonly kind: "halve" }
+  | { readonly kind: "leave-out"; readonly index: number }
+  | { readonly kind: "stop"; readonly stop: SubmissionStop };
 
-async function send<T extends ProvenResult>(
-  ready: ReadyToSend<T>,
-  sender: TxSender,
-  signal: AbortSignal,
-): Promise<SubmissionOutcome<T>> {
-  const sent = await sender.send(ready.messages, ready.gasLimit, signal);
-  const { confirmation } = sent;
-  const spent = {
-    gasUsed: "gasUsed" in confirmation ? confirmation.gasUsed : 0n,
-    bytes: sent.bytes,
-    headerRefused: undefined,
-  };
-  if (confirmation.kind === "included") {
-    const included = ready.results.map((result) => ({ result, fault: undefined }));
-    return { ...spent, height: confirmation.height, outcomes: [...included, ...ready.refused] };
+function judgeSimulation(
+  simulation: SimulationOutcome,
+  { update, results }: SubmissionPlan<ProvenResult>,
+  options: SubmissionOptions,
+): SimulationVerdict {
+  const isOne = results.length === 1;
+  if (simulation.ok) {
+    if (simulation.gasUsed > options.mostGas && !isOne) return { kind: "halve" };
+    return { kind: "send", gasLimit: (simulation.gasUsed * options.gasAdjustmentPermille) / 1000n + 1n };
   }
-  const reason =
-    confirmation.kind === "lost"
-      ? confirmation.reason
-      : `${confirmation.codespace}/${confirmation.code}: ${confirmation.log}`;
-  const outcomes = blame(ready, confirmation.kind === "failed" ? confirmation.log : "", reason);
-  return { ...spent, height: undefined, outcomes: [...outcomes, ...ready.refused] };
+  const { failedMessage: at, log } = simulation;
+  if (at === undefined && isAccountFault(log))
+    return { kind: "stop", stop: { kind: "refused", reason: log } };
+  if (at === undefined) return isOne ? { kind: "leave-out", index: 0 } : { kind: "halve" };
+  const index = update === undefined ? at : at - 1;
+  if (index < 0) return { kind: "stop", stop: { kind: "header-refused", reason: log } };
+  // A message that was not sent cannot be named; without this the batch would be simulated for ever.
+  if (index >= results.length) return isOne ? { kind: "leave-out", index: 0 } : { kind: "halve" };
+  return { kind: "leave-out", index };
 }
 
-/** After a failure in the block: the message that it names is at fault; the others were only in its company. */
-function blame<T extends ProvenResult>(
-  ready: ReadyToSend<T>,
-  log: string,
-  reason: string,
-): readonly ResultOutcome<T>[] {
-  const index = /message index: (\d+)/.exec(log)?.[1];
-  const at = index === undefined ? undefined : Number(index) - (ready.messages.length - ready.results.length);
-  return ready.results.map((result, place) =>
-    rejected(
-      result,
-      place === at ? "rejected" : "not-included",
-      place === at || at === undefined ? reason : `in one transaction with a refused result: ${reason}`,
-    ),
-  );
+/** What the checks before the messages say about the signer; no result can help it. */
+function isAccountFault(log: string): boolean {
+  return /account sequence mismatch|signature verification failed|unable to verify single signer/i.test(log);
+}
+
+function refusedAt<T extends ProvenResult>(
+  results: readonly T[],
+  index: number,
+  simulation: SimulationOutcome,
+): readonly RefusedResult<T>[] {
+  const reason = simulation.ok ? "" : simulation.log;
+  return results
+    .slice(index, index + 1)
+    .map((result) => ({ result, fault: { code: "rejected" as const, reason } }));
 }
 
 async function inHalves<T extends ProvenResult>(
@@ -145,35 +114,25 @@ async function inHalves<T extends ProvenResult>(
   signal: AbortSignal,
 ): Promise<SubmissionOutcome<T>> {
   const middle = Math.ceil(plan.results.length / 2);
+  const rest = plan.results.slice(middle);
   const first = await submit({ ...plan, results: plan.results.slice(0, middle) }, sender, options, signal);
-  if (first.headerRefused !== undefined) return first;
+  if (first.stop !== undefined) return { ...first, unsent: [...first.unsent, ...rest] };
   // Once the first half is in a block, the consensus state is there and needs no second update.
-  const update = first.height === undefined ? plan.update : undefined;
-  const second = await submit({ update, results: plan.results.slice(middle) }, sender, options, signal);
+  const update = first.transactions.length === 0 ? plan.update : undefined;
+  const second = await submit({ update, results: rest }, sender, options, signal);
   return {
-    height: second.height ?? first.height,
-    gasUsed: first.gasUsed + second.gasUsed,
-    bytes: first.bytes + second.bytes,
-    outcomes: [...first.outcomes, ...second.outcomes],
-    headerRefused: second.headerRefused,
+    included: [...first.included, ...second.included],
+    refused: [...first.refused, ...second.refused],
+    unsent: [...first.unsent, ...second.unsent],
+    transactions: [...first.transactions, ...second.transactions],
+    stop: second.stop,
   };
 }
 
-function rejected<T extends ProvenResult>(
-  result: T,
-  code: QueryFault["code"],
-  reason: string,
-): ResultOutcome<T> {
-  return { result, fault: { code, reason } };
-}
-
-function nothingSent<T extends ProvenResult>(outcomes: readonly ResultOutcome<T>[]): SubmissionOutcome<T> {
-  return { height: undefined, gasUsed: 0n, bytes: 0, outcomes, headerRefused: undefined };
-}
-
-function headerRefused<T extends ProvenResult>(plan: SubmissionPlan<T>, log: string): SubmissionOutcome<T> {
-  return {
-    ...nothingSent(plan.results.map((result) => rejected(result, "not-included", log))),
-    headerRefused: log,
-  };
+/** The outcome with those results that were refused before. */
+function withRefused<T extends ProvenResult>(
+  refused: readonly RefusedResult<T>[],
+  outcome: SubmissionOutcome<T>,
+): SubmissionOutcome<T> {
+  return { ...outcome, refused: [...refused, ...outcome.refused] };
 }

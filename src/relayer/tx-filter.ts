@@ -12,13 +12,13 @@ export interface TxCondition {
 /** CometBFT refuses longer queries. */
 const MAX_QUERY_LENGTH = 512;
 
-const OPERATORS: Readonly<Record<string, TxCondition["op"]>> = {
-  eq: "=",
-  gt: ">",
-  gte: ">=",
-  lt: "<",
-  lte: "<=",
-};
+const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
+  ["eq", "="],
+  ["gt", ">"],
+  ["gte", ">="],
+  ["lt", "<"],
+  ["lte", "<="],
+]);
 
 /**
  * Reads the JSON filter of a TX query (spec 000, "Transaction filter"): operators in either case, values text or whole
@@ -50,7 +50,7 @@ function toCondition(item: unknown): TxCondition | undefined {
   // The module matches names in any case, and of equal names the last wins.
   const fields = new Map(Object.entries(item).map(([name, value]) => [name.toLowerCase(), value]));
   const [field, op, value] = [fields.get("field"), fields.get("op"), fields.get("value")];
-  const operator = typeof op === "string" ? OPERATORS[op.toLowerCase()] : undefined;
+  const operator = typeof op === "string" ? OPERATORS.get(op.toLowerCase()) : undefined;
   if (typeof field !== "string" || field === "" || operator === undefined) return undefined;
   if (typeof value === "string") return { field, op: operator, value };
   return typeof value === "number" && Number.isInteger(value)
@@ -66,7 +66,7 @@ export interface HeightRange {
 
 /**
  * The search text: the height range, and as many conditions as the node's 512 characters hold. What does not fit, and
- * text that the query language cannot quote, is left to {@link matches}, which checks every condition again.
+ * what the query language cannot say, is left to {@link matches}, which checks every condition again.
  */
 export function searchText(conditions: readonly TxCondition[], range: HeightRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
@@ -78,24 +78,35 @@ export function searchText(conditions: readonly TxCondition[], range: HeightRang
 }
 
 function conditionText({ field, op, value }: TxCondition): string | undefined {
-  if (!/^[\w.-]+$/.test(field)) return undefined;
+  // A tag is "type.attribute". A second bound on the height would replace ours in the node's index.
+  if (!/^[A-Za-z][\w-]*\.[\w.-]+$/.test(field) || field === "tx.height") return undefined;
   if (typeof value === "bigint") return value < 0n ? undefined : `${field}${op}${value}`;
-  return /^[^'\\\n\r]*$/.test(value) ? `${field}${op}'${value}'` : undefined;
+  // Text has no order in the query language: the node refuses the whole query.
+  if (op !== "=") return /^\d+$/.test(value) ? `${field}${op}${value}` : undefined;
+  return /^[^'\\\n\r]*$/.test(value) ? `${field}='${value}'` : undefined;
 }
 
-/** Whether a transaction meets every condition: each by some attribute of some event, as the node's index has it. */
-export function matches(
-  conditions: readonly TxCondition[],
-  height: bigint,
-  events: readonly WireEvent[],
-): boolean {
+/** What a filter is held against. */
+export interface FilteredTx {
+  readonly height: bigint;
+  /** Upper-case hex, as the tag `tx.hash` has it. */
+  readonly hash: string;
+  readonly events: readonly WireEvent[];
+}
+
+/**
+ * Whether each condition is met by some attribute of some event. A node's index may ask for more (all conditions in one
+ * event); it never asks for less, so nothing that it finds for a whole filter is dropped here.
+ */
+export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>
-    valuesOf(condition.field, height, events).some((value) => holds(condition, value)),
+    valuesOf(condition.field, tx).some((value) => holds(condition, value)),
   );
 }
 
-function valuesOf(field: string, height: bigint, events: readonly WireEvent[]): readonly string[] {
+function valuesOf(field: string, { height, hash, events }: FilteredTx): readonly string[] {
   if (field === "tx.height") return [height.toString()];
+  if (field === "tx.hash") return [hash];
   return events.flatMap((event) =>
     event.attributes.filter(({ key }) => `${event.type}.${key}` === field).map(({ value }) => value),
   );
@@ -103,24 +114,38 @@ function valuesOf(field: string, height: bigint, events: readonly WireEvent[]): 
 
 function holds({ op, value }: TxCondition, found: string): boolean {
   if (typeof value === "string" && op === "=") return found === value;
-  // Numbers compare with the leading digits of an attribute, as "100untrn" does in the node's index.
-  const digits = /^\d+/.exec(found)?.[0];
-  const wanted = typeof value === "bigint" ? value : /^\d+$/.test(value) ? BigInt(value) : undefined;
-  if (digits === undefined || wanted === undefined) return false;
-  return compare(op, BigInt(digits), wanted);
+  const wanted = decimalAtStart(value.toString());
+  // Some indexes read the number at the start of "100untrn", others want a number alone: the wider rule holds here.
+  const number = decimalAtStart(found);
+  return wanted !== undefined && number !== undefined && compare(op, number, wanted);
 }
 
-function compare(op: TxCondition["op"], a: bigint, b: bigint): boolean {
+interface Decimal {
+  readonly units: bigint;
+  readonly scale: number;
+}
+
+/** The decimal number that a text starts with. */
+function decimalAtStart(text: string): Decimal | undefined {
+  const match = /^([+-]?\d{1,80})(?:\.(\d{1,80}))?/.exec(text);
+  if (match === null) return undefined;
+  const [, whole = "0", fraction = ""] = match;
+  const units = BigInt(`${whole.replace("+", "")}${fraction}`);
+  return { units, scale: fraction.length };
+}
+
+function compare(op: TxCondition["op"], a: Decimal, b: Decimal): boolean {
+  const difference = a.units * 10n ** BigInt(b.scale) - b.units * 10n ** BigInt(a.scale);
   switch (op) {
     case "=":
-      return a === b;
+      return difference === 0n;
     case ">":
-      return a > b;
+      return difference > 0n;
     case ">=":
-      return a >= b;
+      return difference >= 0n;
     case "<":
-      return a < b;
+      return difference < 0n;
     case "<=":
-      return a <= b;
+      return difference <= 0n;
   }
 }

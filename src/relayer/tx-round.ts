@@ -1,31 +1,34 @@
 import { toHex } from "../base/bytes.ts";
-import type { LightBlockBytes } from "../client/chain-client.ts";
-import { headerAny, updateHeader } from "./client-update.ts";
-import type { Journal } from "./journal.ts";
-import { planBatches, type ProvenResult } from "./plan.ts";
-import { type QueryState, searched } from "./query-state.ts";
-import { headerDeps, type Lane, noteFault, type ReadPoint, readPoint } from "./round.ts";
-import { type ResultOutcome, submit, submitMessage } from "./submission.ts";
-import { matches, parseTxFilter, searchText, type TxCondition } from "./tx-filter.ts";
-import { deliveryProofs, type FoundTx, type HeaderPair, txQueryResult } from "./tx-proof.ts";
+import { errorText } from "../base/errors.ts";
+import { mapLimit } from "../base/map-limit.ts";
+import { ClientError } from "../client/errors.ts";
+import { createTrustFinder } from "./client-update.ts";
+import { type ConnectionView, viewConnection } from "./connection-view.ts";
+import { type Lane, noteFault } from "./lane.ts";
+import { type QueryFault, type QueryState, searched } from "./query-state.ts";
+import { RelayError } from "./relay-error.ts";
+import { trustDeps } from "./round.ts";
+import { submitMessage } from "./submission.ts";
+import { createTxBlocks, type TxBlocks } from "./tx-blocks.ts";
+import { type HeightRange, parseTxFilter, type TxCondition } from "./tx-filter.ts";
+import type { FoundTx } from "./tx-proof.ts";
+import { type ProvenTx, putAside, relayTxs, type TxDeps } from "./tx-relay.ts";
+import { findTxs, MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
-/** How far a search reads in one round, in blocks and in transactions. What is left comes next round. */
-const MAX_BLOCKS_PER_ROUND = 5_000n;
-const MAX_TXS_PER_ROUND = 200;
-const PAGE_SIZE = 50;
 /** A TX result verifies two headers and two proofs: about as much gas as this many keys, with few signatures. */
 const KEYS_PER_TX_RESULT = 8;
+/** Remote blocks that are read at once. */
+const BLOCKS_AT_ONCE = 8;
+/** Times that a query fails on a block whose parts the endpoint does not have before the block is passed over. */
+const TRIES_BEFORE_PASSING = 5;
+/** An endpoint this far behind what was searched lags; one that is further behind serves a chain that started over. */
+const MAX_LAG = 20n;
 
-/** What TX queries need besides a lane. */
-export interface TxDeps {
-  readonly journal: Journal;
-  /** How many blocks before the tip a search starts for a query that the journal does not know. */
-  readonly lookbackBlocks: bigint;
-}
-
-interface ProvenTx extends ProvenResult {
-  readonly hash: string;
-  readonly remoteHeight: bigint;
+interface TxRound {
+  readonly lane: Lane;
+  readonly deps: TxDeps;
+  readonly view: ConnectionView;
+  readonly blocks: TxBlocks;
 }
 
 /** Answers due TX queries of one connection, one after the other; a fault of one is noted at it and hurts no other. */
@@ -35,189 +38,149 @@ export async function runTxRound(
   due: readonly QueryState[],
   signal: AbortSignal,
 ): Promise<void> {
-  const point = await readPoint(lane, signal);
-  if (point === undefined) return;
-  const headers = createHeaderCache(lane, point, signal);
+  const view = await viewConnection(lane, signal);
+  if (view === undefined) return;
+  const trust = createTrustFinder(trustDeps(lane), view.client, signal);
+  const blocks = createTxBlocks(lane.remote, trust, view.at.revision, signal);
   for (const state of due) {
     signal.throwIfAborted();
     const filter = parseTxFilter(state.query.transactionsFilter);
-    if (filter.ok)
-      await answerTxQuery({ lane, deps, point, headers, conditions: filter.value }, state, signal);
+    if (filter.ok) await answerTxQuery({ lane, deps, view, blocks }, state, filter.value, signal);
     else noteFault(lane, state, { code: "bad-filter", reason: filter.fault });
   }
 }
 
-interface TxSearch {
-  readonly lane: Lane;
-  readonly deps: TxDeps;
-  readonly point: ReadPoint;
-  readonly headers: HeaderCache;
-  readonly conditions: readonly TxCondition[];
-}
-
-async function answerTxQuery(search: TxSearch, state: QueryState, signal: AbortSignal): Promise<void> {
-  const { lane, deps, point } = search;
-  const from = searchFrom(deps, state.query.id, point.at.height);
-  const to = minimum(point.at.height, from + MAX_BLOCKS_PER_ROUND - 1n);
-  if (to < from) return;
-  const { found, upTo } = await findTxs(search, state, { from, to });
-  const proven = await proveTxs(search, state, found);
-  const ready = proven.filter((tx) => fits(lane, deps, tx));
-  for (const batch of planBatches(ready, lane.settings.limits)) {
-    const outcome = await submit(
-      { update: undefined, results: batch },
-      lane.sender,
-      lane.settings.submission,
-      signal,
-    );
-    const stuck = outcome.outcomes.filter((entry) => !settleTx(lane, deps, entry));
-    if (stuck[0]?.fault !== undefined) return noteFault(lane, state, stuck[0].fault);
-  }
-  deps.journal.noteSearched(state.query.id, upTo);
-  const localHeight = lane.localHeight();
-  lane.registry.replace(state, searched(state, { localHeight, results: ready.length }));
-}
-
-function searchFrom(deps: TxDeps, queryId: bigint, tip: bigint): bigint {
-  const done = deps.journal.searchedTo(queryId);
-  const start = tip > deps.lookbackBlocks ? tip - deps.lookbackBlocks : 0n;
-  // A remote chain that started over is below what was searched: begin again near its tip.
-  return (done === undefined || done > tip ? start : done) + 1n;
-}
-
-/** All matching transactions of the range in order; a range with very many is cut at the end of a block. */
-async function findTxs(
-  search: TxSearch,
+async function answerTxQuery(
+  round: TxRound,
   state: QueryState,
-  range: { readonly from: bigint; readonly to: bigint },
-): Promise<{ readonly found: readonly FoundTx[]; readonly upTo: bigint }> {
-  const { lane, deps, conditions } = search;
-  const query = searchText(conditions, range);
-  const found: FoundTx[] = [];
-  for (let page = 1; ; page++) {
-    const answer = await lane.remote.comet.txSearch({
-      query,
-      prove: true,
-      page,
-      per_page: PAGE_SIZE,
-      order_by: "asc",
-    });
-    for (const { proof, ...tx } of answer.txs) {
-      const isWanted = tx.result.code === 0 && matches(conditions, BigInt(tx.height), tx.result.events);
-      if (proof !== undefined && isWanted && !deps.journal.isHandled(state.query.id, toHex(tx.hash)))
-        found.push({ ...tx, proof });
+  conditions: readonly TxCondition[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { lane, deps, view } = round;
+  const { id } = state.query;
+  const range = planSearch(deps.journal.searchedTo(id), view.at.height, deps.lookbackBlocks);
+  if (range === undefined) return noteSearch(lane, state, 0);
+  const gathered = await gather(round, state, { conditions, range }, signal);
+  if (!gathered.ok) return noteFault(lane, state, gathered.fault);
+  const relayed = await relayTxs(lane, deps, gathered.proven, signal);
+  if (relayed.isDone) deps.journal.noteSearched(id, gathered.upTo);
+  const fault = relayed.fault ?? gathered.fault;
+  if (fault !== undefined) return noteFault(lane, withResults(state, relayed.count), fault);
+  // What was not sent through no fault of its own leaves the query due: the next block is the next chance.
+  if (relayed.isDone) noteSearch(lane, state, relayed.count);
+  else lane.registry.replace(state, withResults(state, relayed.count));
+}
+
+/**
+ * The range to search when all up to `done` was; undefined when there is nothing new. A remote chain that started over
+ * is far below what was searched: the search begins again near its tip.
+ */
+export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): HeightRange | undefined {
+  const start = tip > lookback ? tip - lookback : 0n;
+  if (done !== undefined && done >= tip && done <= tip + MAX_LAG) return undefined;
+  const from = (done === undefined || done > tip ? start : done) + 1n;
+  const last = from + MAX_BLOCKS_PER_SEARCH - 1n;
+  if (from > tip) return undefined;
+  return { from, to: last < tip ? last : tip };
+}
+
+function noteSearch(lane: Lane, state: QueryState, results: number): void {
+  lane.registry.replace(state, searched(state, { localHeight: lane.localHeight(), results }));
+}
+
+function withResults(state: QueryState, more: number): QueryState {
+  return { ...state, results: state.results + more };
+}
+
+/** What a search brought: proven transactions of all blocks up to `upTo`, and the fault that kept it from going on. */
+type GatheredTxs =
+  | {
+      readonly ok: true;
+      readonly proven: readonly ProvenTx[];
+      readonly upTo: bigint;
+      readonly fault: QueryFault | undefined;
     }
-    if (page * PAGE_SIZE >= answer.totalCount || answer.txs.length === 0) return { found, upTo: range.to };
-    const last = found.at(-1);
-    if (found.length >= MAX_TXS_PER_ROUND && last !== undefined) {
-      const upTo = BigInt(last.height) - 1n;
-      if (upTo >= range.from) return { found: found.filter((tx) => BigInt(tx.height) <= upTo), upTo };
-    }
+  | { readonly ok: false; readonly fault: QueryFault };
+
+/** Faults in here are this query's: what it asks for may be what the endpoint can't do. */
+async function gather(
+  round: TxRound,
+  state: QueryState,
+  search: Pick<TxSearch, "conditions" | "range">,
+  signal: AbortSignal,
+): Promise<GatheredTxs> {
+  const { lane, deps } = round;
+  const isHandled = (hash: string): boolean => deps.journal.isHandled(state.query.id, hash);
+  try {
+    const { found, upTo } = await findTxs(lane.remote.comet, { ...search, isHandled }, signal);
+    const proofs = await proveBlocks(round, state, found, upTo);
+    signal.throwIfAborted();
+    return { ok: true, ...proofs };
+  } catch (fault) {
+    signal.throwIfAborted();
+    return { ok: false, fault: readFailed(fault) };
   }
 }
 
-async function proveTxs(
-  search: TxSearch,
+async function proveBlocks(
+  round: TxRound,
   state: QueryState,
   found: readonly FoundTx[],
-): Promise<readonly ProvenTx[]> {
+  upTo: bigint,
+): Promise<Omit<Extract<GatheredTxs, { readonly ok: true }>, "ok">> {
   const heights = [...new Set(found.map((tx) => tx.height))];
-  const proven: ProvenTx[] = [];
-  for (const height of heights) {
-    const [results, headers] = await Promise.all([
-      search.lane.remote.comet.blockResults(height),
-      search.headers.pair(BigInt(height)),
-    ]);
-    const deliveries = deliveryProofs(results);
-    for (const tx of found.filter((one) => one.height === height))
-      proven.push(...toProven(search, state, { tx, headers, delivery: deliveries[tx.index] }));
-  }
-  return proven;
-}
-
-function toProven(
-  search: TxSearch,
-  state: QueryState,
-  parts: {
-    readonly tx: FoundTx;
-    readonly headers: HeaderPair;
-    readonly delivery: ReturnType<typeof deliveryProofs>[number] | undefined;
-  },
-): readonly ProvenTx[] {
-  const { tx, headers, delivery } = parts;
-  if (delivery === undefined) return [];
-  const result = txQueryResult(tx, delivery, headers);
-  const message = submitMessage(state.query.id, result, search.lane.sender.address);
-  return [
-    { state, message, keys: KEYS_PER_TX_RESULT, hash: toHex(tx.hash), remoteHeight: BigInt(tx.height) },
-  ];
-}
-
-/** A result that no transaction can hold is put aside at once, so that it never blocks its query. */
-function fits(lane: Lane, deps: TxDeps, tx: ProvenTx): boolean {
-  const { bytes } = lane.settings.limits;
-  if (tx.message.length <= bytes) return true;
-  putAside(
-    lane,
-    deps,
-    tx,
-    `the result takes ${tx.message.length} bytes, more than the ${bytes} that a transaction may have`,
-  );
-  return false;
-}
-
-/** Notes what became of one transaction; false when it must be tried again. */
-function settleTx(lane: Lane, deps: TxDeps, { result, fault }: ResultOutcome<ProvenTx>): boolean {
-  const { hash, remoteHeight, state } = result;
-  if (fault === undefined) {
-    deps.journal.noteIncluded(state.query.id, hash, remoteHeight);
-    lane.metrics.results.inc({ connection_id: lane.connectionId, outcome: "included" });
-    lane.logger.info("transaction relayed", { queryId: state.query.id, hash, remoteHeight });
-    return true;
-  }
-  if (fault.code !== "rejected") return false;
-  putAside(lane, deps, result, fault.reason);
-  return true;
-}
-
-function putAside(lane: Lane, deps: TxDeps, tx: ProvenTx, reason: string): void {
-  const { hash, remoteHeight, state } = tx;
-  deps.journal.noteUnsuccessful({
-    queryId: state.query.id,
-    hash,
-    remoteHeight,
-    reason,
-    atMs: lane.clock.nowMs(),
+  const proofs = await mapLimit(heights, BLOCKS_AT_ONCE, (height) => {
+    const txs = found.filter((tx) => tx.height === height);
+    return proveBlock(round, state, BigInt(height), txs);
   });
-  lane.metrics.results.inc({ connection_id: lane.connectionId, outcome: "rejected" });
-  lane.logger.warn("transaction not accepted", { queryId: state.query.id, hash, remoteHeight, reason });
+  const proven: ProvenTx[] = [];
+  for (const [index, proof] of proofs.entries()) {
+    if (!proof.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, fault: proof.fault };
+    proven.push(...proof.proven);
+  }
+  return { proven, upTo, fault: undefined };
 }
 
-/** Headers of one round, each built once and shared by the transactions of its block. */
-interface HeaderCache {
-  readonly pair: (height: bigint) => Promise<HeaderPair>;
+type ProvenBlock =
+  | { readonly ok: true; readonly proven: readonly ProvenTx[] }
+  | { readonly ok: false; readonly fault: QueryFault };
+
+/** A block that can never be proven is passed over, its transactions put aside, so that it does not end the search. */
+async function proveBlock(
+  round: TxRound,
+  state: QueryState,
+  height: bigint,
+  txs: readonly FoundTx[],
+): Promise<ProvenBlock> {
+  const { lane, deps, blocks } = round;
+  try {
+    const results = await blocks.prove(height, txs);
+    return {
+      ok: true,
+      proven: results.map(({ tx, result }) => ({
+        state,
+        message: submitMessage(state.query.id, result, lane.sender.address),
+        keys: KEYS_PER_TX_RESULT,
+        hash: toHex(tx.hash),
+        remoteHeight: height,
+      })),
+    };
+  } catch (fault) {
+    if (!isBeyondProof(fault, state)) return { ok: false, fault: readFailed(fault) };
+    for (const tx of txs) {
+      const ids = { queryId: state.query.id, hash: toHex(tx.hash), remoteHeight: height };
+      putAside(lane, deps, ids, errorText(fault));
+    }
+    return { ok: true, proven: [] };
+  }
 }
 
-function createHeaderCache(lane: Lane, point: ReadPoint, signal: AbortSignal): HeaderCache {
-  const known = new Map<bigint, Promise<Uint8Array>>();
-  const build = async (height: bigint): Promise<Uint8Array> => {
-    const block: LightBlockBytes =
-      height === point.block.height ? point.block : await lane.remote.lightBlock(height, signal);
-    return updateHeader(headerDeps(lane), point.client, block, signal);
-  };
-  const header = (height: bigint): Promise<Uint8Array> => {
-    const built = known.get(height) ?? build(height);
-    known.set(height, built);
-    return built;
-  };
-  return {
-    pair: async (height) => {
-      const [own, next] = await Promise.all([header(height), header(height + 1n)]);
-      return { header: headerAny(own), nextHeader: headerAny(next) };
-    },
-  };
+/** Nothing that the client trusts is old enough, or the endpoint says again and again that it does not have the block. */
+function isBeyondProof(fault: unknown, state: QueryState): boolean {
+  if (fault instanceof RelayError) return fault.facts.code === "no-trusted-height";
+  return fault instanceof ClientError && fault.facts.code === "rpc" && state.failures >= TRIES_BEFORE_PASSING;
 }
 
-function minimum(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
+function readFailed(fault: unknown): QueryFault {
+  return { code: "read-failed", reason: errorText(fault) };
 }

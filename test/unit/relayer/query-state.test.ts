@@ -46,12 +46,29 @@ describe("isDue", () => {
 describe("refreshed", () => {
   it("keeps the wait of an unchanged question and forgets it when the question changed", () => {
     const held = failed(sampleState(), fault, at);
-    expect(refreshed(held, sampleQuery({ lastLocalHeight: 3n }))).toMatchObject({ failures: 1, fault });
-    expect(refreshed(held, sampleQuery({ updatePeriod: 6n }))).toMatchObject({
+    expect(refreshed(held, sampleQuery({ lastLocalHeight: 3n }), 9n)).toMatchObject({ failures: 1, fault });
+    expect(refreshed(held, sampleQuery({ updatePeriod: 6n }), 9n)).toMatchObject({
       failures: 0,
       fault: undefined,
     });
-    expect(refreshed(held, sampleQuery({ keys: [] }))).toMatchObject({ failures: 0, notBeforeMs: 0 });
+    expect(refreshed(held, sampleQuery({ keys: [] }), 9n)).toMatchObject({ failures: 0, notBeforeMs: 0 });
+  });
+
+  it("keeps the heights of a result that was included while the list was read", () => {
+    const remote = { revision: 1n, height: 70n };
+    const fresh = answered(sampleState(), { localHeight: 20n, remote });
+    const read = sampleQuery({ lastLocalHeight: 12n, lastRemoteHeight: { revision: 1n, height: 60n } });
+    expect(refreshed(fresh, read, 20n).query).toMatchObject({
+      lastLocalHeight: 20n,
+      lastRemoteHeight: remote,
+    });
+    const newer = sampleQuery({ lastLocalHeight: 21n });
+    expect(refreshed(fresh, newer, 21n).query).toEqual(newer);
+  });
+
+  it("takes over the lower heights of a chain that was started over", () => {
+    const before = answered(sampleState(), { localHeight: 900n, remote: { revision: 1n, height: 70n } });
+    expect(refreshed(before, sampleQuery(), 3n).query).toEqual(sampleQuery());
   });
 });
 

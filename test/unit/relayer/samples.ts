@@ -20,7 +20,7 @@ export function sampleQuery(fields: Partial<RegisteredQuery> = {}): RegisteredQu
 
 /** The state of a query just read. */
 export function sampleState(fields: Partial<RegisteredQuery> = {}): QueryState {
-  return refreshed(undefined, sampleQuery(fields));
+  return refreshed(undefined, sampleQuery(fields), 0n);
 }
 
 /** A proven result whose message has `bytes` bytes, all equal to its query's id. */

@@ -50,38 +50,47 @@ function fakeSender(
 }
 
 const four = [1n, 2n, 3n, 4n].map((id) => sampleResult(id));
-const faultsOf = (outcome: Awaited<ReturnType<typeof submit>>): Record<string, string | undefined> =>
-  Object.fromEntries(outcome.outcomes.map(({ result, fault }) => [`${result.state.query.id}`, fault?.code]));
+/** What became of each result: its height, its fault, or "unsent". Every result must be in one list. */
+function fatesOf(outcome: Awaited<ReturnType<typeof submit>>): Record<string, bigint | string> {
+  const fates = [
+    ...outcome.included.map(({ result, height }) => [result, height] as const),
+    ...outcome.refused.map(({ result, fault }) => [result, fault.code] as const),
+    ...outcome.unsent.map((result) => [result, "unsent"] as const),
+  ];
+  expect(new Set(fates.map(([result]) => result.state.query.id)).size).toBe(fates.length);
+  return Object.fromEntries(fates.map(([{ state }, fate]) => [`${state.query.id}`, fate]));
+}
 
 describe("submit", () => {
   it("sends all with the update in front, at the adjusted gas", async () => {
     const chain = fakeSender([]);
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
     expect(chain.sent).toEqual([{ ids: [0, 1, 2, 3, 4], gasLimit: 1_301n }]);
-    expect(outcome).toMatchObject({ height: 12n, gasUsed: 900n, headerRefused: undefined });
-    expect(faultsOf(outcome)).toEqual({ 1: undefined, 2: undefined, 3: undefined, 4: undefined });
+    expect(outcome.transactions).toEqual([{ height: 12n, results: 4, gasUsed: 900n, bytes: 500 }]);
+    expect(outcome.stop).toBeUndefined();
+    expect(fatesOf(outcome)).toEqual({ 1: 12n, 2: 12n, 3: 12n, 4: 12n });
   });
 
   it("leaves out what simulation names and sends the rest", async () => {
     const chain = fakeSender([2, 4]);
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
     expect(chain.sent.map(({ ids }) => ids)).toEqual([[0, 1, 3]]);
-    expect(faultsOf(outcome)).toEqual({ 1: undefined, 2: "rejected", 3: undefined, 4: "rejected" });
+    expect(fatesOf(outcome)).toEqual({ 1: 12n, 2: "rejected", 3: 12n, 4: "rejected" });
   });
 
   it("halves a batch whose refusal names no message, and updates the client once", async () => {
     const chain = fakeSender([3], { naming: false });
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
     expect(chain.sent.map(({ ids }) => ids)).toEqual([[0, 1, 2], [4]]);
-    expect(faultsOf(outcome)).toEqual({ 1: undefined, 2: undefined, 3: "rejected", 4: undefined });
+    expect(fatesOf(outcome)).toEqual({ 1: 12n, 2: 12n, 3: "rejected", 4: 12n });
   });
 
   it("halves a batch that takes more gas than a transaction may, down to single results", async () => {
     const chain = fakeSender([], { gasOf: (messages) => BigInt(messages) * 400n });
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
     expect(chain.sent.map(({ ids }) => ids)).toEqual([[0, 1], [2], [3, 4]]);
-    expect(outcome.gasUsed).toBe(2_700n);
-    expect(faultsOf(outcome)).toEqual({ 1: undefined, 2: undefined, 3: undefined, 4: undefined });
+    expect(outcome.transactions.map(({ results }) => results)).toEqual([1, 1, 2]);
+    expect(fatesOf(outcome)).toEqual({ 1: 12n, 2: 12n, 3: 12n, 4: 12n });
     const dear = fakeSender([], { gasOf: () => 5_000n });
     await submit({ update: undefined, results: four.slice(0, 2) }, dear.sender, options, signal);
     expect(dear.sent).toEqual([
@@ -94,27 +103,22 @@ describe("submit", () => {
     const chain = fakeSender([2], { gasOf: (messages) => BigInt(messages) * 400n });
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
     expect(chain.sent.map(({ ids }) => ids)).toEqual([[0, 1], [3], [4]]);
-    expect(faultsOf(outcome)).toEqual({ 1: undefined, 2: "rejected", 3: undefined, 4: undefined });
+    expect(fatesOf(outcome)).toEqual({ 1: 12n, 2: "rejected", 3: 12n, 4: 12n });
   });
 
   it("sends nothing when every result is refused", async () => {
     const chain = fakeSender([1, 2, 3, 4]);
     const outcome = await submit({ update: undefined, results: four }, chain.sender, options, signal);
     expect(chain.sent).toEqual([]);
-    expect(outcome.height).toBeUndefined();
-    expect(Object.values(faultsOf(outcome))).toEqual(["rejected", "rejected", "rejected", "rejected"]);
+    expect(outcome.transactions).toEqual([]);
+    expect(Object.values(fatesOf(outcome))).toEqual(["rejected", "rejected", "rejected", "rejected"]);
   });
 
   it("says when the header itself is refused", async () => {
     const chain = fakeSender([0]);
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
-    expect(outcome.headerRefused).toBe("refused 0");
-    expect(Object.values(faultsOf(outcome))).toEqual([
-      "not-included",
-      "not-included",
-      "not-included",
-      "not-included",
-    ]);
+    expect(outcome.stop).toEqual({ kind: "header-refused", reason: "refused 0" });
+    expect(fatesOf(outcome)).toEqual({ 1: "unsent", 2: "unsent", 3: "unsent", 4: "unsent" });
   });
 
   it("blames the message that a failed block names, and holds the others free of guilt", async () => {
@@ -128,26 +132,83 @@ describe("submit", () => {
     };
     const chain = fakeSender([], { confirm: () => failing });
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
-    expect(outcome.height).toBeUndefined();
-    expect(faultsOf(outcome)).toEqual({
-      1: "not-included",
+    expect(outcome.transactions).toEqual([]);
+    expect(fatesOf(outcome)).toEqual({
+      1: "unsent",
       2: "rejected",
-      3: "not-included",
-      4: "not-included",
+      3: "unsent",
+      4: "unsent",
     });
   });
 
-  it("keeps all results due when a full block, a refusal or silence swallowed the transaction", async () => {
-    const log = "block utilization of 34110397 cannot exceed max block utilization of 30000000";
-    const ends: Confirmation[] = [
-      { kind: "failed", height: 12n, code: 1, codespace: "undefined", log, gasUsed: 10n },
-      { kind: "refused", code: 13, codespace: "sdk", log: "insufficient fee" },
-      { kind: "lost", reason: "not in a block within 60000 ms" },
-    ];
-    for (const end of ends) {
-      const chain = fakeSender([], { confirm: () => end });
-      const outcome = await submit({ update, results: four }, chain.sender, options, signal);
-      expect(new Set(Object.values(faultsOf(outcome)))).toEqual(new Set(["not-included"]));
-    }
+  const fullBlock = "block utilization of 34110397 cannot exceed max block utilization of 30000000";
+  it.each<readonly [string, Confirmation]>([
+    [
+      "thrown-out",
+      { kind: "failed", height: 12n, code: 1, codespace: "undefined", log: fullBlock, gasUsed: 10n },
+    ],
+    ["thrown-out", { kind: "refused", code: 21, codespace: "sdk", log: "tx too large" }],
+    ["refused", { kind: "refused", code: 5, codespace: "sdk", log: "insufficient funds" }],
+    ["lost", { kind: "lost", reason: "not in a block within 60000 ms" }],
+    [
+      "header-refused",
+      { kind: "failed", height: 12n, code: 7, codespace: "client", log: "message index: 0: no", gasUsed: 1n },
+    ],
+  ])("blames no result when the transaction is %s", async (kind, end) => {
+    const chain = fakeSender([], { confirm: () => end });
+    const outcome = await submit({ update, results: four }, chain.sender, options, signal);
+    expect(outcome.stop?.kind).toBe(kind);
+    expect(fatesOf(outcome)).toEqual({ 1: "unsent", 2: "unsent", 3: "unsent", 4: "unsent" });
+  });
+
+  it("blames a result that is thrown out alone, so that it does not come again at every block", async () => {
+    const end: Confirmation = {
+      kind: "failed",
+      height: 1n,
+      code: 1,
+      codespace: "undefined",
+      log: fullBlock,
+      gasUsed: 1n,
+    };
+    const chain = fakeSender([], { confirm: () => end });
+    const outcome = await submit({ update, results: four.slice(0, 1) }, chain.sender, options, signal);
+    expect(outcome.stop).toBeUndefined();
+    expect(fatesOf(outcome)).toEqual({ 1: "not-included" });
+  });
+
+  it("stops at a half that stops, and leaves the other unsent", async () => {
+    const chain = fakeSender([], {
+      gasOf: (messages) => BigInt(messages) * 250n,
+      confirm: () => ({ kind: "lost", reason: "silence" }),
+    });
+    const outcome = await submit({ update, results: four }, chain.sender, options, signal);
+    expect(chain.sent).toHaveLength(1);
+    expect(fatesOf(outcome)).toEqual({ 1: "unsent", 2: "unsent", 3: "unsent", 4: "unsent" });
+  });
+
+  it("stops at what is wrong with the account, without trying each result", async () => {
+    const chain = fakeSender([]);
+    let simulations = 0;
+    const sender: TxSender = {
+      ...chain.sender,
+      simulate: async () => {
+        simulations += 1;
+        const log = "account sequence mismatch, expected 9, got 8: incorrect account sequence";
+        return { ok: false, code: 32, codespace: "sdk", log, failedMessage: undefined };
+      },
+    };
+    const outcome = await submit({ update, results: four }, sender, options, signal);
+    expect(simulations).toBe(1);
+    expect(outcome.stop?.kind).toBe("refused");
+  });
+
+  it("ends when the chain names a message that was not sent", async () => {
+    const chain = fakeSender([]);
+    const sender: TxSender = {
+      ...chain.sender,
+      simulate: async () => ({ ok: false, code: 1, codespace: "x", log: "no", failedMessage: 77 }),
+    };
+    const outcome = await submit({ update, results: four }, sender, options, signal);
+    expect(fatesOf(outcome)).toEqual({ 1: "rejected", 2: "rejected", 3: "rejected", 4: "rejected" });
   });
 });

@@ -1,0 +1,30 @@
+import type { Clock } from "./clock.ts";
+import { onAbort } from "./on-abort.ts";
+
+/**
+ * The outcome of `work`, or undefined when `delayMs` pass first: then the signal that `work` was given has fired, and its
+ * rejection with that signal's reason is swallowed. Everything else that it throws is thrown.
+ */
+export async function atMost<T>(
+  delayMs: number,
+  clock: Pick<Clock, "sleep">,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const stop = new AbortController();
+  const forget = onAbort(signal, (reason) => stop.abort(reason));
+  const over = new Error("the time is up");
+  clock.sleep(delayMs, stop.signal).then(
+    () => stop.abort(over),
+    () => {},
+  );
+  try {
+    return await work(stop.signal);
+  } catch (fault) {
+    if (fault === over) return undefined;
+    throw fault;
+  } finally {
+    forget();
+    stop.abort(new Error("the wait is over"));
+  }
+}

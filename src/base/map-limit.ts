@@ -1,0 +1,29 @@
+/**
+ * Maps all items by `work`, at most `limit` at once, keeping their order. Rejects with the first fault; what runs then
+ * goes on, and nothing more is begun.
+ */
+export async function mapLimit<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  let failed = false;
+  const run = async (): Promise<void> => {
+    for (const [index, item] of rest) {
+      if (failed) return;
+      results[index] = await work(item);
+    }
+  };
+  const runners = Array.from({ length: Math.min(limit, items.length) }, async () => {
+    try {
+      await run();
+    } catch (fault) {
+      failed = true;
+      throw fault;
+    }
+  });
+  await Promise.all(runners);
+  return results;
+}

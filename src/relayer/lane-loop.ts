@@ -1,0 +1,90 @@
+import { backoffMs } from "../base/backoff.ts";
+import { errorText } from "../base/errors.ts";
+import { FAULT_BACKOFF, faultKind, SILENCE_MS } from "./follow-chain.ts";
+import type { HeightSignal } from "./height-signal.ts";
+import type { Lane } from "./lane.ts";
+import { isDue, type QueryState } from "./query-state.ts";
+import { runRound } from "./round.ts";
+import type { TxDeps } from "./tx-relay.ts";
+import { runTxRound } from "./tx-round.ts";
+
+/** What a lane's loop shares with the others. */
+export interface LaneLoopDeps {
+  readonly height: HeightSignal;
+  readonly tx: TxDeps;
+  /** Hears of the fault of each round, undefined for a good one. */
+  readonly onRound: (connectionId: string, fault: string | undefined) => void;
+}
+
+/** Runs a round whenever something of this connection is due; a fault of the connection waits with a growing pause. */
+export async function runLane(lane: Lane, deps: LaneLoopDeps, signal: AbortSignal): Promise<void> {
+  const { connectionId } = lane;
+  let failures = 0;
+  let lastFault: string | undefined;
+  while (!signal.aborted) {
+    const seen = deps.height.version();
+    try {
+      const ran = await runDue(lane, deps, signal);
+      if (ran && lastFault !== undefined)
+        lane.logger.info("connection is in order again", { connectionId, tries: failures });
+      if (ran) [failures, lastFault] = [0, undefined];
+      await deps.height.changed(seen, SILENCE_MS, signal);
+    } catch (fault) {
+      if (signal.aborted) return;
+      noteRoundFault(lane, deps, fault, { isNews: faultKind(fault) !== lastFault, failures });
+      lastFault = faultKind(fault);
+      const waitMs = backoffMs(failures++, FAULT_BACKOFF, lane.random);
+      await lane.clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+/** Answers what is due; false when nothing is. */
+async function runDue(lane: Lane, deps: LaneLoopDeps, signal: AbortSignal): Promise<boolean> {
+  const states = noteStates(lane);
+  const localHeight = deps.height.now();
+  const nowMs = lane.clock.nowMs();
+  const due = states.filter((state) => isDue(state, localHeight, nowMs));
+  // What was at fault can't be seen any more once nobody asks.
+  if (states.length === 0) deps.onRound(lane.connectionId, undefined);
+  if (due.length === 0 || localHeight === 0n) return false;
+  const kv = due.filter(({ query }) => query.type === "kv");
+  const tx = due.filter(({ query }) => query.type === "tx");
+  if (kv.length > 0) await runRound(lane, kv, signal);
+  if (tx.length > 0) await runTxRound(lane, deps.tx, tx, signal);
+  lane.metrics.rounds.inc({ connection_id: lane.connectionId, outcome: "done" });
+  deps.onRound(lane.connectionId, undefined);
+  noteStates(lane);
+  return true;
+}
+
+function noteRoundFault(
+  lane: Lane,
+  deps: LaneLoopDeps,
+  fault: unknown,
+  { isNews, failures }: { readonly isNews: boolean; readonly failures: number },
+): void {
+  const { connectionId } = lane;
+  lane.client.forget();
+  deps.onRound(connectionId, errorText(fault));
+  lane.metrics.rounds.inc({ connection_id: connectionId, outcome: "failed" });
+  lane.logger[isNews ? "warn" : "debug"]("round failed", {
+    connectionId,
+    reason: errorText(fault),
+    failures,
+  });
+}
+
+/** The states of the lane's queries, counted into the metrics. */
+function noteStates(lane: Lane): readonly QueryState[] {
+  const { connectionId: connection_id, metrics } = lane;
+  const states = lane.registry.states().filter(({ query }) => query.connectionId === connection_id);
+  const held = states.filter(({ fault }) => fault !== undefined).length;
+  const waiting = states.filter(
+    ({ fault, query }) => fault === undefined && query.lastLocalHeight === 0n,
+  ).length;
+  metrics.queries.set({ connection_id, state: "held" }, held);
+  metrics.queries.set({ connection_id, state: "waiting" }, waiting);
+  metrics.queries.set({ connection_id, state: "answered" }, states.length - held - waiting);
+  return states;
+}

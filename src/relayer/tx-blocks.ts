@@ -1,0 +1,68 @@
+import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
+import { raceAbort } from "../client/race-abort.ts";
+import { headerAny, type TrustFinder } from "./client-update.ts";
+import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
+
+type TxQueryResult = ReturnType<typeof txQueryResult>;
+
+/** A transaction and the result that proves it. */
+export interface TxWithResult {
+  readonly tx: FoundTx;
+  readonly result: TxQueryResult;
+}
+
+/** Builds results of remote blocks; headers and results of a block are fetched once for a round. */
+export interface TxBlocks {
+  /**
+   * Results for some transactions of one block, each proven to be in it and to have succeeded there. Throws `RelayError`
+   * ("no-trusted-height", "bad-block") and `ClientError`.
+   */
+  readonly prove: (height: bigint, txs: readonly FoundTx[]) => Promise<readonly TxWithResult[]>;
+}
+
+interface ProvenHeader {
+  readonly any: HeaderPair["header"];
+  readonly block: LightBlockBytes;
+}
+
+/** Creates the builder for a revision of the remote chain. */
+export function createTxBlocks(
+  remote: Pick<ChainClient, "comet" | "lightBlock">,
+  trust: TrustFinder,
+  revision: bigint,
+  signal: AbortSignal,
+): TxBlocks {
+  const resultsOf = once((height: bigint) => raceAbort(remote.comet.blockResults(Number(height)), signal));
+  const header = once(async (height: bigint): Promise<ProvenHeader> => {
+    const [block, trusted] = await Promise.all([
+      remote.lightBlock(height, signal),
+      trust.below({ revision, height }),
+    ]);
+    return { any: headerAny(block, trusted), block };
+  });
+  return {
+    prove: async (height, txs) => {
+      const [own, next, results] = await Promise.all([
+        header(height),
+        header(height + 1n),
+        resultsOf(height),
+      ]);
+      const deliveries = deliveryProofs({ own: own.block, next: next.block, results });
+      const headers = { header: own.any, nextHeader: next.any };
+      return txs.flatMap((tx) => {
+        requireIncluded(tx, own.block);
+        const delivery = deliveries[tx.index];
+        return delivery === undefined ? [] : [{ tx, result: txQueryResult(tx, delivery, headers) }];
+      });
+    },
+  };
+}
+
+function once<T>(ask: (height: bigint) => Promise<T>): (height: bigint) => Promise<T> {
+  const known = new Map<bigint, Promise<T>>();
+  return (height) => {
+    const asked = known.get(height) ?? ask(height);
+    known.set(height, asked);
+    return asked;
+  };
+}
