@@ -135,6 +135,7 @@ describe("large things", () => {
 
   it("a block takes 1,000 transactions", async () => {
     const txs = await alice.signSends(1_000);
+    const ours = new Set(txs.map(toBase64));
     const control = await alice.control("local-1");
     await control("halt");
     for (let start = 0; start < txs.length; start += 100) {
@@ -153,13 +154,16 @@ describe("large things", () => {
     await control("blocks", { count: 1 });
     await control("resume");
     const block = await getJson(`${faces.rpc.local}/block?height=${height}`);
-    expect(deep(block, ["result", "block", "data", "txs", "length"])).toBe(1_000);
+    const included = deep(block, ["result", "block", "data", "txs"]);
     const results = deep(await getJson(`${faces.rpc.local}/block_results?height=${height}`), [
       "result",
       "txs_results",
     ]);
-    const codes = Array.isArray(results) ? results.map((one: unknown) => deep(one, ["code"])) : [];
-    expect(codes).toHaveLength(1_000);
+    if (!Array.isArray(included) || !Array.isArray(results)) throw new Error("lists were expected");
+    // The relayer may have one of its own in the same block.
+    expect(included.filter((tx) => ours.has(String(tx)))).toHaveLength(1_000);
+    expect(results).toHaveLength(included.length);
+    const codes = results.map((one: unknown) => deep(one, ["code"]));
     // The fee market bounds what a block may use; what is above fails in the block, as on the deployed chain.
     expect(codes.filter((code) => code === 0).length).toBeGreaterThan(200);
     await faces.resultAfter(1, height);

@@ -4,7 +4,7 @@ import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
 import { type DeliverTxResponse, SigningStargateClient } from "@cosmjs/stargate";
 import { MsgExecuteContract } from "cosmjs-types/cosmwasm/wasm/v1/tx";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
-import { utf8 } from "../../../src/base/bytes.ts";
+import { toBase64, utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
 import { type CliHome, getJson } from "./cli-process.ts";
@@ -73,7 +73,7 @@ export async function openWallet(
       return BigInt(id);
     },
     ask: async (message) => {
-      const question = Buffer.from(JSON.stringify(message)).toString("base64url");
+      const question = toBase64(utf8(JSON.stringify(message)));
       const answer = await getJson(
         `${rest}/cosmwasm/wasm/v1/contract/${consumerAddress()}/smart/${encodeURIComponent(question)}`,
       );
