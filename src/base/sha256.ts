@@ -1,10 +1,14 @@
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 
-/** SHA-256, 32 bytes. */
+const HASH_BYTES = 32;
+
+/**
+ * SHA-256, 32 bytes in memory of their own. By way of a string, as Node makes that in a quarter of the time that a Buffer
+ * takes; the array is small enough to live in the engine's own heap.
+ */
 export function sha256(bytes: Uint8Array): Uint8Array {
-  return oneShot === undefined ? createHash("sha256").update(bytes).digest() : oneShot(bytes);
+  const text = hash("sha256", bytes, "binary");
+  const digest = new Uint8Array(HASH_BYTES);
+  for (let index = 0; index < HASH_BYTES; index++) digest[index] = text.charCodeAt(index);
+  return digest;
 }
-
-/** `crypto.hash` exists from Node 20.12 on; it is about twice as fast as `createHash` for short inputs. */
-const oneShot: ((bytes: Uint8Array) => Uint8Array) | undefined =
-  typeof hash === "function" ? (bytes) => hash("sha256", bytes, "buffer") : undefined;

@@ -1,6 +1,4 @@
-import { hash } from "node:crypto";
-
-const HASH_BYTES = 32;
+import { sha256 } from "../base/sha256.ts";
 
 /**
  * Puts bytes together in one block of memory that it uses again and again: a tree makes thousands of small encodings in a
@@ -60,18 +58,7 @@ export function createByteWriter(): ByteWriter {
       return writer.bytes(bytes);
     },
     copy: () => memory.slice(0, length),
-    sha256: () => fastSha256(memory.subarray(0, length)),
+    sha256: () => sha256(memory.subarray(0, length)),
   };
   return writer;
-}
-
-/**
- * SHA-256 of the bytes. Through a string, as Node makes that in a quarter of the time that a Buffer takes; the array is
- * small enough to live in the engine's own heap.
- */
-export function fastSha256(bytes: Uint8Array): Uint8Array {
-  const text = hash("sha256", bytes, "binary");
-  const digest = new Uint8Array(HASH_BYTES);
-  for (let index = 0; index < HASH_BYTES; index++) digest[index] = text.charCodeAt(index);
-  return digest;
 }

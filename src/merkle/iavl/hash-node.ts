@@ -1,10 +1,11 @@
-import { createByteWriter, fastSha256 } from "../byte-writer.ts";
+import { sha256 } from "../../base/sha256.ts";
+import { createByteWriter } from "../byte-writer.ts";
 import type { IavlNode, Leaf } from "./node.ts";
 
 const writer = createByteWriter();
 
 /** Root hash of a tree without any key: SHA-256 of nothing. */
-export const EMPTY_ROOT_HASH: Uint8Array = fastSha256(new Uint8Array());
+export const EMPTY_ROOT_HASH: Uint8Array = sha256(new Uint8Array());
 
 /** What each node's hash begins with: height, size and the version that made the node, as zigzag varints. */
 export function hashPrefix(node: IavlNode, version: number): Uint8Array {
@@ -14,7 +15,7 @@ export function hashPrefix(node: IavlNode, version: number): Uint8Array {
 
 /** Hash of a leaf: of its prefix, its key and the SHA-256 of its value, the last two with their lengths. */
 export function hashLeaf(node: Leaf, version: number): Uint8Array {
-  const valueHash = fastSha256(node.value);
+  const valueHash = sha256(node.value);
   writePrefix(node, version);
   return writer.prefixed(node.key).prefixed(valueHash).sha256();
 }

@@ -79,7 +79,7 @@ describe("recorded proofs of transactions", () => {
     const resultsHash = fromHex(recorded.next_block.signed_header.header.last_results_hash);
     const leaves = recorded.block_results.txs_results.map(deliveredBytes);
     const { root, proofs } = simpleProofs(leaves);
-    expect(root).toEqual(Buffer.from(resultsHash));
+    expect(root).toEqual(resultsHash);
     const leaf = leaves[recorded.tx.index];
     const proof = proofs[recorded.tx.index];
     expect(leaf && proof && verifySimpleProof(resultsHash, leaf, proof).ok).toBe(true);
