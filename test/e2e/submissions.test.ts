@@ -48,11 +48,9 @@ function resultFile(result: QueryResult): string {
 
 /** Submits by hand, without a simulation that would refuse before the chain does. */
 async function submit(queryId: bigint, result: QueryResult): Promise<JsonValue> {
-  const account = ["--from", "bob", "--gas", "1000000", "--json"];
-  const sent = await home.run(
-    ...["tx", "interchainqueries", "submit-query-result", String(queryId), resultFile(result)],
-    ...[...account, "$PORTS"],
-  );
+  const what = ["submit-query-result", String(queryId), resultFile(result)];
+  const how = ["--from", "bob", "--gas", "1000000", "--json", "$PORTS"];
+  const sent = await home.run("tx", "interchainqueries", ...what, ...how);
   const answer: JsonValue = JSON.parse(sent.stdout);
   expect(sent.code).toBe(deep(answer, ["code"]) === 0 ? 0 : 1);
   return answer;

@@ -76,9 +76,13 @@ function watch(child: ChildProcess): CliProcess {
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
+  let code: number | null | undefined;
   const exited = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", resolve);
+    child.on("close", (ended) => {
+      code = ended;
+      resolve(ended);
+    });
   });
   const all = (): string => `${stdout}${stderr}`;
   return {
@@ -87,10 +91,6 @@ function watch(child: ChildProcess): CliProcess {
     exited,
     kill: (signal) => void child.kill(signal),
     printed: async (pattern) => {
-      let code: number | null | undefined;
-      void exited.then((ended) => {
-        code = ended;
-      });
       await until(`${pattern} in the output`, () => {
         if (pattern.test(all())) return true;
         if (code !== undefined) throw new Error(`it ended with ${code} before ${pattern}:\n${all()}`);

@@ -7,10 +7,18 @@ export interface TestAccount {
   readonly mnemonic: string;
 }
 
+const printed = new WeakMap<CliHome, Promise<string>>();
+
+/** What the command prints; it is always the same. */
+function printedAccounts(home: CliHome): Promise<string> {
+  const known = printed.get(home) ?? home.run("localnet", "accounts", "--json").then(({ stdout }) => stdout);
+  printed.set(home, known);
+  return known;
+}
+
 /** The test account of this name on a chain. */
 export async function testAccount(home: CliHome, name: string, chainId = "local-1"): Promise<TestAccount> {
-  const { stdout } = await home.run("localnet", "accounts", "--json");
-  const accounts: unknown = JSON.parse(stdout);
+  const accounts: unknown = JSON.parse(await printedAccounts(home));
   if (!Array.isArray(accounts)) throw new Error("a list of accounts was expected");
   const found: unknown = accounts.find(
     (one: unknown) => isRecord(one) && one["name"] === name && one["chain_id"] === chainId,

@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import type { CliContext } from "../../../src/cli/cli-context.ts";
+import { toExit } from "../../../src/cli/exit-code.ts";
+import { createProgram } from "../../../src/cli/program.ts";
+import { accountNamed } from "../../../src/node/localnet/accounts.ts";
+import { CHAINS } from "../../../src/node/localnet/chains.ts";
+import { createLocalnet, type RunningLocalnet } from "../../../src/node/localnet/create-localnet.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import { parse } from "yaml";
+
+const stop = new AbortController();
+const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
+let running: RunningLocalnet;
+let done: Promise<void>;
+let url = "";
+let folder = "";
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relaywatch-cli-"));
+  const chain = { rpc: free, validatorPowers: [10n] };
+  const localnet = createLocalnet(
+    { chains: { local: chain, remote: chain }, blockTimeMs: 100, remoteRpcUrl: "http://127.0.0.1:1" },
+    { clock: systemClock, logger: silentLogger },
+  );
+  done = localnet.run(stop.signal);
+  done.catch(() => {});
+  running = await localnet.ready;
+  url = `tcp://127.0.0.1:${running.chains.local?.ports.get("rpc")}`;
+  running.chains.local?.control.produce(3);
+});
+afterAll(async () => {
+  stop.abort(new Error("test over"));
+  await done;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Said {
+  readonly out: string;
+  readonly exitCode: number;
+  readonly message: string | undefined;
+}
+
+/** Runs a command line in this process. */
+async function run(...args: readonly string[]): Promise<Said> {
+  const lines: string[] = [];
+  const context: CliContext = {
+    print: (line) => void lines.push(line),
+    signal: stop.signal,
+    logger: () => silentLogger,
+    isTerminal: false,
+  };
+  try {
+    await quiet(createProgram(context)).parseAsync([...args], { from: "user" });
+    return { out: lines.join("\n"), exitCode: 0, message: undefined };
+  } catch (fault) {
+    return { out: lines.join("\n"), ...toExit(fault) };
+  }
+}
+
+function quiet(command: Command): Command {
+  command.configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  for (const inner of command.commands) quiet(inner);
+  return command;
+}
+
+const query = (...args: readonly string[]): Promise<Said> =>
+  run("query", "interchainqueries", ...args, "--node", url);
+const tx = (...args: readonly string[]): Promise<Said> =>
+  run("tx", "interchainqueries", ...args, "--node", url);
+
+describe("relaywatch query interchainqueries", () => {
+  it("prints parameters as YAML with sorted keys, or as JSON", async () => {
+    const yaml = (await query("params")).out;
+    expect(yaml.split("\n").slice(0, 6)).toEqual([
+      "params:",
+      '  max_kv_query_keys_count: "32"',
+      '  max_transactions_filters: "32"',
+      "  query_deposit:",
+      '  - amount: "1000000"',
+      "    denom: untrn",
+    ]);
+    expect(JSON.parse((await query("params", "--json")).out)).toEqual(parse(yaml));
+  });
+
+  it("finds queries by owner and connection, page by page", async () => {
+    const all = JSON.parse((await query("registered-queries", "--count-total", "--json")).out) as unknown;
+    expect(all).toMatchObject({
+      registered_queries: [{ id: "1", connection_id: "connection-0", update_period: "2" }],
+      pagination: { next_key: null, total: "1" },
+    });
+    const count = async (...args: readonly string[]): Promise<number> => {
+      const found: unknown = parse((await query("registered-queries", ...args)).out);
+      const list = isRecord(found) ? found["registered_queries"] : undefined;
+      return Array.isArray(list) ? list.length : -1;
+    };
+    const owner = /"owner": "(\w+)"/.exec((await query("registered-query", "1", "--json")).out)?.[1] ?? "";
+    expect(await count("--owners", "nobody")).toBe(0);
+    expect(await count("--owners", "nobody", "--owners", owner)).toBe(1);
+    expect(await count("--connection_id", "connection-0")).toBe(1);
+    expect(await count("--connection_id", "connection-1")).toBe(0);
+    expect(await count("--offset", "1")).toBe(0);
+  });
+
+  it("prints the remote height that the client knows", async () => {
+    const { out } = await query("query-last-remote-height", "connection-0");
+    expect(out).toMatch(/^height: "\d+"\nrevision: "0"$/);
+  });
+
+  it("ends with 1 and the chain's words when the chain refuses", async () => {
+    const refused = [
+      await query("query-result", "1"),
+      await query("registered-query", "99"),
+      await query("params", "--chain-name", "other"),
+    ];
+    expect(refused.map(({ exitCode }) => exitCode)).toEqual([1, 1, 1]);
+    expect(refused[0]?.message).toContain("no query result");
+    expect(refused[1]?.message).toContain("there is no query with id: 99");
+    expect(refused[2]?.message).toContain("unknown query path");
+  });
+
+  it("ends with 75 when nobody answers", async () => {
+    const said = await run("query", "icq", "params", "--node", "http://127.0.0.1:1");
+    expect(said).toMatchObject({ exitCode: 75, message: expect.stringContaining("--node") });
+  });
+});
+
+describe("relaywatch tx interchainqueries", () => {
+  it("sends with the words of a file, and prints what became of it", async () => {
+    const words = join(folder, "words");
+    writeFileSync(words, `${accountNamed(CHAINS.local, "alice").mnemonic}\n`);
+    const said = await tx("remove", "1", "--mnemonic-file", words, "--gas", "300000", "--json");
+    expect(said).toMatchObject({ exitCode: 1, message: expect.stringContaining("only owner can remove") });
+    expect(JSON.parse(said.out)).toMatchObject({
+      txhash: expect.stringMatching(/^[0-9A-F]{64}$/),
+      height: expect.stringMatching(/^[1-9]\d*$/),
+      code: 4,
+      codespace: "sdk",
+      gas_wanted: "300000",
+    });
+  });
+
+  it("asks a simulation first and sends nothing that it refuses", async () => {
+    const said = await tx("remove-interchain-query", "99", "--from", "bob");
+    expect(said).toMatchObject({ out: "", exitCode: 1 });
+    expect(said.message).toMatch(
+      /^the chain refuses the transaction: sdk\/\d+: .*message index: 0: .*\b99\b/,
+    );
+  });
+
+  it("says what is wrong with a result file", async () => {
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const said = [
+      await tx("submit", "1", join(folder, "missing"), "--from", "bob"),
+      await tx("submit", "1", file("a.json", "{"), "--from", "bob"),
+      await tx("submit", "1", file("b.json", '{"kv_results": [], "colour": 1}'), "--from", "bob"),
+      await tx("submit", "1", file("c.json", '{"height": "7"}'), "--from", "bob"),
+    ];
+    expect(said.map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);
+    expect(said[0]?.message).toContain("failed to read query result file");
+    expect(said[1]?.message).toContain("failed to unmarshal query result");
+    expect(said[2]?.message).toContain("colour");
+    expect(said[3]?.message).toContain("empty result");
+  });
+
+  it("takes exactly one account", async () => {
+    const said = [
+      await tx("remove", "1"),
+      await tx("remove", "1", "--from", "bob", "--mnemonic-env", "WORDS"),
+      await tx("remove", "1", "--from", "nobody"),
+      await tx("remove", "1", "--mnemonic-env", "RELAYWATCH_NOT_SET"),
+    ];
+    expect(said.map(({ exitCode }) => exitCode)).toEqual([2, 2, 2, 78]);
+    expect(said[2]?.message).toContain("alice, bob, relayer, operator, faucet");
+  });
+});
