@@ -15,6 +15,8 @@ import { portOffsetOption } from "./options.ts";
 export interface ConnectionOptions {
   /** URL of CometBFT RPC; without it the local chain of this machine's localnet. */
   readonly node?: string;
+  /** The chain that the node must serve; without it, whichever it does. */
+  readonly chainId?: string;
   readonly portOffset: number;
   readonly chainName: string;
   readonly json?: true;
@@ -29,6 +31,7 @@ export function addConnectionOptions(command: Command): Command {
         "CometBFT RPC of the chain; without it, local-1 of the localnet on this machine",
       ).argParser(parseNodeUrl),
     )
+    .option("--chain-id <id>", "refuse a node of any other chain")
     .addOption(portOffsetOption())
     .addOption(
       new Option("--chain-name <name>", "the chain's own name: first part of its modules' types")
@@ -46,7 +49,7 @@ export async function withChain<T>(
 ): Promise<T> {
   const url = options.node ?? `http://127.0.0.1:${portsAt(options.portOffset).localRpc}`;
   const client = createChainClient(
-    { endpoints: [{ url }], chainId: undefined, limits: { connections: 1 } },
+    { endpoints: [{ url }], chainId: options.chainId, limits: { connections: 1 } },
     { clock: systemClock, random: Math.random, logger: context.logger("error"), observer: silentObserver },
   );
   try {

@@ -124,6 +124,16 @@ describe("relaywatch query interchainqueries", () => {
     expect(refused[2]?.message).toContain("unknown query path");
   });
 
+  it("ends with 78 when the node serves another chain than the one asked for", async () => {
+    expect((await query("params", "--chain-id", "local-1")).exitCode).toBe(0);
+    const said = await query("params", "--chain-id", "local-2");
+    expect(said).toMatchObject({
+      out: "",
+      exitCode: 78,
+      message: expect.stringMatching(/local-1.*local-2|local-2.*local-1/),
+    });
+  });
+
   it("ends with 75 when nobody answers", async () => {
     const said = await run("query", "icq", "params", "--node", "http://127.0.0.1:1");
     expect(said).toMatchObject({ exitCode: 75, message: expect.stringContaining("--node") });

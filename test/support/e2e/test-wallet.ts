@@ -41,7 +41,7 @@ export async function openWallet(
   const { address, mnemonic } = await testAccount(home, name, chainId);
   const [prefix, denom] = COINS[chainId];
   const wallet = await DirectSecp256k1HdWallet.fromMnemonic(mnemonic, { prefix });
-  const client = await SigningStargateClient.connectWithSigner(rpc, wallet);
+  const client = await SigningStargateClient.connectWithSigner(rpc, wallet, { broadcastPollIntervalMs: 200 });
   client.registry.register("/cosmwasm.wasm.v1.MsgExecuteContract", MsgExecuteContract);
   const coins = (amount: bigint) => [{ denom, amount: amount.toString() }];
   const fee = (gas: number) => ({ amount: coins(BigInt(gas) / 20n), gas: gas.toString() });
