@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
@@ -95,5 +96,33 @@ describe("parts that run separately", () => {
       cli?.kill("SIGTERM");
       expect([part, await cli?.exited]).toEqual([part, 0]);
     }
+  });
+
+  it("leave a state that can be exported, and started from in another home", async () => {
+    const from = ["--home", join(home.directory, "chains")];
+    const printed = await home.run("localnet", "export", ...from);
+    expect([printed.code, printed.stderr]).toEqual([0, ""]);
+    const exported: unknown = JSON.parse(printed.stdout);
+    const queries = deep(exported, ["app_state", "interchainqueries"]);
+    expect(queries).toMatchObject({
+      registered_queries: [{ id: "1" }],
+      query_results: [{ query_id: "1", result: { revision: "1" } }],
+      last_query_id: "1",
+    });
+    const file = join(home.directory, "genesis.json");
+    writeFileSync(file, printed.stdout);
+    const to = ["--home", join(home.directory, "copy")];
+    expect((await home.run("localnet", "import", file, ...to)).code).toBe(0);
+    running.set("remote", home.start(...PARTS.remote));
+    await running.get("remote")?.printed(/http:/);
+    await home.start("localnet", "start", "local", ...to, "$PORTS").printed(/http:/);
+    const first = BigInt(String(deep(exported, ["initial_height"])));
+    await until("blocks of the copy", async () => ((await faces.height("local")) > first ? true : undefined));
+    const path = "/neutron/interchainqueries/query_result?query_id=1";
+    expect(await faces.read(path, "result", "height")).toBe(
+      deep(queries, ["query_results", "0", "result", "height"]),
+    );
+    await start("relayer");
+    await freshResults();
   });
 });
