@@ -28,3 +28,19 @@ export async function atMost<T>(
     stop.abort(new Error("the wait is over"));
   }
 }
+
+/** Waits `delayMs`, or until the signal fires; never rejects. Any number of pauses share one listener on the signal. */
+export async function pause(
+  delayMs: number,
+  clock: Pick<Clock, "sleep">,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) return;
+  await atMost(delayMs, clock, signal, rejectOnAbort).catch(() => undefined);
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    onAbort(signal, reject);
+  });
+}

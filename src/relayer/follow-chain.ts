@@ -1,4 +1,4 @@
-import { atMost } from "../base/at-most.ts";
+import { atMost, pause } from "../base/at-most.ts";
 import { type BackoffOptions, backoffMs } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
 import { CodedError, errorText } from "../base/errors.ts";
@@ -60,7 +60,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       const fields = { reason: errorText(fault), failures };
       logger[kind === lastFault ? "debug" : "warn"]("local chain can't be read", fields);
       lastFault = kind;
-      await clock.sleep(backoffMs(failures++, FAULT_BACKOFF, deps.random), signal).catch(() => undefined);
+      await pause(backoffMs(failures++, FAULT_BACKOFF, deps.random), clock, signal);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { pause } from "../base/at-most.ts";
 import { backoffMs } from "../base/backoff.ts";
 import { errorText } from "../base/errors.ts";
 import { FAULT_BACKOFF, faultKind, SILENCE_MS } from "./follow-chain.ts";
@@ -33,8 +34,7 @@ export async function runLane(lane: Lane, deps: LaneLoopDeps, signal: AbortSigna
       if (signal.aborted) return;
       noteRoundFault(lane, deps, fault, { isNews: faultKind(fault) !== lastFault, failures });
       lastFault = faultKind(fault);
-      const waitMs = backoffMs(failures++, FAULT_BACKOFF, lane.random);
-      await lane.clock.sleep(waitMs, signal).catch(() => undefined);
+      await pause(backoffMs(failures++, FAULT_BACKOFF, lane.random), lane.clock, signal);
     }
   }
 }

@@ -1,0 +1,275 @@
+import { Comet38Client } from "@cosmjs/tendermint-rpc";
+import { toBase64, toHex, utf8 } from "../../../src/base/bytes.ts";
+import { sha256 } from "../../../src/base/sha256.ts";
+import type { ChainClient, LightBlockBytes, StoreAnswer } from "../../../src/client/chain-client.ts";
+import { ClientError } from "../../../src/client/errors.ts";
+import { dataHash, resultsHash } from "../../../src/comet/block-hashes.ts";
+import { createIavlTree, type IavlTree } from "../../../src/merkle/iavl/tree.ts";
+import { simpleMapProof, simpleMapRoot } from "../../../src/merkle/simple-map.ts";
+import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
+import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
+import type { SimClock } from "./sim-clock.ts";
+
+/** What is wrong with the way to a remote chain. */
+export type RemoteFault = "down" | "hangs" | "lags";
+
+interface SimTx {
+  readonly bytes: Uint8Array;
+  readonly code: number;
+  readonly recipient: string;
+}
+
+interface SimBlock {
+  readonly timeNs: bigint;
+  readonly appHash: Uint8Array;
+  readonly txs: readonly SimTx[];
+  readonly header: Uint8Array;
+}
+
+/** A remote chain in memory, with real proofs and unsigned headers. */
+export interface SimRemote {
+  readonly chainId: string;
+  readonly client: ChainClient;
+  readonly height: () => bigint;
+  readonly block: (height: bigint) => SimBlock | undefined;
+  /** Makes a block; `txs` are [recipient, code]. */
+  readonly tick: (txs: readonly (readonly [string, number])[]) => void;
+  readonly set: (fault: RemoteFault, isOn: boolean) => void;
+  /** Hashes (lower-case hex) of what succeeded for this recipient, in order. */
+  readonly succeeded: (recipient: string) => readonly string[];
+  /** Begins again at height 1, as another chain of the same name. */
+  readonly startOver: () => void;
+}
+
+const CALL_MS = 15;
+const TIMEOUT_MS = 10_000;
+const LAG = 6n;
+const KEYS = 6;
+
+/** Key number `index` of the store "bank"; those from {@link KEYS} on are absent. */
+export function bankKey(index: number): Uint8Array {
+  return utf8(`key${index}`);
+}
+
+/** Creates a chain at height 0. */
+export function createSimRemote(chainId: string, clock: SimClock): SimRemote {
+  const faults = new Set<RemoteFault>();
+  let life = 0;
+  let tree: IavlTree = createIavlTree();
+  let blocks = new Map<bigint, SimBlock>();
+  let made = 0;
+  const succeeded = new Map<string, string[]>();
+  const height = (): bigint => BigInt(blocks.size);
+  const visible = (): bigint => {
+    const at = height() - (faults.has("lags") ? LAG : 0n);
+    return at > 0n ? at : 0n;
+  };
+  const storeRoots = (at: bigint) => [
+    { name: "bank", hash: tree.at(at)?.rootHash ?? new Uint8Array(32) },
+    { name: "life", hash: sha256(utf8(`${chainId} ${life}`)) },
+  ];
+  const appHashAfter = (at: bigint): Uint8Array =>
+    at === 0n ? new Uint8Array(32) : simpleMapRoot(storeRoots(at));
+  const tick: SimRemote["tick"] = (wanted) => {
+    const at = height() + 1n;
+    for (let index = 0; index < KEYS; index++) tree.set(bankKey(index), utf8(`${chainId} ${at} ${index}`));
+    tree.commit();
+    const txs = wanted.map(([recipient, code]) => ({
+      bytes: utf8(`${chainId} ${life} ${made++}`),
+      code,
+      recipient,
+    }));
+    for (const tx of txs) {
+      const list = succeeded.get(tx.recipient) ?? [];
+      if (tx.code === 0) list.push(toHex(sha256(tx.bytes)));
+      succeeded.set(tx.recipient, list);
+    }
+    const timeNs = BigInt(clock.nowMs()) * 1_000_000n;
+    const appHash = appHashAfter(at - 1n);
+    const header = encodeHeader({
+      chainId,
+      height: at,
+      timeNs,
+      appHash,
+      dataHash: dataHash(txs.map(({ bytes }) => bytes)),
+      lastResultsHash: resultsHash((blocks.get(at - 1n)?.txs ?? []).map(toResult)),
+    });
+    blocks.set(at, { timeNs, appHash, txs, header });
+  };
+  const answer = async <T>(signal: AbortSignal, give: () => T): Promise<T> => {
+    if (faults.has("hangs")) {
+      await clock.sleep(TIMEOUT_MS, signal);
+      throw new ClientError(
+        { code: "timeout", endpoint: "sim", method: "x", afterMs: TIMEOUT_MS },
+        "no answer",
+      );
+    }
+    await clock.sleep(CALL_MS, signal);
+    if (faults.has("down"))
+      throw new ClientError({ code: "unreachable", endpoint: "sim", reason: "down" }, "sim can't be reached");
+    return give();
+  };
+  const blockAt = (at: bigint): SimBlock => {
+    const block = at <= visible() ? blocks.get(at) : undefined;
+    if (block === undefined) throw noSuchHeight(at);
+    return block;
+  };
+  const open = new AbortController();
+  const client: ChainClient = {
+    comet: Comet38Client.create({
+      execute: async ({ id, method, params }) => ({
+        jsonrpc: "2.0",
+        id,
+        result: await answer(open.signal, () => cometAnswer(method, params, { blockAt, visible })),
+      }),
+      disconnect: () => {},
+    }),
+    status: (signal) =>
+      answer(signal, () => ({
+        chainId,
+        latestHeight: visible(),
+        latestTimeNs: 0n,
+        earliestHeight: 1n,
+        catchingUp: false,
+      })),
+    readStore: (read, signal) =>
+      answer(signal, (): StoreAnswer => {
+        const refused = { codespace: "sdk", height: 0n, value: undefined, proof: [] };
+        if (read.store !== "bank") return { ...refused, code: 4, log: `no such store: ${read.store}` };
+        const view = read.height <= visible() ? tree.at(read.height) : undefined;
+        const upper = simpleMapProof(storeRoots(read.height), "bank");
+        if (view === undefined || upper === undefined) return { ...refused, code: 18, log: "no such height" };
+        const proof = [
+          { type: "ics23:iavl", key: read.key, data: view.proof(read.key) },
+          { type: "ics23:simple", key: utf8("bank"), data: upper },
+        ];
+        return { code: 0, codespace: "", log: "", height: read.height, value: view.get(read.key), proof };
+      }),
+    lightBlock: (at, signal) =>
+      answer(signal, (): LightBlockBytes => {
+        const { timeNs, appHash, header } = blockAt(at);
+        return { height: at, timeNs, appHash, signedHeader: header, validatorSet: new Uint8Array() };
+      }),
+    grpcQuery: () => Promise.reject(new Error("a remote chain is asked for no gRPC query")),
+    close: () => open.abort(new Error("the client is closed")),
+  };
+  return {
+    chainId,
+    client,
+    height,
+    block: (at) => blocks.get(at),
+    tick,
+    set: (fault, isOn) => void (isOn ? faults.add(fault) : faults.delete(fault)),
+    succeeded: (recipient) => succeeded.get(recipient) ?? [],
+    startOver: () => {
+      life += 1;
+      [tree, blocks] = [createIavlTree(), new Map()];
+      succeeded.clear();
+    },
+  };
+}
+
+function noSuchHeight(height: bigint): ClientError {
+  const data = `height ${height} must be less than or equal to the current blockchain height`;
+  return new ClientError({ code: "rpc", endpoint: "sim", method: "commit", rpcCode: -32603, data }, data);
+}
+
+function toResult({ code, bytes }: SimTx) {
+  return { code, data: bytes, gasWanted: 10n, gasUsed: 5n };
+}
+
+function encodeHeader(header: {
+  readonly chainId: string;
+  readonly height: bigint;
+  readonly timeNs: bigint;
+  readonly appHash: Uint8Array;
+  readonly dataHash: Uint8Array;
+  readonly lastResultsHash: Uint8Array;
+}): Uint8Array {
+  const empty = new Uint8Array();
+  const { timeNs, ...rest } = header;
+  return SignedHeader.encode({
+    commit: undefined,
+    header: {
+      ...rest,
+      version: undefined,
+      time: { seconds: timeNs / 1_000_000_000n, nanos: Number(timeNs % 1_000_000_000n) },
+      lastBlockId: undefined,
+      lastCommitHash: empty,
+      validatorsHash: empty,
+      nextValidatorsHash: empty,
+      consensusHash: empty,
+      evidenceHash: empty,
+      proposerAddress: empty,
+    },
+  }).finish();
+}
+
+interface CometChain {
+  readonly blockAt: (height: bigint) => SimBlock;
+  readonly visible: () => bigint;
+}
+
+/** The two calls that go through CosmJS, in CometBFT's JSON. */
+function cometAnswer(method: string, params: unknown, chain: CometChain): unknown {
+  const get = (name: string): string => `${Reflect.get(Object(params), name)}`;
+  if (method === "block_results") {
+    const block = chain.blockAt(BigInt(get("height")));
+    return {
+      height: get("height"),
+      txs_results: block.txs.map(resultJson),
+      validator_updates: [],
+      finalize_block_events: [],
+      app_hash: "",
+    };
+  }
+  if (method !== "tx_search") throw new Error(`unexpected call ${method}`);
+  return search(get("query"), Number(get("page")), Number(get("per_page")), chain);
+}
+
+function search(query: string, page: number, perPage: number, chain: CometChain): unknown {
+  const match = /^tx\.height>=(\d+) AND tx\.height<=(\d+) AND transfer\.recipient='(\w+)'$/.exec(query);
+  if (match === null) throw new Error(`unexpected search ${query}`);
+  const [, from = "", to = "", recipient = ""] = match;
+  const found: unknown[] = [];
+  for (let at = BigInt(from); at <= BigInt(to) && at <= chain.visible(); at++) {
+    const { txs } = chain.blockAt(at);
+    const { proofs, root } = simpleProofs(txs.map(({ bytes }) => sha256(bytes)));
+    for (const [index, tx] of txs.entries()) {
+      if (tx.recipient !== recipient) continue;
+      const proof = proofs[index];
+      found.push({
+        hash: toHex(sha256(tx.bytes)).toUpperCase(),
+        height: at.toString(),
+        index,
+        tx_result: resultJson(tx),
+        tx: toBase64(tx.bytes),
+        proof: {
+          root_hash: toHex(root).toUpperCase(),
+          data: toBase64(tx.bytes),
+          proof: {
+            total: `${txs.length}`,
+            index: `${index}`,
+            leaf_hash: toBase64(proof?.leafHash ?? new Uint8Array()),
+            aunts: proof?.aunts.map(toBase64) ?? [],
+          },
+        },
+      });
+    }
+  }
+  return { txs: found.slice((page - 1) * perPage, page * perPage), total_count: `${found.length}` };
+}
+
+function resultJson(tx: SimTx): unknown {
+  const attributes = [{ key: "recipient", value: tx.recipient, index: true }];
+  return {
+    code: tx.code,
+    data: toBase64(tx.bytes),
+    log: "",
+    info: "",
+    gas_wanted: "10",
+    gas_used: "5",
+    events: [{ type: "transfer", attributes }],
+    codespace: "",
+  };
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
+import { applyPlan, drawPlan, endTroubles } from "./fault-plan.ts";
+import { type SimWorld, startWorld } from "./sim-world.ts";
+
+const TROUBLED_SECONDS = 120;
+const CALM_SECONDS = 110;
+/** Blocks that a result may be late: the round under way, the next one, and the block that takes it in. */
+const SLACK = 6n;
+
+const isAnswerable = ({ type, keys }: RegisteredQuery): boolean =>
+  type === "kv" && keys.every(({ path }) => path === "bank");
+
+/** Answerable KV queries whose last result is older than it may be. */
+function stale(world: SimWorld, connectionId?: string): readonly string[] {
+  return world.local
+    .registered()
+    .filter((query) => isAnswerable(query) && (connectionId ?? query.connectionId) === query.connectionId)
+    .filter(
+      ({ lastLocalHeight, updatePeriod }) =>
+        lastLocalHeight === 0n || world.local.height() - lastLocalHeight > updatePeriod + SLACK,
+    )
+    .map(({ id, lastLocalHeight }) => `query ${id} at ${lastLocalHeight} of ${world.local.height()}`);
+}
+
+function missingTransactions(world: SimWorld): readonly string[] {
+  return world.local
+    .registered()
+    .filter(({ type }) => type === "tx")
+    .flatMap(({ id, connectionId }) => {
+      const remote = world.remotes[Number(connectionId.replace("connection-", ""))];
+      const done = new Set(world.local.delivered(id));
+      return (remote?.succeeded("bob") ?? []).filter((hash) => !done.has(hash));
+    });
+}
+
+async function simulate(seed: number): Promise<SimWorld> {
+  const world = await startWorld(seed);
+  const plan = drawPlan(world, TROUBLED_SECONDS);
+  await world.run(TROUBLED_SECONDS, (second) => applyPlan(world, plan, second));
+  endTroubles(world);
+  await world.run(CALM_SECONDS - 15);
+  world.setTraffic(false);
+  await world.run(15);
+  return world;
+}
+
+/** Seeds that once failed stay here. */
+const KEPT_SEEDS: readonly number[] = [];
+const SEEDS = [...KEPT_SEEDS, ...Array.from({ length: 24 }, (_, index) => 1_000 + index)];
+
+const warnings: string[] = [];
+const noteWarning = (warning: Error): void => void warnings.push(warning.message);
+beforeAll(() => void process.on("warning", noteWarning));
+afterAll(() => void process.off("warning", noteWarning));
+
+describe("a relayer in trouble", () => {
+  it.each(SEEDS)("is as good as new afterwards, and did nothing that it must not (seed %i)", async (seed) => {
+    const world = await simulate(seed);
+    expect(world.local.violations()).toEqual([]);
+    expect(stale(world)).toEqual([]);
+    expect(missingTransactions(world)).toEqual([]);
+    expect([...world.engine.laneFaults().values()]).toEqual([undefined, undefined]);
+    const known = world.registry.states().map(({ query }) => query.id);
+    expect(new Set(known)).toEqual(new Set(world.local.registered().map(({ id }) => id)));
+    expect(world.clock.sleeping()).toBeLessThan(60);
+    expect(await world.stop()).toEqual([]);
+    expect(world.clock.sleeping()).toBe(0);
+  });
+});
+
+describe("one dead connection among many", () => {
+  it.each([
+    ["hangs", 12],
+    ["down", 2],
+  ] as const)("delays no other and is told of once (%s, %i connections)", async (fault, connections) => {
+    const world = await startWorld(7, connections);
+    await world.run(20);
+    for (const remote of world.remotes.slice(1)) remote.set(fault, true);
+    await world.run(10);
+    const late: string[] = [];
+    await world.run(120, () => late.push(...stale(world, "connection-0")));
+    expect(late).toEqual([]);
+    const told = world.log.filter(
+      ({ message, fields }) => message === "round failed" && fields["connectionId"] === "connection-1",
+    );
+    expect(told).toHaveLength(1);
+    expect(world.engine.laneFaults().get("connection-1")).toBeDefined();
+    expect(world.engine.laneFaults().get("connection-0")).toBeUndefined();
+    for (const remote of world.remotes) remote.set(fault, false);
+    await world.run(40);
+    expect(stale(world)).toEqual([]);
+    expect(world.log.filter(({ message }) => message === "connection is in order again")).toHaveLength(
+      connections - 1,
+    );
+    expect(world.local.violations()).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+
+  it("leaves no listeners behind on the signals that live as long as the process", () => {
+    expect(warnings).toEqual([]);
+  });
+});
