@@ -113,8 +113,7 @@ describe("parts that run separately", () => {
     writeFileSync(file, printed.stdout);
     const to = ["--home", join(home.directory, "copy")];
     expect((await home.run("localnet", "import", file, ...to)).code).toBe(0);
-    running.set("remote", home.start(...PARTS.remote));
-    await running.get("remote")?.printed(/http:/);
+    await Promise.all([start("remote"), start("sidecar")]);
     await home.start("localnet", "start", "local", ...to, "$PORTS").printed(/http:/);
     const first = BigInt(String(deep(exported, ["initial_height"])));
     await until("blocks of the copy", async () => ((await faces.height("local")) > first ? true : undefined));
