@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { equalBytes } from "../base/bytes.ts";
 import { encodeBech32 } from "../base/bech32.ts";
 import { isAbort, type Service } from "../base/service.ts";
@@ -132,6 +133,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     clock: deps.clock,
     logger: deps.logger,
     beforeBlock,
+    pause: () => setImmediate(),
     onBlock,
   });
   if (options.startHalted === true) production.halt();

@@ -27,12 +27,17 @@ export interface ProducedBlock {
 export interface Engine {
   readonly state: () => ChainState;
   /**
-   * Makes the next block: proposes, signs, executes, and writes it all in one durable transaction. When this throws
-   * `NodeError` `no-quorum`, nothing has happened; any other exception leaves the application ahead of the store: every
-   * later call throws it again, and the node has to stop; its restart continues from the last written block.
+   * Makes the next block: proposes, signs and executes it in a first step, then commits it and writes it all in one durable
+   * transaction. Between the steps everybody sees the chain as it was; the last step must come before another block is
+   * begun. When this throws `NodeError` `no-quorum`, nothing has happened; any other exception leaves the application ahead
+   * of the store: every later call throws it again, and the node has to stop; its restart continues from the last written
+   * block.
    */
-  readonly produce: () => ProducedBlock;
+  readonly produce: () => BlockSteps;
 }
+
+/** A block that is being made; what it returns at its end is the block. */
+export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
 /** What the engine works with. */
 export interface EngineDeps {
@@ -53,13 +58,15 @@ const SIGNATURE_OVERHEAD = 111n;
 export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
   let state = initial;
   let broken: { readonly fault: unknown } | undefined;
-  const produce = (): ProducedBlock => {
+  const produce = function* (): BlockSteps {
     if (broken !== undefined) throw broken.fault;
-    const { block, commit } = decide(state, deps);
+    const decided = decide(state, deps);
     try {
-      const produced = execute(state, block, commit, deps);
+      const executed = execute(state, decided, deps);
+      yield;
+      const produced = commitBlock(state, executed, deps);
       state = produced.state;
-      deps.mempool.update(block.txs, produced.results.txResults);
+      deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (fault) {
       broken = { fault };
@@ -69,31 +76,47 @@ export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
   return { state: () => state, produce };
 }
 
-/** Runs a decided block and writes everything in one transaction. */
-function execute(state: ChainState, block: StoredBlock, commit: Commit, deps: EngineDeps): ProducedBlock {
+/** A block with the precommits for it. */
+interface DecidedBlock {
+  readonly block: StoredBlock;
+  readonly commit: Commit;
+}
+
+/** A block that the application has run and not committed. */
+interface ExecutedBlock extends DecidedBlock {
+  readonly results: StoredResults;
+  readonly executionMs: number;
+}
+
+function execute(state: ChainState, { block, commit }: DecidedBlock, deps: EngineDeps): ExecutedBlock {
   const startedMs = deps.monotonicMs();
   const finalized = deps.app.finalizeBlock(toRequest(state, block));
-  const validatorUpdates = mergeUpdates(finalized.validatorUpdates, deps.validators.takeUpdates());
-  const changes = deps.app.commit();
   const executionMs = deps.monotonicMs() - startedMs;
   const results: StoredResults = {
     height: block.header.height,
     txResults: finalized.txResults,
     events: finalized.events,
-    validatorUpdates,
+    validatorUpdates: mergeUpdates(finalized.validatorUpdates, deps.validators.takeUpdates()),
     appHash: finalized.appHash,
   };
+  return { block, commit, results, executionMs };
+}
+
+/** Commits a block and writes everything in one transaction. */
+function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDeps): ProducedBlock {
+  const { block, commit, results } = executed;
+  const startedMs = deps.monotonicMs();
+  const changes = deps.app.commit();
+  const executionMs = executed.executionMs + deps.monotonicMs() - startedMs;
   const next = advance(state, block, commit, results);
-  const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, validatorUpdates.length > 0);
+  const changed = results.validatorUpdates.length > 0;
+  const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, changed);
   deps.store.save({ block, seenCommit: commit, results, validatorSets, changes });
   return { block, commit, results, state: next, executionMs };
 }
 
 /** Proposes the next block and signs it. Changes nothing. */
-function decide(
-  state: ChainState,
-  deps: EngineDeps,
-): { readonly block: StoredBlock; readonly commit: Commit } {
+function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
   const room =

@@ -3,7 +3,8 @@ import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { onAbort } from "../../base/on-abort.ts";
 import { NodeError } from "../errors.ts";
-import type { Engine, ProducedBlock } from "./engine.ts";
+import { type BlockMakerDeps, createBlockMaker } from "./block-maker.ts";
+import type { ProducedBlock } from "./engine.ts";
 
 /** Decides when blocks are made. */
 export interface Production {
@@ -17,13 +18,11 @@ export interface Production {
 }
 
 /** What production needs. */
-export interface ProductionDeps {
-  readonly engine: Engine;
+export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Runs before each timed block, as a validator's vote extension would; may take its time, must not reject save by abort. */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
-  readonly onBlock: (produced: ProducedBlock) => void;
 }
 
 /** Creates the production of blocks, at most one every `blockTimeMs` counted from the end of the last one. */
@@ -32,27 +31,27 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
   let stuck = false;
   let failure: { readonly fault: unknown } | undefined;
   let wake: (() => void) | undefined;
+  const maker = createBlockMaker(deps);
   /** A fault of the machine in a block that was ordered from outside must end `run` too, halted or not. */
-  const produceOrFail = (): ProducedBlock => {
+  const noteFault = (fault: unknown): void => {
+    if (isNoQuorum(fault)) return;
+    failure = { fault };
+    wake?.();
+  };
+  const produceNow = (): ProducedBlock => {
     try {
-      return deps.engine.produce();
+      const produced = maker.makeNow();
+      stuck = false;
+      return produced;
     } catch (fault) {
-      if (!isNoQuorum(fault)) {
-        failure = { fault };
-        wake?.();
-      }
+      noteFault(fault);
       throw fault;
     }
   };
-  const produceNow = (): ProducedBlock => {
-    const produced = produceOrFail();
-    stuck = false;
-    deps.onBlock(produced);
-    return produced;
-  };
-  const tryProduce = (): void => {
+  const tryProduce = async (): Promise<void> => {
     try {
-      produceNow();
+      await maker.makeInSteps();
+      stuck = false;
     } catch (fault) {
       if (!isNoQuorum(fault)) throw fault;
       if (!stuck) deps.logger.warn("chain stands still", { reason: errorText(fault) });
@@ -73,7 +72,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
       if (failure !== undefined) throw failure.fault;
       await deps.beforeBlock(signal);
       signal.throwIfAborted();
-      if (!halted) tryProduce();
+      if (!halted) await tryProduce();
       await deps.clock.sleep(blockTimeMs, signal);
     }
   };

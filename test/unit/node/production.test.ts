@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
-import type { ProducedBlock } from "../../../src/node/consensus/engine.ts";
 import { createProduction, type ProductionDeps } from "../../../src/node/consensus/production.ts";
 import { NodeError } from "../../../src/node/errors.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { producedBlock } from "../../support/produced-block.ts";
 
 /** Production over an engine that always makes the same block, or throws what stands in `faults`. */
 async function setUp(overrides: Partial<ProductionDeps> = {}) {
@@ -12,16 +12,17 @@ async function setUp(overrides: Partial<ProductionDeps> = {}) {
   let made = 0;
   const production = createProduction(1000, {
     engine: {
-      state: () => expect.unreachable("not asked"),
-      produce: (): ProducedBlock => {
+      produce: function* () {
         const [fault] = faults.splice(0, 1);
         if (fault !== undefined) throw fault;
-        return BLOCK;
+        yield;
+        return producedBlock(1n);
       },
     },
     clock,
     logger: silentLogger,
     beforeBlock: () => Promise.resolve(),
+    pause: () => Promise.resolve(),
     onBlock: () => {
       made += 1;
     },
@@ -33,51 +34,6 @@ async function setUp(overrides: Partial<ProductionDeps> = {}) {
   await clock.advance(0);
   return { production, clock, faults, stop, done, made: () => made };
 }
-
-const NOTHING = new Uint8Array();
-const ID = { hash: NOTHING, parts: { total: 0, hash: NOTHING } };
-const COMMIT = { height: 0n, round: 0, blockId: ID, signatures: [] };
-const SET = { validators: [], proposer: undefined };
-const BLOCK: ProducedBlock = {
-  block: {
-    header: {
-      version: { block: 11n, app: 0n },
-      chainId: "x-1",
-      height: 1n,
-      timeNs: 0n,
-      lastBlockId: ID,
-      lastCommitHash: NOTHING,
-      dataHash: NOTHING,
-      validatorsHash: NOTHING,
-      nextValidatorsHash: NOTHING,
-      consensusHash: NOTHING,
-      appHash: NOTHING,
-      lastResultsHash: NOTHING,
-      evidenceHash: NOTHING,
-      proposerAddress: NOTHING,
-    },
-    txs: [],
-    lastCommit: COMMIT,
-    blockId: ID,
-    sizeBytes: 0,
-  },
-  commit: COMMIT,
-  results: { height: 1n, txResults: [], events: [], validatorUpdates: [], appHash: NOTHING },
-  state: {
-    chainId: "x-1",
-    height: 1n,
-    initialHeight: 1n,
-    lastBlockId: ID,
-    lastTimeNs: 0n,
-    lastCommit: COMMIT,
-    lastValidators: SET,
-    validators: SET,
-    nextValidators: SET,
-    appHash: NOTHING,
-    lastResultsHash: NOTHING,
-  },
-  executionMs: 0,
-};
 
 describe("block production", () => {
   it("makes a block at once, then one every block time", async () => {
