@@ -59,7 +59,10 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     services: [
       { name: "local chain subscription", run: (signal) => deps.subscription.run(signal) },
-      { name: "query registry", run: (signal) => followChain({ ...deps, onLoaded }, signal) },
+      {
+        name: "query registry",
+        run: (signal) => followChain({ ...deps, journal: deps.tx.journal, onLoaded }, signal),
+      },
       ...deps.lanes.map((parts) => laneService(parts, loop)),
     ],
     localHeight: height.now,

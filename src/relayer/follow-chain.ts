@@ -6,6 +6,7 @@ import type { Logger } from "../base/logger.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import type { ChainNotice, ChainSubscription } from "../client/subscription.ts";
 import type { HeightSignal } from "./height-signal.ts";
+import type { Journal } from "./journal.ts";
 import type { RelayerMetrics } from "./metrics.ts";
 import { type QueryChange, queryChanges } from "./query-events.ts";
 import type { Registry } from "./registry.ts";
@@ -28,6 +29,8 @@ export interface FollowDeps {
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
   readonly height: HeightSignal;
+  /** Must not forget what it knows about a chain, unless that started over. */
+  readonly journal: Pick<Journal, "noteLocalHeight">;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -71,7 +74,9 @@ export function faultKind(fault: unknown): string {
 }
 
 async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {
-  deps.height.set((await deps.local.status(signal)).latestHeight);
+  const { latestHeight } = await deps.local.status(signal);
+  deps.journal.noteLocalHeight(latestHeight);
+  deps.height.set(latestHeight);
   await deps.registry.reload(signal);
   deps.metrics.reloads.inc();
   deps.onLoaded();

@@ -24,16 +24,22 @@ export interface Journal {
   readonly noteUnsuccessful: (tx: UnsuccessfulTx) => void;
   /** The newest unsuccessful transactions, at most {@link MAX_UNSUCCESSFUL}; older ones are dropped. */
   readonly unsuccessful: () => readonly UnsuccessfulTx[];
+  /** Notes where the local chain is. One that is well below where it was has started over: all of it is forgotten. */
+  readonly noteLocalHeight: (height: bigint) => void;
   /** Forgets a query that was removed. */
   readonly forget: (queryId: bigint) => void;
   readonly close: () => void;
 }
+
+/** Blocks that one endpoint may be behind another; a chain that started over is further behind. */
+const MAX_LAG = 20n;
 
 /** Unsuccessful transactions that are kept for a chain. */
 const MAX_UNSUCCESSFUL = 1_000;
 
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
+CREATE TABLE IF NOT EXISTS local_height (chain TEXT PRIMARY KEY, height TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tx_handled (
   chain TEXT, query_id TEXT, hash TEXT, remote_height TEXT NOT NULL, reason TEXT, at_ms INTEGER,
   PRIMARY KEY (chain, query_id, hash));
@@ -51,7 +57,23 @@ export function openJournal(stateDir: string | undefined, chainId: string): Jour
   return {
     ...progress(database, chainId),
     ...handled(database, chainId),
+    noteLocalHeight: localHeight(database, chainId),
     close: () => void database.close(),
+  };
+}
+
+function localHeight(database: Database.Database, chain: string): Journal["noteLocalHeight"] {
+  const read = database.prepare("SELECT height FROM local_height WHERE chain = ?");
+  const write = database.prepare("INSERT OR REPLACE INTO local_height (chain, height) VALUES (?, ?)");
+  return (height) => {
+    const known = BigInt(field(read.get(chain), "height") ?? "0");
+    if (height <= known && height + MAX_LAG >= known) return;
+    database.transaction(() => {
+      write.run(chain, `${height}`);
+      if (height > known) return;
+      for (const table of ["tx_progress", "tx_handled"])
+        database.prepare(`DELETE FROM ${table} WHERE chain = ?`).run(chain);
+    })();
   };
 }
 

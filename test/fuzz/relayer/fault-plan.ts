@@ -1,20 +1,18 @@
 import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
-import { bankKey } from "./sim-remote.ts";
+import { bankKey, type RemoteFault } from "./sim-remote.ts";
 import type { SimWorld } from "./sim-world.ts";
 
-const KINDS = [
-  "remote down",
-  "remote hangs",
-  "remote lags",
-  "local down",
-  "no events",
-  "events shuffled",
-  "full blocks",
-  "loses transactions",
-  "no funds",
-  "contract refuses",
-] as const;
-type Kind = (typeof KINDS)[number];
+type Kind =
+  | "remote down"
+  | "remote hangs"
+  | "remote lags"
+  | "local down"
+  | "no events"
+  | "events shuffled"
+  | "full blocks"
+  | "loses transactions"
+  | "no funds"
+  | "contract refuses";
 
 /** Something that goes wrong from one second to another. */
 interface Trouble {
@@ -31,6 +29,29 @@ export interface FaultPlan {
   readonly startOver: number | undefined;
 }
 
+/** Makes a trouble be for these targets and not be for others. The local chain has no two sides: any target will do. */
+const EFFECTS: Readonly<Record<Kind, (world: SimWorld, targets: readonly number[]) => void>> = {
+  "remote down": (world, targets) => setRemotes(world, "down", targets),
+  "remote hangs": (world, targets) => setRemotes(world, "hangs", targets),
+  "remote lags": (world, targets) => setRemotes(world, "lags", targets),
+  "local down": ({ local }, targets) => local.set("down", targets.length > 0),
+  "no events": ({ local }, targets) => local.set("no-events", targets.length > 0),
+  "events shuffled": ({ local }, targets) => local.set("events-shuffled", targets.length > 0),
+  "full blocks": ({ local }, targets) => local.set("full-blocks", targets.length > 0),
+  "loses transactions": ({ local }, targets) => local.set("loses-txs", targets.length > 0),
+  "no funds": ({ local }, targets) => local.set("no-funds", targets.length > 0),
+  "contract refuses": ({ local }, targets) => {
+    for (const { id, type } of local.registered())
+      if (type === "kv") local.reject(id, targets.includes(Number(id % 5n)));
+  },
+};
+
+function setRemotes({ remotes }: SimWorld, fault: RemoteFault, targets: readonly number[]): void {
+  for (const [index, remote] of remotes.entries()) remote.set(fault, targets.includes(index));
+}
+
+const KINDS = Object.keys(EFFECTS).filter((kind): kind is Kind => kind in EFFECTS);
+
 /** Draws a plan. */
 export function drawPlan({ random }: SimWorld, seconds: number): FaultPlan {
   const troubles = Array.from({ length: 3 + random.int(8) }, (): Trouble => {
@@ -43,61 +64,19 @@ export function drawPlan({ random }: SimWorld, seconds: number): FaultPlan {
 
 /** Makes true what the plan says about this second, and now and then registers, changes or removes a query. */
 export function applyPlan(world: SimWorld, plan: FaultPlan, second: number): void {
-  for (const kind of KINDS) {
-    for (const target of [0, 1]) {
-      const isOn = plan.troubles.some(
-        (one) => one.kind === kind && one.target === target && one.from <= second && second < one.to,
-      );
-      apply(world, { kind, target, isOn });
-    }
-  }
+  const now = plan.troubles.filter(({ from, to }) => from <= second && second < to);
+  for (const kind of KINDS)
+    EFFECTS[kind](
+      world,
+      now.filter((one) => one.kind === kind).map(({ target }) => target),
+    );
   if (plan.startOver === second) startOver(world);
   changeQueries(world);
 }
 
 /** Ends all troubles. */
 export function endTroubles(world: SimWorld): void {
-  applyPlanOff(world);
-}
-
-function applyPlanOff(world: SimWorld): void {
-  for (const kind of KINDS) for (const target of [0, 1]) apply(world, { kind, target, isOn: false });
-}
-
-function apply(
-  world: SimWorld,
-  { kind, target, isOn }: { readonly kind: Kind; readonly target: number; readonly isOn: boolean },
-): void {
-  const { local, remotes } = world;
-  const remote = remotes[target];
-  switch (kind) {
-    case "remote down":
-      return remote?.set("down", isOn);
-    case "remote hangs":
-      return remote?.set("hangs", isOn);
-    case "remote lags":
-      return remote?.set("lags", isOn);
-    case "contract refuses":
-      for (const { id, type } of local.registered())
-        if (type === "kv" && id % 5n === BigInt(target)) local.reject(id, isOn);
-      return;
-  }
-  // The local chain has no two sides: one of the two drawn targets is enough.
-  if (target === 1) return;
-  switch (kind) {
-    case "local down":
-      return local.set("down", isOn);
-    case "no events":
-      return local.set("no-events", isOn);
-    case "events shuffled":
-      return local.set("events-shuffled", isOn);
-    case "full blocks":
-      return local.set("full-blocks", isOn);
-    case "loses transactions":
-      return local.set("loses-txs", isOn);
-    case "no funds":
-      return local.set("no-funds", isOn);
-  }
+  for (const kind of KINDS) EFFECTS[kind](world, []);
 }
 
 function startOver({ local, remotes }: SimWorld): void {

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { queryChangeSubscriptions, queryChanges } from "../../../src/relayer/query-events.ts";
 import { answered, failed, isDue, refreshed } from "../../../src/relayer/query-state.ts";
 import { isNewer, isServed } from "../../../src/relayer/registered-query.ts";
-import { revisionOf } from "../../../src/relayer/client-update.ts";
 import { sampleQuery, sampleState } from "./samples.ts";
 
 const backoff = { minMs: 100, baseMs: 1_000, maxMs: 8_000 };
@@ -132,12 +131,5 @@ describe("queryChanges", () => {
       "tm.event='Tx' AND mychain.module='interchainqueries' AND mychain.action='query_updated'",
       "tm.event='Tx' AND mychain.module='interchainqueries' AND mychain.action='query_removed'",
     ]);
-  });
-});
-
-describe("revisionOf", () => {
-  it("reads the ending of a chain id as IBC does", () => {
-    const ids = ["test-2", "neutron-1", "a-b-12", "chain", "chain-0", "chain-01", "-1", "a--1"];
-    expect(ids.map(revisionOf)).toEqual([2n, 1n, 12n, 0n, 0n, 0n, 0n, 0n]);
   });
 });

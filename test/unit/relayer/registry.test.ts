@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { ClientError } from "../../../src/client/errors.ts";
+import { answered, failed } from "../../../src/relayer/query-state.ts";
+import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
+import { createRegistry } from "../../../src/relayer/registry.ts";
+import { sampleQuery } from "./samples.ts";
+
+const signal = new AbortController().signal;
+const filter = { connectionIds: ["connection-0"], owners: [], queryIds: [], types: ["kv", "tx"] as const };
+const updated = { action: "query_updated", connectionId: "connection-0" } as const;
+
+function abci(log: string): ClientError {
+  return new ClientError(
+    { code: "abci", path: "/q", abciCode: 1100, codespace: "interchainqueries", log },
+    log,
+  );
+}
+
+/** A registry over a list of queries that the test may change. */
+function setUp(initial: readonly RegisteredQuery[]) {
+  const chain = new Map(initial.map((query) => [query.id, query]));
+  const gone: bigint[] = [];
+  const registry = createRegistry(filter, {
+    local: {
+      registeredQueries: async () => [...chain.values()],
+      registeredQuery: async (id) => {
+        const query = chain.get(id);
+        if (query === undefined) throw abci(`invalid query id: there is no query with id: ${id}`);
+        return query;
+      },
+    },
+    localHeight: () => 50n,
+    onGone: (id) => void gone.push(id),
+  });
+  const ids = (): readonly bigint[] => registry.states().map(({ query }) => query.id);
+  const state = (id: bigint) => {
+    const found = registry.states().find(({ query }) => query.id === id);
+    if (found === undefined) throw new Error(`query ${id} is not there`);
+    return found;
+  };
+  return { chain, gone, registry, ids, state };
+}
+
+describe("the registry", () => {
+  it("has what the chain has, and says what is gone from it", async () => {
+    const { chain, gone, registry, ids } = setUp([sampleQuery({ id: 1n }), sampleQuery({ id: 2n })]);
+    await registry.reload(signal);
+    expect(ids()).toEqual([1n, 2n]);
+    chain.delete(1n);
+    await registry.reload(signal);
+    expect([ids(), gone]).toEqual([[2n], [1n]]);
+  });
+
+  it("follows events, one removal told once", async () => {
+    const { chain, gone, registry, ids } = setUp([]);
+    chain.set(5n, sampleQuery({ id: 5n }));
+    expect(await registry.apply({ ...updated, queryId: 5n }, signal)).toBe(true);
+    expect(ids()).toEqual([5n]);
+    const removal = { action: "query_removed", connectionId: "connection-0", queryId: 5n } as const;
+    expect(await registry.apply(removal, signal)).toBe(true);
+    expect(await registry.apply(removal, signal)).toBe(true);
+    expect([ids(), gone]).toEqual([[], [5n]]);
+  });
+
+  it("leaves the queries of other connections alone", async () => {
+    const { chain, registry, ids } = setUp([]);
+    chain.set(5n, sampleQuery({ id: 5n, connectionId: "connection-9" }));
+    await registry.apply({ ...updated, queryId: 5n }, signal);
+    await registry.apply({ ...updated, connectionId: "connection-9", queryId: 5n }, signal);
+    expect(ids()).toEqual([]);
+  });
+
+  it("says so when the chain does not have what an event told, and throws other faults", async () => {
+    const { registry } = setUp([]);
+    expect(await registry.apply({ ...updated, queryId: 8n }, signal)).toBe(false);
+    const broken = createRegistry(filter, {
+      local: {
+        registeredQueries: async () => [],
+        registeredQuery: async () => {
+          throw abci("out of gas");
+        },
+      },
+      localHeight: () => 0n,
+      onGone: () => {},
+    });
+    await expect(broken.apply({ ...updated, queryId: 8n }, signal)).rejects.toThrow("out of gas");
+  });
+
+  it("does not bring back a query that was removed while its result was under way", async () => {
+    const { chain, registry, ids, state } = setUp([sampleQuery({ id: 1n })]);
+    await registry.reload(signal);
+    const before = state(1n);
+    chain.clear();
+    await registry.reload(signal);
+    registry.replace(before, answered(before, { localHeight: 9n, remote: undefined }));
+    expect(ids()).toEqual([]);
+  });
+
+  it("tries a question at once that changed while its result was under way", async () => {
+    const { chain, registry, state } = setUp([sampleQuery({ id: 1n })]);
+    await registry.reload(signal);
+    const before = state(1n);
+    chain.set(1n, sampleQuery({ id: 1n, updatePeriod: 77n }));
+    await registry.reload(signal);
+    const at = { nowMs: 0, backoff: { minMs: 1, baseMs: 1, maxMs: 1 }, random: () => 0 };
+    registry.replace(before, failed(before, { code: "rejected", reason: "old" }, at));
+    expect(state(1n)).toMatchObject({ failures: 0, fault: undefined, query: { updatePeriod: 77n } });
+  });
+});

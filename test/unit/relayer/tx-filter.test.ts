@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { matches, parseTxFilter, searchText, type TxCondition } from "../../../src/relayer/tx-filter.ts";
+
+const range = { from: 5n, to: 90n };
+const RANGE = "tx.height>=5 AND tx.height<=90";
+
+function parsed(filter: unknown): readonly TxCondition[] {
+  const result = parseTxFilter(JSON.stringify(filter));
+  if (!result.ok) throw new Error(result.fault);
+  return result.value;
+}
+
+const tx = (attributes: Readonly<Record<string, string>>, type = "transfer") => ({
+  height: 7n,
+  hash: "AB",
+  events: [{ type, attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })) }],
+});
+
+describe("parseTxFilter", () => {
+  it("takes operators and names in any case, text and whole numbers, and null as the empty filter", () => {
+    expect(parsed([{ field: "transfer.recipient", op: "Eq", value: "bob" }])).toEqual([
+      { field: "transfer.recipient", op: "=", value: "bob" },
+    ]);
+    expect(parsed([{ FIELD: "a.b", Op: "GTE", value: 3 }])).toEqual([{ field: "a.b", op: ">=", value: 3n }]);
+    expect(parsed([])).toEqual([]);
+    expect(parsed(null)).toEqual([]);
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["no list", '{"field":"a.b"}'],
+    ["an unknown operator", '[{"field":"a.b","op":"ne","value":1}]'],
+    ["an operator that objects have by nature", '[{"field":"a.b","op":"toString","value":1}]'],
+    ["a fraction", '[{"field":"a.b","op":"gt","value":1.5}]'],
+    ["a value of another kind", '[{"field":"a.b","op":"eq","value":true}]'],
+    ["no field", '[{"op":"eq","value":1}]'],
+    ["an item that is no object", "[3]"],
+  ])("refuses %s", (_what, text) => {
+    expect(parseTxFilter(text).ok).toBe(false);
+  });
+
+  it("says which condition is wrong", () => {
+    expect(parseTxFilter('[{"field":"a.b","op":"eq","value":1},{}]')).toEqual({
+      ok: false,
+      fault: "condition 1 of the filter is not {field, op, value}",
+    });
+  });
+});
+
+describe("searchText", () => {
+  it("quotes text, leaves numbers bare", () => {
+    const conditions = parsed([
+      { field: "transfer.recipient", op: "eq", value: "bob" },
+      { field: "transfer.amount", op: "gt", value: 10 },
+      { field: "transfer.amount", op: "lte", value: "20" },
+    ]);
+    expect(searchText(conditions, range)).toBe(
+      `${RANGE} AND transfer.recipient='bob' AND transfer.amount>10 AND transfer.amount<=20`,
+    );
+  });
+
+  it.each<readonly [string, unknown]>([
+    ["a quote in the value", { field: "a.b", op: "eq", value: "it's" }],
+    ["a line break in the value", { field: "a.b", op: "eq", value: "a\nb" }],
+    ["text under an order", { field: "a.b", op: "gt", value: "abc" }],
+    ["a negative number", { field: "a.b", op: "gt", value: -1 }],
+    ["a field that is no tag", { field: "AND", op: "eq", value: 1 }],
+    ["a field with a space", { field: "a.b c", op: "eq", value: 1 }],
+    ["a field that begins with a digit", { field: "1a.b", op: "eq", value: 1 }],
+    ["a second bound on the height", { field: "tx.height", op: "gt", value: 1 }],
+  ])("leaves out %s, which would spoil the whole query", (_what, condition) => {
+    expect(searchText(parsed([condition]), range)).toBe(RANGE);
+  });
+
+  it("never exceeds 512 characters, and holds as much of 32 conditions as fits", () => {
+    const filter = Array.from({ length: 32 }, (_, index) => ({
+      field: `some.attribute${index}`,
+      op: "eq",
+      value: "x".repeat(20),
+    }));
+    const text = searchText(parsed(filter), range);
+    expect(text.length).toBeLessThanOrEqual(512);
+    expect(text.length).toBeGreaterThan(440);
+    const condition = fc.record({
+      field: fc.string({ minLength: 1, maxLength: 60 }),
+      op: fc.constantFrom("eq", "gt", "lt"),
+      value: fc.oneof(fc.string({ maxLength: 300 }), fc.integer()),
+    });
+    fc.assert(
+      fc.property(fc.array(condition, { maxLength: 32 }), (all) => {
+        expect(searchText(parsed(all), range).length).toBeLessThanOrEqual(512);
+      }),
+    );
+  });
+});
+
+describe("matches", () => {
+  const holds = (op: string, value: string | number, found: string): boolean =>
+    matches(parsed([{ field: "transfer.amount", op, value }]), tx({ amount: found }));
+
+  it.each<readonly [string, string | number, string, boolean]>([
+    ["eq", "bob", "bob", true],
+    ["eq", "bob", "bobby", false],
+    ["eq", 5, "5", true],
+    ["gt", 5, "6", true],
+    ["gt", 5, "5", false],
+    ["gt", 5, "5.5", true],
+    ["gte", 5, "5", true],
+    ["lt", 5, "-3", true],
+    ["lte", 5, "5.0", true],
+    ["gt", 99, "100untrn", true],
+    ["gt", 5, "abc", false],
+    ["gt", "abc", "abd", false],
+    ["gt", 1, "340282366920938463463374607431768211456", true],
+    ["lt", "10", "9", true],
+  ])("%s %s against %s: %s", (op, value, found, expected) => {
+    expect(holds(op, value, found)).toBe(expected);
+  });
+
+  it("wants every condition, by whichever event", () => {
+    const conditions = parsed([
+      { field: "transfer.recipient", op: "eq", value: "bob" },
+      { field: "message.action", op: "eq", value: "send" },
+    ]);
+    const both = {
+      ...tx({ recipient: "bob" }),
+      events: [...tx({ recipient: "bob" }).events, ...tx({ action: "send" }, "message").events],
+    };
+    expect(matches(conditions, both)).toBe(true);
+    expect(matches(conditions, tx({ recipient: "bob" }))).toBe(false);
+    expect(matches([], tx({}))).toBe(true);
+  });
+
+  it("knows the tags of a transaction as a whole", () => {
+    expect(matches(parsed([{ field: "tx.height", op: "gte", value: 7 }]), tx({}))).toBe(true);
+    expect(matches(parsed([{ field: "tx.height", op: "gt", value: 7 }]), tx({}))).toBe(false);
+    expect(matches(parsed([{ field: "tx.hash", op: "eq", value: "AB" }]), tx({}))).toBe(true);
+  });
+});
