@@ -27,6 +27,7 @@ interface Layer {
   sorted: readonly KeyText[] | undefined;
 }
 
+/** Layers of the stores made here. Not a property: a copy of a store with another method must not pass for the store. */
 const layers = new WeakMap<KVStore, Layer>();
 
 /** Puts an empty layer above `parent`. Reads cost a map look-up more; an iteration sorts the pending keys once. */
@@ -66,7 +67,15 @@ function findPending(top: Layer, text: KeyText): Pending | undefined {
   return undefined;
 }
 
+/** Up to this length a text is quicker to put together than to ask the engine for. */
+const SHORT_KEY = 12;
+
 function keyText(key: Uint8Array): KeyText {
+  if (key.length <= SHORT_KEY) {
+    let text = "";
+    for (let at = 0; at < key.length; at++) text += String.fromCharCode(key[at] ?? 0);
+    return text;
+  }
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
 }
 

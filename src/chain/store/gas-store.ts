@@ -9,14 +9,30 @@ const WRITE_COST_FLAT = 2000n;
 const WRITE_COST_PER_BYTE = 30n;
 const ITERATE_NEXT_COST_FLAT = 30n;
 
+/** Costs of lengths below this are put together once: big numbers made for every access cost more than the access. */
+const COMMON_LENGTHS = 512;
+const READ_COSTS = Array.from({ length: COMMON_LENGTHS }, (_, length) => READ_COST_PER_BYTE * BigInt(length));
+const WRITE_COSTS = Array.from(
+  { length: COMMON_LENGTHS },
+  (_, length) => WRITE_COST_PER_BYTE * BigInt(length),
+);
+
+function readCost(bytes: Uint8Array): bigint {
+  return READ_COSTS[bytes.length] ?? READ_COST_PER_BYTE * BigInt(bytes.length);
+}
+
+function writeCost(bytes: Uint8Array): bigint {
+  return WRITE_COSTS[bytes.length] ?? WRITE_COST_PER_BYTE * BigInt(bytes.length);
+}
+
 /** A view of a store that charges gas as the SDK's `gaskv` with its default `KVGasConfig`. */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return {
     get: (key) => {
       gas.consume(READ_COST_FLAT, "ReadFlat");
       const value = parent.get(key);
-      gas.consume(READ_COST_PER_BYTE * BigInt(key.length), "ReadPerByte");
-      if (value !== undefined) gas.consume(READ_COST_PER_BYTE * BigInt(value.length), "ReadPerByte");
+      gas.consume(readCost(key), "ReadPerByte");
+      if (value !== undefined) gas.consume(readCost(value), "ReadPerByte");
       return value;
     },
     has: (key) => {
@@ -25,8 +41,8 @@ export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
     },
     set: (key, value) => {
       gas.consume(WRITE_COST_FLAT, "WriteFlat");
-      gas.consume(WRITE_COST_PER_BYTE * BigInt(key.length), "WritePerByte");
-      gas.consume(WRITE_COST_PER_BYTE * BigInt(value.length), "WritePerByte");
+      gas.consume(writeCost(key), "WritePerByte");
+      gas.consume(writeCost(value), "WritePerByte");
       parent.set(key, value);
     },
     delete: (key) => {
@@ -58,8 +74,8 @@ function* walk(
 
 function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
   if (at.done !== true) {
-    gas.consume(READ_COST_PER_BYTE * BigInt(at.value[0].length), "ValuePerByte");
-    gas.consume(READ_COST_PER_BYTE * BigInt(at.value[1].length), "ValuePerByte");
+    gas.consume(readCost(at.value[0]), "ValuePerByte");
+    gas.consume(readCost(at.value[1]), "ValuePerByte");
   }
   gas.consume(ITERATE_NEXT_COST_FLAT, "IterNextFlat");
 }

@@ -33,7 +33,13 @@ function mapStore(model: Model): KVStore {
   };
 }
 
-const key = fc.uint8Array({ minLength: 1, maxLength: 2, max: 6 });
+const shortKey = fc.uint8Array({ minLength: 1, maxLength: 2, max: 6 });
+/** Long keys are looked up in another way than short ones; both must sort among each other. */
+const key = fc.oneof(
+  shortKey,
+  shortKey.map((end) => Uint8Array.of(...new Uint8Array(12).fill(3), ...end)),
+  shortKey.map((start) => Uint8Array.of(...start, ...new Uint8Array(40).fill(0xff))),
+);
 const operation = fc.oneof(
   fc.record({ kind: fc.constant("set" as const), key, value: fc.uint8Array({ maxLength: 3 }) }),
   fc.record({ kind: fc.constant("delete" as const), key }),

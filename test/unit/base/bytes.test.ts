@@ -10,6 +10,7 @@ import {
   toBase64,
   toHex,
   uint64BigEndian,
+  utf8,
 } from "../../../src/base/bytes.ts";
 
 describe("hex and base64", () => {
@@ -27,6 +28,21 @@ describe("hex and base64", () => {
     for (const text of ["0", "0x00", "zz", "00 "]) expect(() => fromHex(text)).toThrow("not hex");
     for (const text of ["A", "AA", "AA=", "A-_=", "AAAA=", " AAAA"])
       expect(() => fromBase64(text)).toThrow("not base64");
+  });
+});
+
+describe("UTF-8", () => {
+  it("is that of the platform for texts of every length, ASCII or not", () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 100 }),
+      fc.string({ unit: "binary", maxLength: 100 }),
+      fc.string({ unit: fc.constantFrom("a", "\u007f", "\u0080", "\ud800", "\u{1f600}"), maxLength: 60 }),
+    );
+    fc.assert(
+      fc.property(text, (each) => {
+        expect(utf8(each)).toEqual(new Uint8Array(new TextEncoder().encode(each)));
+      }),
+    );
   });
 });
 
