@@ -21,6 +21,7 @@ import { createLocalQueries } from "./local-queries.ts";
 import { createRelayerMetrics, createRpcObserver } from "./metrics.ts";
 import { queryChangeSubscriptions } from "./query-events.ts";
 import { createRegistry } from "./registry.ts";
+import { createReservesWatch } from "./reserves.ts";
 
 /** A relayer that was put together. */
 export interface Relayer {
@@ -95,16 +96,27 @@ export async function createRelayer(
     { chainId: config.chain.id, client: local },
     ...remotes.map(({ connection, client }) => ({ chainId: connection.chain_id, client })),
   ];
-  return assemble(config, face, context, chains);
+  const reserves = createReservesWatch({
+    local: queries,
+    account: { address: sender.address, denom: config.gas.denom },
+    connectionIds,
+    metrics,
+    ...surroundings(context),
+  });
+  return assemble(config, face, context, { chains, reserves });
 }
 
 function assemble(
   config: RelayerConfig,
   face: ApiDeps,
   context: DaemonContext,
-  chains: readonly { readonly chainId: string; readonly client: PooledChainClient }[],
+  parts: {
+    readonly chains: readonly { readonly chainId: string; readonly client: PooledChainClient }[];
+    readonly reserves: Service;
+  },
 ): Relayer {
   const { engine, journal } = face;
+  const { chains, reserves } = parts;
   const http = createHttpService(
     {
       name: "icq-relayer HTTP",
@@ -119,7 +131,7 @@ function assemble(
     context.logger,
   );
   return {
-    services: [http, check, ...engine.services],
+    services: [http, check, reserves, ...engine.services],
     http,
     status: () => relayerStatus(face),
     close: () => {

@@ -1,5 +1,6 @@
 import type { ChainClient } from "../client/chain-client.ts";
 import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { QueryBalanceRequest, QueryBalanceResponse } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
 import {
   QueryClientStateRequest,
   QueryClientStateResponse,
@@ -48,6 +49,8 @@ export interface LocalQueries {
   readonly consensusTimeNs: (clientId: string, at: RemoteHeight, signal: AbortSignal) => Promise<bigint>;
   /** Heights with a consensus state, in no order that may be relied on. */
   readonly consensusHeights: (clientId: string, signal: AbortSignal) => Promise<readonly RemoteHeight[]>;
+  /** Coins of one denom; 0 for an account that does not exist. */
+  readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;
 }
 
 const PAGE = 100n;
@@ -85,6 +88,14 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
       if (answer.connection !== undefined && answer.connection.clientId !== "")
         return answer.connection.clientId;
       throw new RelayError({ code: "no-client", connectionId }, `connection ${connectionId} names no client`);
+    },
+    balance: async (address, denom, signal) => {
+      const bytes = QueryBalanceRequest.encode({ address, denom }).finish();
+      const { balance } = QueryBalanceResponse.decode(
+        await client.grpcQuery("/cosmos.bank.v1beta1.Query/Balance", bytes, signal),
+      );
+      const amount = balance?.amount ?? "";
+      return /^\d{1,78}$/.test(amount) ? BigInt(amount) : 0n;
     },
     ...clientQueries(client),
   };

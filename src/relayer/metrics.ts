@@ -14,6 +14,8 @@ export interface RelayerMetrics {
   readonly localHeight: Gauge<string>;
   readonly connected: Gauge<string>;
   readonly reloads: Counter<string>;
+  readonly accountBalance: Gauge<"denom">;
+  readonly clientExpiry: Gauge<"connection_id">;
   readonly rpcCalls: Counter<"chain_id" | "method" | "outcome">;
   readonly rpcBytes: Counter<"chain_id" | "direction">;
 }
@@ -81,6 +83,18 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     reloads: new Counter({
       name: "relaywatch_relayer_reloads_total",
       help: "Times that the whole list of queries was read: at start, once a minute, and after lost events.",
+      registers,
+    }),
+    accountBalance: new Gauge({
+      name: "relaywatch_relayer_account_balance",
+      help: "Coins of the account that pays, in the smallest unit. Absent until it was read.",
+      labelNames: ["denom"],
+      registers,
+    }),
+    clientExpiry: new Gauge({
+      name: "relaywatch_relayer_client_expiry_timestamp_seconds",
+      help: "When the connection's client expires unless it is updated before. Absent until it was read.",
+      labelNames: ["connection_id"],
       registers,
     }),
     rpcCalls: new Counter({

@@ -279,6 +279,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
           if (query === undefined) throw new Refusal("invalid query id");
           return query;
         }),
+      balance: (_address, _denom, signal) => answer(signal, () => 1n),
       clientOfConnection: (id, signal) => answer(signal, () => id.replace("connection", "client")),
       clientState: (clientId, signal) =>
         answer(signal, () => {

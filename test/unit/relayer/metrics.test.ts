@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import { createRelayerMetrics, createRpcObserver } from "../../../src/relayer/metrics.ts";
+import { QUERY_FAULT_CODES } from "../../../src/relayer/query-state.ts";
+
+const readme = readFileSync(new URL("../../../daemons/icq-relayer/README.md", import.meta.url), "utf8");
+
+describe("the relayer's metrics", () => {
+  it("are those of the README, with their types and labels", async () => {
+    const registry = new Registry();
+    createRelayerMetrics(registry, ["connection-0"]);
+    const rows = [...readme.matchAll(/^\| `(relaywatch_\w+)` \| (\w+) \| (.*)\|$/gm)];
+    const told = rows.map(([, name, type]) => `${name} ${type}`);
+    const metrics = registry.getMetricsAsArray();
+    expect(metrics).toHaveLength(14);
+    expect(told.toSorted()).toEqual(metrics.map(({ name, type }) => `${name} ${type}`).toSorted());
+    for (const metric of metrics) {
+      const labels: unknown = Reflect.get(metric, "labelNames");
+      const cell = rows.find(([, name]) => name === metric.name)?.[3] ?? "";
+      expect(Array.isArray(labels)).toBe(true);
+      for (const label of Array.isArray(labels) ? labels : [])
+        expect(cell, metric.name).toContain(`\`${label}\``);
+      if (Array.isArray(labels) && labels.length === 0) expect(cell.trim(), metric.name).toBe("");
+    }
+  });
+
+  it("begin at zero for every outcome of every connection", async () => {
+    const registry = new Registry();
+    createRelayerMetrics(registry, ["connection-0", "connection-1"]);
+    const page = await registry.metrics();
+    for (const connection of ["connection-0", "connection-1"]) {
+      for (const outcome of ["included", ...QUERY_FAULT_CODES]) {
+        expect(page).toContain(
+          `relaywatch_relayer_results_total{connection_id="${connection}",outcome="${outcome}"} 0`,
+        );
+      }
+      for (const outcome of ["done", "failed"]) {
+        expect(page).toContain(
+          `relaywatch_relayer_rounds_total{connection_id="${connection}",outcome="${outcome}"} 0`,
+        );
+      }
+      expect(page).toContain(`relaywatch_relayer_batch_results_count{connection_id="${connection}"} 0`);
+    }
+    expect(page).toContain("relaywatch_relayer_reloads_total 0");
+  });
+
+  it("count calls by chain, method and end, bytes by direction", async () => {
+    const registry = new Registry();
+    const observer = createRpcObserver(createRelayerMetrics(registry, []), "local-1");
+    observer.onCall({ endpoint: "e", method: "status", outcome: "ok", durationMs: 1 });
+    observer.onRequest({ endpoint: "e", calls: 1, bytesOut: 10, bytesIn: 20, outcome: "ok" });
+    const page = await registry.metrics();
+    expect(page).toContain(
+      'relaywatch_relayer_rpc_calls_total{chain_id="local-1",method="status",outcome="ok"} 1',
+    );
+    expect(page).toContain('relaywatch_relayer_rpc_bytes_total{chain_id="local-1",direction="sent"} 10');
+    expect(page).toContain('relaywatch_relayer_rpc_bytes_total{chain_id="local-1",direction="received"} 20');
+  });
+});
