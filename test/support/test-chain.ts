@@ -1,6 +1,6 @@
 import { toBase64 } from "../../src/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../src/base/json.ts";
-import type { Application, FinalizeBlockResult } from "../../src/chain/abci.ts";
+import type { Application, FinalizeBlockRequest, FinalizeBlockResult } from "../../src/chain/abci.ts";
 import { type AppOptions, createApp } from "../../src/chain/app.ts";
 import { moduleAddress } from "../../src/chain/runtime/address.ts";
 import type { CommitChanges } from "../../src/chain/store/state-storage.ts";
@@ -26,6 +26,8 @@ export interface TestChain {
   readonly block: (
     ...txs: readonly Uint8Array[]
   ) => FinalizeBlockResult & { readonly changes: CommitChanges };
+  /** What `block` would ask the application for, for a test that runs and commits it itself. */
+  readonly nextRequest: (...txs: readonly Uint8Array[]) => FinalizeBlockRequest;
 }
 
 const GENESIS_NS = 1_790_000_000_000_000_000n;
@@ -79,12 +81,16 @@ export function startTestChain(appState: JsonObject, options: TestChainOptions =
 /** Goes on with an application whose last committed height is this. Blocks are one second apart. */
 export function continueTestChain(app: Application, lastHeight: bigint): TestChain {
   let height = lastHeight;
+  const nextRequest = (...txs: readonly Uint8Array[]): FinalizeBlockRequest => {
+    height += 1n;
+    const timeNs = GENESIS_NS + height * 1_000_000_000n;
+    return { height, timeNs, proposerAddress: PROPOSER, txs, lastCommit: [] };
+  };
   return {
     app,
+    nextRequest,
     block: (...txs) => {
-      height += 1n;
-      const timeNs = GENESIS_NS + height * 1_000_000_000n;
-      const result = app.finalizeBlock({ height, timeNs, proposerAddress: PROPOSER, txs, lastCommit: [] });
+      const result = app.finalizeBlock(nextRequest(...txs));
       return { ...result, changes: app.commit() };
     },
   };

@@ -45,6 +45,22 @@ describe("app hashes", () => {
     expect(new Set(quiet).size).toBe(ROUNDS.length);
   });
 
+  it("depend on nothing that is asked between a block's execution and its commit, which sees the chain as it was", () => {
+    const quiet = hashesOf(startTestChain(GENESIS, OPTIONS), ROUNDS);
+    const busy = startTestChain(GENESIS, OPTIONS);
+    for (const [index, sequence] of ROUNDS.entries()) {
+      const before = { info: busy.app.info(), state: busy.app.exportState() };
+      const { appHash } = busy.app.finalizeBlock(busy.nextRequest(...round(sequence)));
+      expect(busy.app.info()).toEqual(before.info);
+      expect(busy.app.exportState()).toEqual(before.state);
+      const checks = round(sequence).map((tx) => busy.app.checkTx(tx, false).code);
+      expect(checks.filter((code) => code === 0).length).toBe(keys.length);
+      for (const tx of round(sequence)) busy.app.simulate(tx);
+      busy.app.commit();
+      expect(toHex(appHash)).toBe(quiet[index]);
+    }
+  });
+
   it("differ when one transaction differs", () => {
     const [one, other] = [startTestChain(GENESIS, OPTIONS), startTestChain(GENESIS, OPTIONS)];
     const txs = round(0n);
