@@ -42,7 +42,9 @@ function climb(
   const taken: TakenStep[] = [];
   let hash = leafHash;
   let above: KnownRoot | undefined;
-  for (const [index, step] of proof.path.entries()) {
+  for (let index = 0; index < proof.path.length; index++) {
+    const step = proof.path[index];
+    if (step === undefined) break;
     above = memo?.find(proof, index, hash);
     if (above !== undefined) break;
     const height = checkStep(proof, step, index + 1, spec);

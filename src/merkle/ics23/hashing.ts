@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
-import { encodeUvarint } from "../varint.ts";
 import type { ExistenceProof, InnerOp, LeafOp } from "./proof-types.ts";
 
 /*
@@ -33,7 +32,7 @@ export function fromHashText(text: HashText): Buffer {
 function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   const length = end - start;
   if (length > SCRATCH.length) return digest(bytes.subarray(start, end));
-  copyRange(bytes, start, end, 0);
+  copyRange(bytes, start, end, SCRATCH, 0);
   return digest(viewOf(length));
 }
 
@@ -43,9 +42,9 @@ export function sha256Step(bytes: Buffer, step: InnerOp, child: HashText): HashT
   const suffixAt = childAt + HASH_BYTES;
   const length = suffixAt + step.suffixEnd - step.suffixStart;
   if (length > SCRATCH.length) return digest(joinStep(bytes, step, child));
-  copyRange(bytes, step.prefixStart, step.prefixEnd, 0);
-  SCRATCH.write(child, childAt, HASH_BYTES, "latin1");
-  copyRange(bytes, step.suffixStart, step.suffixEnd, suffixAt);
+  copyRange(bytes, step.prefixStart, step.prefixEnd, SCRATCH, 0);
+  writeHash(child, SCRATCH, childAt);
+  copyRange(bytes, step.suffixStart, step.suffixEnd, SCRATCH, suffixAt);
   return digest(viewOf(length));
 }
 
@@ -58,18 +57,23 @@ export function joinStep(bytes: Buffer, step: InnerOp, child: HashText): Buffer 
 /** SHA-256 of a leaf with both specs' operations: prefix, key and the value's SHA-256, the last two with their lengths. */
 export function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   const value = sha256Range(proof.bytes, proof.valueStart, proof.valueEnd);
-  const keyLength = encodeUvarint(proof.keyEnd - proof.keyStart);
-  const prefixLength = leaf.prefixEnd - leaf.prefixStart;
-  const keyAt = prefixLength + keyLength.length;
-  const valueAt = keyAt + proof.keyEnd - proof.keyStart;
-  const length = valueAt + 1 + HASH_BYTES;
-  const target = length > SCRATCH.length ? Buffer.alloc(length) : viewOf(length);
-  proof.bytes.copy(target, 0, leaf.prefixStart, leaf.prefixEnd);
-  target.set(keyLength, prefixLength);
-  proof.bytes.copy(target, keyAt, proof.keyStart, proof.keyEnd);
-  target[valueAt] = HASH_BYTES;
-  target.write(value, valueAt + 1, HASH_BYTES, "latin1");
-  return digest(target);
+  const keyBytes = proof.keyEnd - proof.keyStart;
+  const prefixBytes = leaf.prefixEnd - leaf.prefixStart;
+  const length = prefixBytes + uvarintLength(keyBytes) + keyBytes + 1 + HASH_BYTES;
+  const target = length > SCRATCH.length ? Buffer.alloc(length) : SCRATCH;
+  copyRange(proof.bytes, leaf.prefixStart, leaf.prefixEnd, target, 0);
+  const keyAt = writeUvarint(keyBytes, target, prefixBytes);
+  copyRange(proof.bytes, proof.keyStart, proof.keyEnd, target, keyAt);
+  target[keyAt + keyBytes] = HASH_BYTES;
+  writeHash(value, target, keyAt + keyBytes + 1);
+  return digest(target === SCRATCH ? viewOf(length) : target);
+}
+
+/** Whether a hash text is these bytes. */
+export function isHashText(text: HashText, bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+  if (text.length !== end - start) return false;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) !== bytes[start + at]) return false;
+  return true;
 }
 
 function digest(bytes: Uint8Array): HashText {
@@ -80,11 +84,31 @@ function viewOf(length: number): Buffer {
   return VIEWS[length] ?? NOTHING;
 }
 
-/** Short ranges are copied by hand: calling into the runtime costs more than 24 bytes do. */
-function copyRange(bytes: Buffer, start: number, end: number, target: number): void {
-  if (end - start > 24) {
-    bytes.copy(SCRATCH, target, start, end);
+/** Short ranges are copied by hand: calling into the runtime costs more than 64 bytes do. */
+function copyRange(bytes: Buffer, start: number, end: number, target: Buffer, targetStart: number): void {
+  if (end - start > 64) {
+    bytes.copy(target, targetStart, start, end);
     return;
   }
-  for (let from = start, to = target; from < end; from++, to++) SCRATCH[to] = bytes[from] ?? 0;
+  for (let from = start, to = targetStart; from < end; from++, to++) target[to] = bytes[from] ?? 0;
+}
+
+/** Writes a hash of 32 bytes; by hand, for the same reason. */
+function writeHash(text: HashText, target: Buffer, start: number): void {
+  for (let at = 0; at < HASH_BYTES; at++) target[start + at] = text.charCodeAt(at);
+}
+
+function uvarintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length += 1;
+  return length;
+}
+
+/** Writes an unsigned varint, and gives the position behind it. */
+function writeUvarint(value: number, target: Buffer, start: number): number {
+  let at = start;
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) target[at++] = (rest % 0x80) + 0x80;
+  target[at++] = rest;
+  return at;
 }

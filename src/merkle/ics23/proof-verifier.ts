@@ -71,8 +71,11 @@ export function verifyMany(root: Uint8Array, items: readonly ProofItem[]): reado
 function createIdentityFinder(): RootFinder {
   const known = new WeakMap<ExistenceProof, Result<HashText, string>>();
   return (proof, spec) => {
-    const root = known.get(proof) ?? conformingRoot(proof, spec);
-    known.set(proof, root);
+    let root = known.get(proof);
+    if (root === undefined) {
+      root = conformingRoot(proof, spec);
+      known.set(proof, root);
+    }
     return root;
   };
 }

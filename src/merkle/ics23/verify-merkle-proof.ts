@@ -3,9 +3,10 @@ import { bad, good, type Result } from "../../base/result.ts";
 import { calculateRoot } from "./calculate.ts";
 import { conformingRoot, createRememberingFinder, type RootFinder } from "./conforming-root.ts";
 import { goString, upperHex } from "./go-text.ts";
-import { fromHashText, type HashText, toHashText } from "./hashing.ts";
+import { fromHashText, type HashText, isHashText } from "./hashing.ts";
+import { equalRange } from "./compare-range.ts";
 import { invalidMerkleProof, invalidProof, type ProofFault } from "./proof-fault.ts";
-import { type ProofSpec, SDK_SPECS } from "./proof-spec.ts";
+import { SDK_SPECS } from "./proof-spec.ts";
 import type { CommitmentProof, ExistenceProof, MerkleProof, NonExistenceProof } from "./proof-types.ts";
 import { rootWithoutKey } from "./verify-absence.ts";
 
@@ -39,7 +40,7 @@ export function verifyMembership(
   const fault = checkArguments(claim);
   if (fault !== undefined) return bad(fault);
   if (value.length === 0) return bad(invalidProof("empty-value", "empty value in membership proof"));
-  return verifyChain(claim, toHashText(value), 0, finders);
+  return verifyChain(claim, value, 0, finders);
 }
 
 /**
@@ -76,56 +77,60 @@ function checkArguments(claim: Claim): ProofFault | undefined {
 }
 
 /** From proof `first` on, each shows the root that the one before it led to; the last root is the app hash. */
-function verifyChain(claim: Claim, firstValue: HashText, first: 0 | 1, finders: RootFinders): ProofVerdict {
+function verifyChain(
+  claim: Claim,
+  firstValue: Uint8Array | HashText,
+  first: 0 | 1,
+  finders: RootFinders,
+): ProofVerdict {
   let value = firstValue;
-  for (const [index, spec] of SDK_SPECS.entries()) {
-    if (index < first) continue;
-    const proof = claim.proof[index];
-    const key = index === 0 ? claim.key : utf8(claim.store);
-    const subroot = verifyLink({ proof, key, value, index, spec, claim }, finders[index] ?? conformingRoot);
+  for (let index = first; index < SDK_SPECS.length; index++) {
+    const subroot = verifyLink(claim, value, index, finders);
     if (!subroot.ok) return subroot;
     value = subroot.value;
   }
-  if (value === toHashText(claim.root)) return good(undefined);
-  return bad(
-    invalidProof(
-      "wrong-root",
-      `proof did not commit to expected root: ${upperHex(claim.root)}, got: ${hexText(value)}. Please ensure proof was submitted with correct proofHeight and to the correct chain.`,
-    ),
-  );
+  return isValue(value, claim.root, 0, claim.root.length) ? VERIFIED : bad(wrongRoot(claim.root, value));
 }
 
-interface Link {
-  readonly claim: Claim;
-  readonly proof: CommitmentProof | undefined;
-  readonly key: Uint8Array;
-  readonly value: HashText;
-  readonly index: number;
-  readonly spec: ProofSpec;
-}
+const VERIFIED: ProofVerdict = good(undefined);
 
-function verifyLink(link: Link, findRoot: RootFinder): Result<HashText, ProofFault> {
-  const { proof, index } = link;
-  if (proof?.kind === "nonexist") return bad(invalidProof("wrong-kind", absenceProven(link)));
+/** Whether proof `index` shows the value under its key; gives the root that it leads to. */
+function verifyLink(
+  claim: Claim,
+  value: Uint8Array | HashText,
+  index: 0 | 1,
+  finders: RootFinders,
+): Result<HashText, ProofFault> {
+  const proof = claim.proof[index];
+  if (proof?.kind === "nonexist") return bad(invalidProof("wrong-kind", absenceProven(claim, index)));
   if (proof?.kind !== "exist") return bad(invalidProof("wrong-kind", unexpectedType(proof)));
-  const root = findRoot(proof.exist, link.spec);
-  const detail = root.ok ? differs(proof.exist, link.key, link.value) : root.fault;
+  const key = index === 0 ? claim.key : utf8(claim.store);
+  const root = finders[index](proof.exist, SDK_SPECS[index]);
+  const detail = root.ok ? differs(proof.exist, key, value) : root.fault;
   if (root.ok && detail === undefined) return root;
   const calculated = calculateRoot(proof);
   const text = calculated.ok
-    ? `chained membership proof failed to verify membership of value: ${hexText(link.value)} in subroot ${hexText(calculated.value)} at index ${index}. Please ensure the path and value are both correct.`
+    ? `chained membership proof failed to verify membership of value: ${hexText(value)} in subroot ${hexText(calculated.value)} at index ${index}. Please ensure the path and value are both correct.`
     : `could not calculate proof root at index ${index}, merkle tree may be empty. ${calculated.fault}`;
   return bad(invalidProof("not-member", text, detail));
 }
 
-function differs(proof: ExistenceProof, key: Uint8Array, value: HashText): string | undefined {
-  const { bytes } = proof;
-  if (bytes.compare(key, 0, key.length, proof.keyStart, proof.keyEnd) !== 0) {
-    return "provided key doesn't match proof";
-  }
-  return bytes.toString("latin1", proof.valueStart, proof.valueEnd) === value
-    ? undefined
-    : "provided value doesn't match proof";
+function differs(proof: ExistenceProof, key: Uint8Array, value: Uint8Array | HashText): string | undefined {
+  const { bytes, keyStart, keyEnd, valueStart, valueEnd } = proof;
+  if (!equalRange(key, bytes, keyStart, keyEnd)) return "provided key doesn't match proof";
+  return isValue(value, bytes, valueStart, valueEnd) ? undefined : "provided value doesn't match proof";
+}
+
+/** Whether the range of `bytes` is the value, which is a hash above the lowest tree. */
+function isValue(value: Uint8Array | HashText, bytes: Uint8Array, start: number, end: number): boolean {
+  return typeof value === "string"
+    ? isHashText(value, bytes, start, end)
+    : equalRange(value, bytes, start, end);
+}
+
+function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFault {
+  const text = `proof did not commit to expected root: ${upperHex(expected)}, got: ${hexText(value)}. Please ensure proof was submitted with correct proofHeight and to the correct chain.`;
+  return invalidProof("wrong-root", text);
 }
 
 function absenceFault(
@@ -143,8 +148,8 @@ function absenceFault(
   return invalidProof(besideNothing ? "empty-neighbour" : "not-absent", text, detail);
 }
 
-function absenceProven({ claim, index }: Link): string {
-  const path = `{[${claim.store} ${goString(claim.key)}]}`;
+function absenceProven({ store, key }: Claim, index: number): string {
+  const path = `{[${store} ${goString(key)}]}`;
   return `chained membership proof contains nonexistence proof at index ${index}. If this is unexpected, please ensure that proof was queried from a height that contained the value in store and was queried with the correct key. The key used: ${path}`;
 }
 
@@ -153,6 +158,6 @@ function unexpectedType(proof: CommitmentProof | undefined): string {
   return `expected proof type: *ics23.CommitmentProof_Exist, got: *ics23.CommitmentProof_${type}`;
 }
 
-function hexText(hash: HashText): string {
-  return upperHex(fromHashText(hash));
+function hexText(value: Uint8Array | HashText): string {
+  return upperHex(typeof value === "string" ? fromHashText(value) : value);
 }
