@@ -170,8 +170,11 @@ export function createSimRemote(chainId: string, clock: SimClock): SimRemote {
 }
 
 function noSuchHeight(height: bigint): ClientError {
-  const data = `height ${height} must be less than or equal to the current blockchain height`;
-  return new ClientError({ code: "rpc", endpoint: "sim", method: "commit", rpcCode: -32603, data }, data);
+  return rpcFault("commit", `height ${height} must be less than or equal to the current blockchain height`);
+}
+
+function rpcFault(method: string, data: string): ClientError {
+  return new ClientError({ code: "rpc", endpoint: "sim", method, rpcCode: -32603, data }, data);
 }
 
 function toResult({ code, bytes }: SimTx) {
@@ -229,7 +232,7 @@ function cometAnswer(method: string, params: unknown, chain: CometChain): unknow
 
 function search(query: string, page: number, perPage: number, chain: CometChain): unknown {
   const match = /^tx\.height>=(\d+) AND tx\.height<=(\d+) AND transfer\.recipient='(\w+)'$/.exec(query);
-  if (match === null) throw new Error(`unexpected search ${query}`);
+  if (match === null) throw rpcFault("tx_search", `the index does not know ${query}`);
   const [, from = "", to = "", recipient = ""] = match;
   const found: unknown[] = [];
   for (let at = BigInt(from); at <= BigInt(to) && at <= chain.visible(); at++) {

@@ -3,7 +3,7 @@ import { supervise } from "../../../src/base/service.ts";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { createHeightSignal } from "../../../src/relayer/height-signal.ts";
-import { openJournal } from "../../../src/relayer/journal.ts";
+import { type Journal, openJournal } from "../../../src/relayer/journal.ts";
 import { createRelayerMetrics } from "../../../src/relayer/metrics.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry.ts";
 import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
@@ -26,7 +26,10 @@ export interface SimWorld {
   readonly remotes: readonly SimRemote[];
   readonly engine: Engine;
   readonly registry: Registry;
+  readonly journal: Journal;
   readonly log: readonly SimLogLine[];
+  /** Hashes of transactions that no client can prove. */
+  readonly beyondProof: ReadonlySet<string>;
   /** Lets seconds pass: each chain makes a block in each. `each` runs before each second. */
   readonly run: (seconds: number, each?: (second: number) => void) => Promise<void>;
   /** Whether the remote chains' users send transactions. */
@@ -45,11 +48,15 @@ export async function startWorld(seed: number, connections = 2): Promise<SimWorl
   const remotes = Array.from({ length: connections }, (_, index) =>
     createSimRemote(`remote-${index + 1}`, clock),
   );
-  for (let blocks = 0; blocks < 5; blocks++) for (const remote of remotes) remote.tick([]);
+  // Transactions before the client's first consensus state: nothing can prove them.
+  for (const remote of remotes) {
+    for (const txs of [1, 1, 1, 0, 0]) remote.tick(txs === 0 ? [] : [["bob", 0]]);
+  }
+  const beyondProof = new Set(remotes.flatMap((remote) => remote.succeeded("bob")));
   const local = createSimLocal(remotes, clock, random);
   for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
   const log: SimLogLine[] = [];
-  const { engine, registry, stop } = startRelayer({ local, remotes, clock, random, log });
+  const { engine, registry, journal, stop } = startRelayer({ local, remotes, clock, random, log });
   let hasTraffic = true;
   const traffic = (): readonly (readonly [string, number])[] => {
     if (!hasTraffic || !random.chance(0.4)) return [];
@@ -78,6 +85,8 @@ export async function startWorld(seed: number, connections = 2): Promise<SimWorl
     remotes,
     engine,
     registry,
+    journal,
+    beyondProof,
     log,
     run,
     setTraffic: (isOn) => {
@@ -100,8 +109,11 @@ function registerQueries(local: SimLocal, connectionId: string): void {
     updatePeriod: 1n,
     keys: [{ path: "nosuch", key: bankKey(0) }],
   });
-  const transactionsFilter = JSON.stringify([{ field: "transfer.recipient", op: "Eq", value: "bob" }]);
-  local.register({ type: "tx", connectionId, updatePeriod: 2n, transactionsFilter });
+  // The node refuses the search of the first one, and the second is no filter; the third has to live beside them.
+  for (const field of ["unknown.tag", "", "transfer.recipient"]) {
+    const transactionsFilter = JSON.stringify([{ field, op: "Eq", value: "bob" }]);
+    local.register({ type: "tx", connectionId, updatePeriod: 2n, transactionsFilter });
+  }
 }
 
 interface RelayerParts {
@@ -112,7 +124,7 @@ interface RelayerParts {
   readonly log: SimLogLine[];
 }
 
-function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry" | "stop"> {
+function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry" | "journal" | "stop"> {
   const { local, remotes, clock, random } = parts;
   const connectionIds = remotes.map((_remote, index) => `connection-${index}`);
   const metrics = createRelayerMetrics(new MetricsRegistry(), connectionIds);
@@ -153,6 +165,7 @@ function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry"
   return {
     engine,
     registry,
+    journal,
     stop: async () => {
       stop.abort(new Error("the simulation is over"));
       await clock.runUntil(clock.nowMs());

@@ -26,11 +26,13 @@ function stale(world: SimWorld, connectionId?: string): readonly string[] {
 function missingTransactions(world: SimWorld): readonly string[] {
   return world.local
     .registered()
-    .filter(({ type }) => type === "tx")
+    .filter(({ transactionsFilter }) => transactionsFilter.includes("transfer.recipient"))
     .flatMap(({ id, connectionId }) => {
       const remote = world.remotes[Number(connectionId.replace("connection-", ""))];
       const done = new Set(world.local.delivered(id));
-      return (remote?.succeeded("bob") ?? []).filter((hash) => !done.has(hash));
+      return (remote?.succeeded("bob") ?? []).filter(
+        (hash) => !done.has(hash) && !world.beyondProof.has(hash),
+      );
     });
 }
 
@@ -85,6 +87,8 @@ describe("one dead connection among many", () => {
       ({ message, fields }) => message === "round failed" && fields["connectionId"] === "connection-1",
     );
     expect(told).toHaveLength(1);
+    const putAside = world.journal.unsuccessful().map(({ hash }) => hash);
+    expect(new Set(putAside)).toEqual(world.beyondProof);
     expect(world.engine.laneFaults().get("connection-1")).toBeDefined();
     expect(world.engine.laneFaults().get("connection-0")).toBeUndefined();
     for (const remote of world.remotes) remote.set(fault, false);
@@ -94,7 +98,11 @@ describe("one dead connection among many", () => {
       connections - 1,
     );
     expect(world.local.violations()).toEqual([]);
+    for (const remote of world.remotes.slice(1)) remote.set(fault, true);
+    await world.run(2);
+    // Simulated time stands still meanwhile: nothing waits for a deadline.
     expect(await world.stop()).toEqual([]);
+    expect(world.clock.sleeping()).toBe(0);
   });
 
   it("leaves no listeners behind on the signals that live as long as the process", () => {
