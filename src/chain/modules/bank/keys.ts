@@ -31,7 +31,7 @@ export function lengthPrefixed(address: Uint8Array): Uint8Array {
 
 /** Keys of balances, without the prefix. */
 export const balanceKeyCodec: Codec<BalanceKey> = {
-  encode: ({ address, denom }) => concat(lengthPrefixed(address), utf8(denom)),
+  encode: ({ address, denom }) => concat(Uint8Array.of(address.length), address, utf8(denom)),
   decode: (bytes) => {
     const end = 1 + (bytes[0] ?? 0);
     return { address: bytes.slice(1, end), denom: textCodec.decode(bytes.subarray(end)) };
@@ -40,7 +40,7 @@ export const balanceKeyCodec: Codec<BalanceKey> = {
 
 /** Keys of the index of holders, without the prefix. */
 export const holderKeyCodec: Codec<BalanceKey> = {
-  encode: ({ address, denom }) => concat(holdersOf(denom), lengthPrefixed(address)),
+  encode: ({ address, denom }) => concat(utf8(denom), Uint8Array.of(0, address.length), address),
   decode: (bytes) => {
     const end = bytes.indexOf(0);
     return { denom: textCodec.decode(bytes.subarray(0, end)), address: bytes.slice(end + 2) };
