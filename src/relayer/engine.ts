@@ -41,17 +41,17 @@ export interface Engine {
   readonly laneFaults: () => ReadonlyMap<string, string | undefined>;
 }
 
-/** Builds the loops: one that follows the local chain, one for each connection. A slow remote chain delays only its own. */
+const TYPES = ["kv", "tx"] as const;
+
+/**
+ * Builds the loops: one that follows the local chain, and for each connection one for values and one for transactions.
+ * A slow remote chain delays only its own, a slow search no value.
+ */
 export function createEngine(deps: EngineDeps): Engine {
-  const { height } = deps;
-  const faults = new Map<string, string | undefined>(
-    deps.lanes.map((lane) => [lane.connectionId, undefined]),
+  const faults = new Map<string, string | undefined>();
+  const loops = deps.lanes.flatMap((parts) =>
+    TYPES.map((type) => ({ parts, type, name: nameOf(parts, type) })),
   );
-  const loop = {
-    height,
-    tx: deps.tx,
-    onRound: (id: string, fault: string | undefined): void => void faults.set(id, fault),
-  };
   let isLoaded = false;
   const onLoaded = (): void => {
     isLoaded = true;
@@ -63,20 +63,37 @@ export function createEngine(deps: EngineDeps): Engine {
         name: "query registry",
         run: (signal) => followChain({ ...deps, journal: deps.tx.journal, onLoaded }, signal),
       },
-      ...deps.lanes.map((parts) => laneService(parts, loop)),
+      ...loops.map(({ parts, type, name }) => ({
+        name,
+        run: (signal: AbortSignal) =>
+          runLane(
+            toLane(parts, deps.height),
+            { height: deps.height, tx: deps.tx, type, onRound: (fault) => faults.set(name, fault) },
+            signal,
+          ),
+      })),
     ],
-    localHeight: height.now,
+    localHeight: deps.height.now,
     isLoaded: () => isLoaded,
-    laneFaults: () => faults,
+    laneFaults: () =>
+      new Map(
+        deps.lanes.map((parts) => [
+          parts.connectionId,
+          TYPES.map((type) => faults.get(nameOf(parts, type))).find((fault) => fault !== undefined),
+        ]),
+      ),
   };
 }
 
-function laneService(parts: LaneParts, loop: Parameters<typeof runLane>[1]): Service {
-  const lane: Lane = {
+function nameOf({ connectionId }: LaneParts, type: (typeof TYPES)[number]): string {
+  return `${type} lane of ${connectionId}`;
+}
+
+function toLane(parts: LaneParts, height: HeightSignal): Lane {
+  return {
     ...parts,
-    localHeight: loop.height.now,
+    localHeight: height.now,
     client: createClientOfConnection(parts.local, parts.connectionId),
     budget: createBatchBudget(parts.settings.limits),
   };
-  return { name: `lane ${lane.connectionId}`, run: (signal) => runLane(lane, loop, signal) };
 }

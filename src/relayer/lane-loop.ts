@@ -5,21 +5,27 @@ import { FAULT_BACKOFF, faultKind, SILENCE_MS } from "./follow-chain.ts";
 import type { HeightSignal } from "./height-signal.ts";
 import type { Lane } from "./lane.ts";
 import { isDue, type QueryState } from "./query-state.ts";
+import type { RegisteredQuery } from "./registered-query.ts";
 import { runRound } from "./round.ts";
 import type { TxDeps } from "./tx-relay.ts";
 import { runTxRound } from "./tx-round.ts";
+
+/** The kind of queries that a loop answers. */
+type QueryType = RegisteredQuery["type"];
 
 /** What a lane's loop shares with the others. */
 export interface LaneLoopDeps {
   readonly height: HeightSignal;
   readonly tx: TxDeps;
+  /** The queries that this loop answers: a slow search for transactions must not hold up values. */
+  readonly type: QueryType;
   /** Hears of the fault of each round, undefined for a good one. */
-  readonly onRound: (connectionId: string, fault: string | undefined) => void;
+  readonly onRound: (fault: string | undefined) => unknown;
 }
 
 /** Runs a round whenever something of this connection is due; a fault of the connection waits with a growing pause. */
 export async function runLane(lane: Lane, deps: LaneLoopDeps, signal: AbortSignal): Promise<void> {
-  const { connectionId } = lane;
+  const names = { connectionId: lane.connectionId, type: deps.type };
   let failures = 0;
   let lastFault: string | undefined;
   while (!signal.aborted) {
@@ -27,7 +33,7 @@ export async function runLane(lane: Lane, deps: LaneLoopDeps, signal: AbortSigna
     try {
       const ran = await runDue(lane, deps, signal);
       if (ran && lastFault !== undefined)
-        lane.logger.info("connection is in order again", { connectionId, tries: failures });
+        lane.logger.info("connection is in order again", { ...names, tries: failures });
       if (ran) [failures, lastFault] = [0, undefined];
       await deps.height.changed(seen, SILENCE_MS, signal);
     } catch (fault) {
@@ -41,19 +47,16 @@ export async function runLane(lane: Lane, deps: LaneLoopDeps, signal: AbortSigna
 
 /** Answers what is due; false when nothing is. */
 async function runDue(lane: Lane, deps: LaneLoopDeps, signal: AbortSignal): Promise<boolean> {
-  const states = noteStates(lane);
+  const states = noteStates(lane).filter(({ query }) => query.type === deps.type);
   const localHeight = deps.height.now();
   const nowMs = lane.clock.nowMs();
   const due = states.filter((state) => isDue(state, localHeight, nowMs));
   // What was at fault can't be seen any more once nobody asks.
-  if (states.length === 0) deps.onRound(lane.connectionId, undefined);
+  if (states.length === 0) deps.onRound(undefined);
   if (due.length === 0 || localHeight === 0n) return false;
-  const kv = due.filter(({ query }) => query.type === "kv");
-  const tx = due.filter(({ query }) => query.type === "tx");
-  if (kv.length > 0) await runRound(lane, kv, signal);
-  if (tx.length > 0) await runTxRound(lane, deps.tx, tx, signal);
+  await (deps.type === "kv" ? runRound(lane, due, signal) : runTxRound(lane, deps.tx, due, signal));
   lane.metrics.rounds.inc({ connection_id: lane.connectionId, outcome: "done" });
-  deps.onRound(lane.connectionId, undefined);
+  deps.onRound(undefined);
   noteStates(lane);
   return true;
 }
@@ -66,10 +69,11 @@ function noteRoundFault(
 ): void {
   const { connectionId } = lane;
   lane.client.forget();
-  deps.onRound(connectionId, errorText(fault));
+  deps.onRound(errorText(fault));
   lane.metrics.rounds.inc({ connection_id: connectionId, outcome: "failed" });
   lane.logger[isNews ? "warn" : "debug"]("round failed", {
     connectionId,
+    type: deps.type,
     reason: errorText(fault),
     failures,
   });
