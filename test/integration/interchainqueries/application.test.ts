@@ -1,103 +1,27 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../src/base/bytes.ts";
-import type { JsonObject } from "../../../src/base/json.ts";
-import { classicContractAddress } from "../../../src/chain/modules/wasm/address.ts";
 import { formatAddress, moduleAddress } from "../../../src/chain/runtime/address.ts";
 import {
   QueryBalanceRequest,
   QueryBalanceResponse,
 } from "../../../src/proto/gen/cosmos/bank/v1beta1/query.ts";
-import { RegisteredQuery } from "../../../src/proto/gen/neutron/interchainqueries/genesis.ts";
 import {
   QueryRegisteredQueryResultRequest,
   QueryRegisteredQueryResultResponse,
 } from "../../../src/proto/gen/neutron/interchainqueries/query.ts";
-import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
-import { fixtureFile } from "../../support/fixture-file.ts";
-import { list, readJson, record, recordedIbcGenesis, text } from "../../support/recorded-client.ts";
-import { recordedQueries } from "../../support/replay-chain.ts";
-import { startTestChain, type TestChain, testGenesis } from "../../support/test-chain.ts";
-import { createTestKey } from "../../support/test-keys.ts";
-import { buildTx } from "../../support/test-tx.ts";
+import { CONSUMER, GOOD, icqGenesis, runIcqBlocks, submission } from "../../support/icq-application.ts";
+import { list, record } from "../../support/recorded-client.ts";
+import { startTestChain, type TestChain } from "../../support/test-chain.ts";
 
-const alice = createTestKey("alice");
-const CONSUMER = formatAddress("neutron", classicContractAddress(1n, 1n));
 const ESCROW = formatAddress("neutron", moduleAddress("interchainqueries"));
-const CASES = list(readJson(fixtureFile("interchainqueries/submit-cases.json"))).map(record);
-
-/** The recorded client and queries, and a funded consumer that registers one query of its own. */
-function genesis(): JsonObject {
-  const queries = recordedQueries().map((query) => ({
-    ...query,
-    deposit: [],
-    lastSubmittedResultLocalHeight: 0n,
-    lastSubmittedResultRemoteHeight: undefined,
-  }));
-  const registration = {
-    register_balance_query: {
-      connection_id: "connection-0",
-      update_period: 2,
-      addr: alice.address,
-      denom: "untrn",
-    },
-  };
-  return testGenesis([{ key: alice, untrn: 1_000_000_000n }], {
-    ibc: recordedIbcGenesis().genesis,
-    interchainqueries: {
-      params: messageParams(),
-      registered_queries: queries.map((query) =>
-        messageToJson("neutron.interchainqueries.RegisteredQuery", RegisteredQuery.encode(query).finish()),
-      ),
-    },
-    wasm: {
-      codes: [{ name: "icq-consumer", creator: alice.address }],
-      gen_msgs: [
-        {
-          instantiate_contract: {
-            sender: alice.address,
-            code_id: "1",
-            label: "consumer",
-            msg: {},
-            funds: [{ denom: "untrn", amount: "3000000" }],
-          },
-        },
-        { execute_contract: { sender: alice.address, contract: CONSUMER, msg: registration, funds: [] } },
-      ],
-    },
-  });
-}
-
-function messageParams(): JsonObject {
-  return {
-    query_submit_timeout: "1036800",
-    query_deposit: [{ denom: "untrn", amount: "1000000" }],
-    tx_query_removal_limit: "10000",
-    max_kv_query_keys_count: "32",
-    max_transactions_filters: "32",
-  };
-}
-
-/** A recorded submission in a transaction of Alice's. */
-function submission(name: string, sequence: bigint): Uint8Array {
-  const found = CASES.find((recorded) => recorded["name"] === name);
-  const { "@type": typeUrl, ...fields } = record(found?.["message"]);
-  const message = MsgSubmitQueryResult.decode(messageFromJson(text(typeUrl).slice(1), fields));
-  const value = MsgSubmitQueryResult.encode({ ...message, sender: alice.address }).finish();
-  return buildTx({
-    key: alice,
-    sequence,
-    gas: 3_000_000n,
-    fee: [{ denom: "untrn", amount: "50000" }],
-    messages: [{ typeUrl: text(typeUrl), value }],
-  });
-}
-
-const GOOD = "client id of another client (ignored or checked?)";
+const RUNNER = fileURLToPath(new URL("../../support/run-typescript.mjs", import.meta.url));
+const CHILD = fileURLToPath(new URL("../../support/icq-child.ts", import.meta.url));
 
 describe("interchain queries in the application", () => {
   it("begin with a consumer that has registered a query and paid for it", () => {
-    const chain = startTestChain(genesis());
+    const chain = startTestChain(icqGenesis());
     expect(balance(chain, ESCROW)).toBe("1000000");
     expect(balance(chain, CONSUMER)).toBe("2000000");
     const state = record(record(chain.app.exportState()["interchainqueries"]));
@@ -106,7 +30,7 @@ describe("interchain queries in the application", () => {
   });
 
   it("take a proven result in a signed transaction, for about the gas of the deployed chain", () => {
-    const chain = startTestChain(genesis());
+    const chain = startTestChain(icqGenesis());
     const [result] = chain.block(submission(GOOD, 0n)).txResults;
     expect(result?.log).toBe("");
     expect(result?.events.map(({ type }) => type)).toContain("message");
@@ -123,7 +47,7 @@ describe("interchain queries in the application", () => {
   });
 
   it("refuse an altered proof and a height that is not newer, and go on", () => {
-    const chain = startTestChain(genesis());
+    const chain = startTestChain(icqGenesis());
     const bad = chain.block(submission("one bit of the iavl proof flipped", 0n)).txResults[0];
     expect(bad).toMatchObject({ code: 1112, codespace: "interchainqueries" });
     expect(chain.block(submission(GOOD, 1n)).txResults[0]?.code).toBe(0);
@@ -131,17 +55,21 @@ describe("interchain queries in the application", () => {
     expect(again).toMatchObject({ code: 1114, codespace: "interchainqueries" });
   });
 
-  it("give the same app hash for the same blocks", () => {
-    const hashes = [1, 2].map(() => {
-      const chain = startTestChain(genesis());
-      return [submission(GOOD, 0n), submission(GOOD, 1n)].map((tx) => toHex(chain.block(tx).appHash));
-    });
-    expect(hashes[0]).toEqual(hashes[1]);
-    expect(new Set(hashes[0]).size).toBe(2);
-  });
+  it.each([1, 2])(
+    "give the same app hashes in two processes (seed %i)",
+    { timeout: 60_000 },
+    async (seed) => {
+      const hashes = runIcqBlocks(seed);
+      const { stdout } = await promisify(execFile)(process.execPath, [RUNNER, CHILD, `${seed}`], {
+        timeout: 50_000,
+      });
+      expect(stdout.split("\n")).toEqual(hashes);
+      expect(new Set(hashes).size).toBe(40);
+    },
+  );
 
   it("come back from an export with everything else: the heir of a chain goes on as the chain itself", () => {
-    const chain = startTestChain(genesis());
+    const chain = startTestChain(icqGenesis());
     chain.block(submission(GOOD, 0n));
     chain.block();
     const exported = chain.app.exportState();
