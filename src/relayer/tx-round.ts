@@ -10,14 +10,16 @@ import { RelayError } from "./relay-error.ts";
 import { trustDeps } from "./round.ts";
 import { submitMessage } from "./submission.ts";
 import { createTxBlocks, type TxBlocks } from "./tx-blocks.ts";
-import { type HeightRange, parseTxFilter, type TxCondition } from "./tx-filter.ts";
+import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
 import { type ProvenTx, putAside, relayTxs, type TxDeps } from "./tx-relay.ts";
 import { findTxs, MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
 /** A TX result verifies two headers and two proofs: about as much gas as this many keys, with few signatures. */
 const KEYS_PER_TX_RESULT = 8;
-/** Remote blocks that are read at once. */
+/** Queries that are searched for at once. */
+const QUERIES_AT_ONCE = 4;
+/** Remote blocks that are read at once, for each. */
 const BLOCKS_AT_ONCE = 8;
 /** Times that a query fails on a block whose parts the endpoint does not have before the block is passed over. */
 const TRIES_BEFORE_PASSING = 5;
@@ -31,7 +33,10 @@ interface TxRound {
   readonly blocks: TxBlocks;
 }
 
-/** Answers due TX queries of one connection, one after the other; a fault of one is noted at it and hurts no other. */
+/**
+ * Answers due TX queries of one connection, a few at once; a fault of one is noted at it and hurts no other. A fault of
+ * the connection is thrown once all that was begun has ended.
+ */
 export async function runTxRound(
   lane: Lane,
   deps: TxDeps,
@@ -42,25 +47,24 @@ export async function runTxRound(
   if (view === undefined) return;
   const trust = createTrustFinder(trustDeps(lane), view.client, signal);
   const blocks = createTxBlocks(lane.remote, trust, view.at.revision, signal);
-  for (const state of due) {
-    signal.throwIfAborted();
-    const filter = parseTxFilter(state.query.transactionsFilter);
-    if (filter.ok) await answerTxQuery({ lane, deps, view, blocks }, state, filter.value, signal);
-    else noteFault(lane, state, { code: "bad-filter", reason: filter.fault });
-  }
+  const round = { lane, deps, view, blocks };
+  const faults: unknown[] = [];
+  await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
+    if (faults.length > 0 || signal.aborted) return;
+    await answerTxQuery(round, state, signal).catch((fault: unknown) => faults.push(fault));
+  });
+  signal.throwIfAborted();
+  if (faults.length > 0) throw faults[0];
 }
 
-async function answerTxQuery(
-  round: TxRound,
-  state: QueryState,
-  conditions: readonly TxCondition[],
-  signal: AbortSignal,
-): Promise<void> {
+async function answerTxQuery(round: TxRound, state: QueryState, signal: AbortSignal): Promise<void> {
   const { lane, deps, view } = round;
-  const { id } = state.query;
+  const { id, transactionsFilter } = state.query;
+  const filter = parseTxFilter(transactionsFilter);
+  if (!filter.ok) return noteFault(lane, state, { code: "bad-filter", reason: filter.fault });
   const range = planSearch(deps.journal.searchedTo(id), view.at.height, deps.lookbackBlocks);
   if (range === undefined) return noteSearch(lane, state, 0);
-  const gathered = await gather(round, state, { conditions, range }, signal);
+  const gathered = await gather(round, state, { conditions: filter.value, range }, signal);
   if (!gathered.ok) return noteFault(lane, state, gathered.fault);
   const relayed = await relayTxs(lane, deps, gathered.proven, signal);
   if (relayed.isDone) deps.journal.noteSearched(id, gathered.upTo);

@@ -11,7 +11,7 @@ import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 import type { SimClock } from "./sim-clock.ts";
 
 /** What is wrong with the way to a remote chain. */
-export type RemoteFault = "down" | "hangs" | "lags";
+export type RemoteFault = "down" | "hangs" | "lags" | "searches hang";
 
 interface SimTx {
   readonly bytes: Uint8Array;
@@ -96,8 +96,8 @@ export function createSimRemote(chainId: string, clock: SimClock): SimRemote {
     });
     blocks.set(at, { timeNs, appHash, txs, header });
   };
-  const answer = async <T>(signal: AbortSignal, give: () => T): Promise<T> => {
-    if (faults.has("hangs")) {
+  const answer = async <T>(signal: AbortSignal, give: () => T, isSearch = false): Promise<T> => {
+    if (faults.has("hangs") || (isSearch && faults.has("searches hang"))) {
       await clock.sleep(TIMEOUT_MS, signal);
       throw new ClientError(
         { code: "timeout", endpoint: "sim", method: "x", afterMs: TIMEOUT_MS },
@@ -120,7 +120,7 @@ export function createSimRemote(chainId: string, clock: SimClock): SimRemote {
       execute: async ({ id, method, params }) => ({
         jsonrpc: "2.0",
         id,
-        result: await answer(open.signal, () => cometAnswer(method, params, { blockAt, visible })),
+        result: await answer(open.signal, () => cometAnswer(method, params, { blockAt, visible }), true),
       }),
       disconnect: () => {},
     }),

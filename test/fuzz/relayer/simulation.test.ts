@@ -106,6 +106,22 @@ describe("one dead connection among many", () => {
     expect(world.clock.sleeping()).toBe(0);
   });
 
+  it("holds up no value by a search that never ends, and makes up for it afterwards", async () => {
+    const world = await startWorld(8, 1);
+    await world.run(20);
+    world.remotes[0]?.set("searches hang", true);
+    const late: string[] = [];
+    await world.run(60, () => late.push(...stale(world)));
+    expect(late).toEqual([]);
+    expect(missingTransactions(world).length).toBeGreaterThan(0);
+    world.remotes[0]?.set("searches hang", false);
+    await world.run(30);
+    world.setTraffic(false);
+    await world.run(15);
+    expect(missingTransactions(world)).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+
   it("leaves no listeners behind on the signals that live as long as the process", () => {
     expect(warnings).toEqual([]);
   });
