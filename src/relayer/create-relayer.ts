@@ -1,25 +1,20 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import { formatDec18, truncateDec18 } from "../base/decimal.ts";
+import { truncateDec18 } from "../base/decimal.ts";
 import type { Service } from "../base/service.ts";
-import { createBlockTicker } from "../client/block-ticker.ts";
-import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
-import { createTxSender } from "../client/create-tx-sender.ts";
-import type { RpcObserver } from "../client/rpc-caller.ts";
-import { createSigner } from "../client/signer.ts";
-import type { ChainSubscription } from "../client/subscription.ts";
-import type { TxSender } from "../client/tx-sender.ts";
-import { createWebSocketSubscription } from "../client/websocket-subscription.ts";
+import type { PooledChainClient } from "../client/create-chain-client.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
 import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api.ts";
+import { followLocalChain, openClient, openSender, surroundings } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import { createEngine } from "./engine.ts";
 import { createHeightSignal } from "./height-signal.ts";
 import { openJournal } from "./journal.ts";
+import type { LaneSettings } from "./lane.ts";
 import { createLocalQueries } from "./local-queries.ts";
 import { createRelayerMetrics, createRpcObserver } from "./metrics.ts";
-import { queryChangeSubscriptions } from "./query-events.ts";
+import type { QueryFilter } from "./registered-query.ts";
 import { createRegistry } from "./registry.ts";
 import { createReservesWatch } from "./reserves.ts";
 
@@ -141,89 +136,12 @@ function assemble(
   };
 }
 
-function surroundings(context: DaemonContext): Pick<DaemonContext, "clock" | "random" | "logger"> {
-  const { clock, random, logger } = context;
-  return { clock, random, logger };
-}
-
-function openClient(
-  chain: { readonly id: string; readonly rpc: readonly string[] },
-  config: RelayerConfig,
-  deps: { readonly context: DaemonContext; readonly observer: RpcObserver },
-): PooledChainClient {
-  return createChainClient(
-    {
-      endpoints: chain.rpc.map((url) => ({ url })),
-      chainId: chain.id,
-      limits: { deadlineMs: config.deadlines.call },
-    },
-    { ...surroundings(deps.context), observer: deps.observer },
-  );
-}
-
-interface FollowedChain {
-  readonly subscription: ChainSubscription;
-  readonly ticker: ReturnType<typeof createBlockTicker>;
-}
-
-/** The subscription to the local chain; every block that it tells wakes those who wait for inclusion. */
-function followLocalChain(config: RelayerConfig, context: DaemonContext): FollowedChain {
-  const ticker = createBlockTicker();
-  const inner = createWebSocketSubscription(
-    {
-      endpoints: config.chain.rpc.map((url) => ({ url })),
-      chainId: config.chain.id,
-      queries: ["tm.event='NewBlockHeader'", ...queryChangeSubscriptions(config.chain.name)],
-    },
-    surroundings(context),
-  );
-  const next: ChainSubscription["next"] = async (signal) => {
-    const notice = await inner.next(signal);
-    if (notice.kind === "block") ticker.notify();
-    return notice;
-  };
-  return { subscription: { ...inner, next }, ticker };
-}
-
-async function openSender(
-  config: RelayerConfig,
-  client: PooledChainClient,
-  followed: FollowedChain,
-  context: DaemonContext,
-): Promise<TxSender> {
-  const { mnemonic, prefix, hd_path: hdPath } = config.signer;
-  const signer = await createSigner({ kind: "mnemonic", mnemonic, hdPath }, prefix);
-  context.logger.info("relayer account", {
-    address: signer.address,
-    maxGasPrice: formatDec18(config.gas.max_price),
-  });
-  return createTxSender(
-    {
-      chainId: config.chain.id,
-      memo: "",
-      gasPrice: {
-        denom: config.gas.denom,
-        multiplier: config.gas.price_multiplier,
-        cap: config.gas.max_price,
-        fallback: config.gas.fallback_price,
-      },
-      limits: { confirmDeadlineMs: config.deadlines.inclusion },
-    },
-    { client, signer, ticker: followed.ticker, ...surroundings(context) },
-  );
-}
-
-function queryFilter(
-  config: RelayerConfig,
-  connectionIds: readonly string[],
-): Parameters<typeof createRegistry>[0] {
+function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): QueryFilter {
   const { owners, ids, tx } = config.queries;
   return { connectionIds, owners, queryIds: ids, types: tx ? ["kv", "tx"] : ["kv"] };
 }
 
-function laneSettings(
-  config: RelayerConfig,
-): Parameters<typeof createEngine>[0]["lanes"][number]["settings"] {
+function laneSettings(config: RelayerConfig): LaneSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
     limits: config.batch,

@@ -14,7 +14,7 @@ import type { Registry } from "./registry.ts";
 import type { TxDeps } from "./tx-relay.ts";
 
 /** A connection as it is configured; the engine adds what its rounds learn. */
-export type LaneParts = Omit<Lane, "localHeight" | "client" | "budget">;
+type LaneParts = Omit<Lane, "localHeight" | "client" | "budget">;
 
 /** What the engine's parts share: the local chain as it was last seen. */
 export interface EngineDeps {

@@ -1,6 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
+import { errorText } from "../base/errors.ts";
+import { RelayError } from "./relay-error.ts";
 
 /** A remote transaction that was not taken by its contract or chain. */
 export interface UnsuccessfulTx {
@@ -47,19 +49,31 @@ CREATE TABLE IF NOT EXISTS tx_handled (
 
 /**
  * Opens the journal of one local chain in `stateDir`, or in memory when there is none. Rows of handled transactions
- * are dropped once the search has passed their height for good.
+ * are dropped once the search has passed their height for good. Throws `RelayError` "state-unusable".
  */
 export function openJournal(stateDir: string | undefined, chainId: string): Journal {
-  if (stateDir !== undefined) mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const database = new Database(stateDir === undefined ? ":memory:" : join(stateDir, "relayer.sqlite"));
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
-  database.exec(SCHEMA);
+  const database = openDatabase(stateDir);
   return {
     ...progress(database, chainId),
     ...handled(database, chainId),
     noteLocalHeight: localHeight(database, chainId),
     close: () => void database.close(),
   };
+}
+
+function openDatabase(stateDir: string | undefined): Database.Database {
+  try {
+    if (stateDir !== undefined) mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    const database = new Database(stateDir === undefined ? ":memory:" : join(stateDir, "relayer.sqlite"));
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
+    database.exec(SCHEMA);
+    return database;
+  } catch (cause) {
+    throw new RelayError(
+      { code: "state-unusable", stateDir: stateDir ?? "" },
+      `state_dir ${stateDir}: the journal can't be opened there (${errorText(cause)}); it must be a directory that this user may write to`,
+    );
+  }
 }
 
 function localHeight(database: Database.Database, chain: string): Journal["noteLocalHeight"] {

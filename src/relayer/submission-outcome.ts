@@ -10,7 +10,7 @@ export interface SubmissionPlan<T extends ProvenResult> {
 }
 
 /** A result in a block of the local chain. */
-export interface IncludedResult<T extends ProvenResult> {
+interface IncludedResult<T extends ProvenResult> {
   readonly result: T;
   readonly height: bigint;
 }
@@ -22,7 +22,7 @@ export interface RefusedResult<T extends ProvenResult> {
 }
 
 /** A transaction that is in a block, its messages executed. */
-export interface IncludedTransaction {
+interface IncludedTransaction {
   readonly height: bigint;
   readonly results: number;
   readonly gasUsed: bigint;

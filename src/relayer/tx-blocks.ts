@@ -6,7 +6,7 @@ import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQuery
 type TxQueryResult = ReturnType<typeof txQueryResult>;
 
 /** A transaction and the result that proves it. */
-export interface TxWithResult {
+interface TxWithResult {
   readonly tx: FoundTx;
   readonly result: TxQueryResult;
 }

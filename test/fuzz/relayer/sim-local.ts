@@ -25,7 +25,7 @@ import type { SimClock } from "./sim-clock.ts";
 import type { SimRemote } from "./sim-remote.ts";
 
 /** What is wrong with the local chain or the way to it. */
-export type LocalFault = "down" | "no-events" | "events-shuffled" | "full-blocks" | "loses-txs" | "no-funds";
+type LocalFault = "down" | "no-events" | "events-shuffled" | "full-blocks" | "loses-txs" | "no-funds";
 
 interface SimClient {
   readonly remote: SimRemote;

@@ -12,7 +12,7 @@ import { createSimClock, type SimClock } from "./sim-clock.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
 
 /** A line of the relayer's log. */
-export interface SimLogLine {
+interface SimLogLine {
   readonly level: "info" | "warn" | "error";
   readonly message: string;
   readonly fields: LogFields;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -92,5 +92,17 @@ describe("the journal", () => {
     second.noteLocalHeight(5n);
     expect(second.searchedTo(3n)).toBe(2n);
     second.close();
+  });
+
+  it("says what is wrong with a directory that it can't use", () => {
+    writeFileSync(join(folder, "file"), "not a directory");
+    expect(() => openJournal(join(folder, "file"), "local-1")).toThrow(
+      /state_dir .*file: the journal can't be opened/,
+    );
+    writeFileSync(
+      join(folder, "relayer.sqlite"),
+      "this is no database, however long one looks at it".repeat(99),
+    );
+    expect(() => openJournal(folder, "local-1")).toThrow(/the journal can't be opened there/);
   });
 });
