@@ -70,7 +70,12 @@ export function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
 }
 
 /** Whether a hash text is these bytes. */
-export function isHashText(text: HashText, bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+export function isHashText(
+  text: HashText,
+  bytes: Uint8Array,
+  start = 0,
+  end: number = bytes.length,
+): boolean {
   if (text.length !== end - start) return false;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) !== bytes[start + at]) return false;
   return true;

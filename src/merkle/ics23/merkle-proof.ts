@@ -17,7 +17,8 @@ export function decodeMerkleProof(
 ): Result<MerkleProof, ProofFault> {
   if (operations === undefined) return bad(invalidMerkleProof("no-proof", "tendermint proof is nil"));
   const proofs: CommitmentProof[] = [];
-  for (const [index, operation] of operations.entries()) {
+  for (const operation of operations) {
+    const index = proofs.length;
     const proof = decode(operation, index);
     if (!proof.ok) {
       const text = `could not unmarshal proof op into CommitmentProof at index ${index}: ${proof.fault}`;

@@ -85,8 +85,7 @@ function createRememberingDecoder(): DecodeOperation {
   const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];
   return (operation, index) => {
     if (index === 0 || operation.length > MAX_REMEMBERED_BYTES) return decodeCommitmentProof(operation);
-    const known = recent.find(({ bytes }) => equalBytes(bytes, operation));
-    if (known !== undefined) return known.proof;
+    for (const known of recent) if (equalBytes(known.bytes, operation)) return known.proof;
     const bytes = operation.slice();
     const proof = decodeCommitmentProof(bytes);
     if (recent.unshift({ bytes, proof }) > RECENT_STORES) recent.pop();

@@ -2,16 +2,20 @@ import { Buffer } from "node:buffer";
 import type { HashText } from "./hashing.ts";
 import type { ExistenceProof, InnerOp } from "./proof-types.ts";
 
+/** Memory for copies of paths is taken in pieces of this size. */
+const COPY_BYTES = 64 * 1024;
+
 /** A path that is longer is not worth keeping: 128 steps as the specs want them take less. */
 const MAX_PATH_BYTES = 16 * 1024;
 
 /**
- * Steps that were followed from a child's hash to a root. They start at `bytes[start]` and go to the end of the bytes,
- * which belong to the memo.
+ * Steps that were followed from a child's hash to a root. They are what the bytes, which belong to the memo, hold from
+ * `start` to `end`.
  */
 interface KnownWay {
   readonly bytes: Buffer;
   readonly start: number;
+  readonly end: number;
   readonly root: HashText;
   /** The steps are as the spec says when the first of them is at most at this layer. */
   readonly highestLayer: number;
@@ -46,6 +50,7 @@ export interface KnownRoot {
 /** An empty memo. `maxWays` and `maxBytes` are when it starts anew; a valid path is below 16 kB. */
 export function createRootMemo({ maxWays = 8192, maxBytes = 4 * 1024 * 1024 } = {}): RootMemo {
   const ways = new Map<HashText, KnownWay>();
+  const copyPath = createPathCopier();
   let held = 0;
   return {
     find: (proof, index, child) => {
@@ -63,8 +68,7 @@ export function createRootMemo({ maxWays = 8192, maxBytes = 4 * 1024 * 1024 } = 
         held = 0;
       }
       held += size;
-      const bytes = Buffer.from(proof.bytes.subarray(first.start, proof.end));
-      addWays(ways, { proof, taken, above, bytes });
+      addWays(ways, { proof, taken, above, copy: copyPath(proof, first.start) });
     },
   };
 }
@@ -72,9 +76,29 @@ export function createRootMemo({ maxWays = 8192, maxBytes = 4 * 1024 * 1024 } = 
 function matches(way: KnownWay, proof: ExistenceProof, step: InnerOp, index: number): boolean {
   if (!proof.inOnePiece || index + 1 > way.highestLayer) return false;
   return (
-    proof.end - step.start === way.bytes.length - way.start &&
-    proof.bytes.compare(way.bytes, way.start, way.bytes.length, step.start, proof.end) === 0
+    proof.end - step.start === way.end - way.start &&
+    proof.bytes.compare(way.bytes, way.start, way.end, step.start, proof.end) === 0
   );
+}
+
+/** A path's bytes, up to `end`. */
+interface PathCopy {
+  readonly bytes: Buffer;
+  readonly end: number;
+}
+
+/** Copies paths one behind the other: memory of its own for each would cost more than the copying. */
+function createPathCopier(): (proof: ExistenceProof, start: number) => PathCopy {
+  let bytes = Buffer.alloc(0);
+  let end = 0;
+  return (proof, start) => {
+    if (end + proof.end - start > bytes.length) {
+      bytes = Buffer.allocUnsafeSlow(COPY_BYTES);
+      end = 0;
+    }
+    end += proof.bytes.copy(bytes, end, start, proof.end);
+    return { bytes, end };
+  };
 }
 
 function addWays(
@@ -83,16 +107,17 @@ function addWays(
     readonly proof: ExistenceProof;
     readonly taken: readonly TakenStep[];
     readonly above: KnownRoot;
-    readonly bytes: Buffer;
+    readonly copy: PathCopy;
   },
 ): void {
-  const { proof, taken, above, bytes } = found;
-  const offset = proof.path[0]?.start ?? 0;
+  const { proof, taken, above } = found;
+  const { bytes, end } = found.copy;
   let { highestLayer } = above;
   for (let index = taken.length - 1; index >= 0; index--) {
-    const { child, height } = taken[index] ?? { child: "", height: 0 };
-    highestLayer = Math.min(height, highestLayer - 1);
-    const start = (proof.path[index]?.start ?? 0) - offset;
-    ways.set(child, { bytes, start, root: above.root, highestLayer });
+    const [step, below] = [proof.path[index], taken[index]];
+    if (step === undefined || below === undefined) return;
+    highestLayer = Math.min(below.height, highestLayer - 1);
+    const start = end - (proof.end - step.start);
+    ways.set(below.child, { bytes, start, end, root: above.root, highestLayer });
   }
 }
