@@ -2,7 +2,8 @@ import { Buffer } from "node:buffer";
 import { hash as digest } from "node:crypto";
 import { bad, good, type Result } from "../../base/result.ts";
 import { encodeUvarint } from "../varint.ts";
-import { fromHashText, type HashText, joinStep, toHashText } from "./hashing.ts";
+import type { HashText } from "./hash-text.ts";
+import { fromHashText, joinStep, toHashText } from "./hashing.ts";
 import { type CommitmentProof, type ExistenceProof, keyOf, type LeafOp, rangeOf } from "./proof-types.ts";
 import { NO_HASH } from "./proof-spec.ts";
 
@@ -24,7 +25,7 @@ function calculateExistence(proof: ExistenceProof): Result<HashText, string> {
   if (!hash.ok) return bad(`leaf, ${hash.fault}`);
   for (const step of proof.path) {
     if (hash.value.length === 0) return bad("inner, inner op needs child value");
-    hash = hashWith(step.hash, joinStep(proof.bytes, step, hash.value));
+    hash = hashWith(step.hash, joinStep(step, hash.value));
     if (!hash.ok) return bad(`inner, ${hash.fault}`);
   }
   return hash;

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { bad, good, type Result } from "../../base/result.ts";
 import { checkMessage } from "./check-wire.ts";
+import { type Climb, createPathClimber, type PathClimber } from "./path-climber.ts";
 import type { CommitmentProof, ExistenceProof, InnerOp, LeafOp, NonExistenceProof } from "./proof-types.ts";
 import { WireError, WireReader } from "./wire-reader.ts";
 
@@ -18,11 +19,14 @@ interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
  * Reads the bytes of a `CommitmentProof`; the result refers to them, so they must not change while it is used.
  * The fault is Go's decoding error, or "<nil>" for bytes that hold no proof.
  */
-export function decodeCommitmentProof(encoded: Uint8Array): Result<CommitmentProof, string> {
+export function decodeCommitmentProof(
+  encoded: Uint8Array,
+  climber?: PathClimber,
+): Result<CommitmentProof, string> {
   if (encoded.length > MAX_PROOF_BYTES) return bad(`a proof of ${encoded.length} bytes is too large`);
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
   try {
-    const proof = readCommitmentProof(new WireReader(bytes), bytes);
+    const proof = readCommitmentProof(new WireReader(bytes), bytes, climber);
     return proof === undefined ? bad("<nil>") : good(proof);
   } catch (error) {
     if (error instanceof WireError) return bad(error.message);
@@ -30,7 +34,11 @@ export function decodeCommitmentProof(encoded: Uint8Array): Result<CommitmentPro
   }
 }
 
-function readCommitmentProof(reader: WireReader, bytes: Buffer): CommitmentProof | undefined {
+function readCommitmentProof(
+  reader: WireReader,
+  bytes: Buffer,
+  climber: PathClimber | undefined,
+): CommitmentProof | undefined {
   let proof: CommitmentProof | undefined;
   for (
     let field = reader.nextField("CommitmentProof");
@@ -38,9 +46,9 @@ function readCommitmentProof(reader: WireReader, bytes: Buffer): CommitmentProof
     field = reader.nextField("CommitmentProof")
   ) {
     if (field === 1) {
-      proof = { kind: "exist", exist: readExistence(reader, "Exist", newExistence(bytes)) };
+      proof = { kind: "exist", exist: readExistence(reader, "Exist", newExistence(bytes), climber) };
     } else if (field === 2) {
-      proof = { kind: "nonexist", nonexist: readNonExistence(reader, bytes) };
+      proof = { kind: "nonexist", nonexist: readNonExistence(reader, bytes, climber) };
     } else if (field === 3) {
       checkMessage(reader, "Batch", "BatchProof");
       proof = { kind: "batch" };
@@ -52,7 +60,12 @@ function readCommitmentProof(reader: WireReader, bytes: Buffer): CommitmentProof
   return proof;
 }
 
-function readNonExistence(reader: WireReader, bytes: Buffer): NonExistenceProof {
+/** Two neighbours share most of their paths, so there is a climber for them at any rate. */
+function readNonExistence(
+  reader: WireReader,
+  bytes: Buffer,
+  climber = createPathClimber(),
+): NonExistenceProof {
   const proof: Draft<NonExistenceProof> = { left: undefined, right: undefined };
   const outerEnd = reader.enter("Nonexist");
   for (
@@ -61,8 +74,8 @@ function readNonExistence(reader: WireReader, bytes: Buffer): NonExistenceProof 
     field = reader.nextField("NonExistenceProof")
   ) {
     if (field === 1) reader.startOfBytes("Key");
-    else if (field === 2) proof.left = readExistence(reader, "Left", draftOf(proof.left, bytes));
-    else if (field === 3) proof.right = readExistence(reader, "Right", draftOf(proof.right, bytes));
+    else if (field === 2) proof.left = readExistence(reader, "Left", draftOf(proof.left, bytes), climber);
+    else if (field === 3) proof.right = readExistence(reader, "Right", draftOf(proof.right, bytes), climber);
     else reader.skipUnknown();
   }
   reader.end = outerEnd;
@@ -71,7 +84,7 @@ function readNonExistence(reader: WireReader, bytes: Buffer): NonExistenceProof 
 
 /** A neighbour that comes twice is merged, as protobuf says. */
 function draftOf(known: ExistenceProof | undefined, bytes: Buffer): ExistenceDraft {
-  return known === undefined ? newExistence(bytes) : { ...known, path: [...known.path], inOnePiece: false };
+  return known === undefined ? newExistence(bytes) : { ...known, path: [...known.path], iavlRoot: undefined };
 }
 
 function newExistence(bytes: Buffer): ExistenceDraft {
@@ -84,22 +97,32 @@ function newExistence(bytes: Buffer): ExistenceDraft {
     leaf: undefined,
     path: [],
     end: 0,
-    inOnePiece: true,
+    iavlRoot: undefined,
   };
 }
 
-function readExistence(reader: WireReader, name: string, proof: ExistenceDraft): ExistenceProof {
+function readExistence(
+  reader: WireReader,
+  name: string,
+  proof: ExistenceDraft,
+  climber: PathClimber | undefined,
+): ExistenceProof {
   const outerEnd = reader.enter(name);
   proof.end = reader.end;
+  let climb: Climb | undefined;
   for (
     let field = reader.nextField("ExistenceProof");
     field !== 0;
     field = reader.nextField("ExistenceProof")
   ) {
     if (field === 4) {
-      if (proof.path.length >= MAX_STEPS) throw new WireError(`a path of more than ${MAX_STEPS} steps`);
-      proof.path.push(readInner(reader));
-    } else if (field === 1) {
+      if (proof.path.length === 0) climb = climber?.(proof);
+      climb = readStep(reader, proof, climb);
+      continue;
+    }
+    // What is between or behind the steps could change what they were followed from.
+    climb = undefined;
+    if (field === 1) {
       proof.keyStart = reader.startOfBytes("Key");
       proof.keyEnd = reader.at;
     } else if (field === 2) {
@@ -108,8 +131,27 @@ function readExistence(reader: WireReader, name: string, proof: ExistenceDraft):
     } else if (field === 3) proof.leaf = readLeaf(reader, proof.leaf);
     else reader.skipUnknown();
   }
+  proof.iavlRoot = climb?.finish();
   reader.end = outerEnd;
   return proof;
+}
+
+/** Reads a step, or steps over all that are left when they are known. Gives the climb, unless the step ends it. */
+function readStep(reader: WireReader, proof: ExistenceDraft, climb: Climb | undefined): Climb | undefined {
+  const { path } = proof;
+  const rest = climb?.findRest(reader.startOfField());
+  if (rest !== undefined) {
+    for (let index = rest.from; index < rest.path.length; index++) {
+      const step = rest.path[index];
+      if (step !== undefined) path.push(step);
+    }
+    reader.at = reader.end;
+    return climb;
+  }
+  if (path.length >= MAX_STEPS) throw new WireError(`a path of more than ${MAX_STEPS} steps`);
+  const step = readInner(reader, proof.bytes);
+  path.push(step);
+  return climb?.take(step) === true ? climb : undefined;
 }
 
 const NO_OPERATIONS: LeafOp = {
@@ -138,14 +180,16 @@ function readLeaf(reader: WireReader, known: LeafOp | undefined): LeafOp {
   return leaf;
 }
 
-function readInner(reader: WireReader): InnerOp {
+function readInner(reader: WireReader, bytes: Buffer): InnerOp {
+  const start = reader.startOfField();
   const op: Draft<InnerOp> = {
-    start: reader.startOfField(),
+    bytes,
+    start,
     hash: 0,
-    prefixStart: 0,
-    prefixEnd: 0,
-    suffixStart: 0,
-    suffixEnd: 0,
+    prefixStart: start,
+    prefixEnd: start,
+    suffixStart: start,
+    suffixEnd: start,
   };
   const outerEnd = reader.enter("Path");
   for (let field = reader.nextField("InnerOp"); field !== 0; field = reader.nextField("InnerOp")) {

@@ -1,14 +1,7 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
+import type { HashText } from "./hash-text.ts";
 import type { ExistenceProof, InnerOp, LeafOp } from "./proof-types.ts";
-
-/*
- * Hashes travel through verification as strings with one character for each byte ("latin1"): Node gives a digest as a
- * string in a quarter of the time that it takes to make a Buffer, and a Map can be keyed by it.
- */
-
-/** One character for each byte. */
-export type HashText = string;
 
 const SCRATCH = Buffer.alloc(512);
 /** `VIEWS[n]` is the first n bytes of `SCRATCH`: making a view each time would cost a third of the hash. */
@@ -37,11 +30,12 @@ function sha256Range(bytes: Buffer, start: number, end: number): HashText {
 }
 
 /** SHA-256 of the step's prefix, the child's hash of 32 bytes, and the step's suffix. */
-export function sha256Step(bytes: Buffer, step: InnerOp, child: HashText): HashText {
+export function sha256Step(step: InnerOp, child: HashText): HashText {
+  const { bytes } = step;
   const childAt = step.prefixEnd - step.prefixStart;
   const suffixAt = childAt + HASH_BYTES;
   const length = suffixAt + step.suffixEnd - step.suffixStart;
-  if (length > SCRATCH.length) return digest(joinStep(bytes, step, child));
+  if (length > SCRATCH.length) return digest(joinStep(step, child));
   copyRange(bytes, step.prefixStart, step.prefixEnd, SCRATCH, 0);
   writeHash(child, SCRATCH, childAt);
   copyRange(bytes, step.suffixStart, step.suffixEnd, SCRATCH, suffixAt);
@@ -49,7 +43,8 @@ export function sha256Step(bytes: Buffer, step: InnerOp, child: HashText): HashT
 }
 
 /** Prefix, child and suffix of a step, in a fresh Buffer. */
-export function joinStep(bytes: Buffer, step: InnerOp, child: HashText): Buffer {
+export function joinStep(step: InnerOp, child: HashText): Buffer {
+  const { bytes } = step;
   const prefix = bytes.subarray(step.prefixStart, step.prefixEnd);
   return Buffer.concat([prefix, fromHashText(child), bytes.subarray(step.suffixStart, step.suffixEnd)]);
 }

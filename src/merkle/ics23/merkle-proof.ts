@@ -13,7 +13,7 @@ export type DecodeOperation = (operation: Uint8Array, index: number) => Result<C
  */
 export function decodeMerkleProof(
   operations: readonly Uint8Array[] | undefined,
-  decode: DecodeOperation = decodeCommitmentProof,
+  decode: DecodeOperation = (operation) => decodeCommitmentProof(operation),
 ): Result<MerkleProof, ProofFault> {
   if (operations === undefined) return bad(invalidMerkleProof("no-proof", "tendermint proof is nil"));
   const proofs: CommitmentProof[] = [];

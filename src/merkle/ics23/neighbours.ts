@@ -20,7 +20,7 @@ export function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec:
   let shared = 0;
   let leftTop = left.path.at(-1);
   let rightTop = right.path.at(-1);
-  while (leftTop !== undefined && rightTop !== undefined && sameStep(left, leftTop, right, rightTop)) {
+  while (leftTop !== undefined && rightTop !== undefined && sameStep(leftTop, rightTop)) {
     shared += 1;
     leftTop = left.path.at(-1 - shared);
     rightTop = right.path.at(-1 - shared);
@@ -45,11 +45,10 @@ function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
   return suffix === 0 && sibling >= spec.minPrefix && sibling <= spec.maxPrefix ? "right" : undefined;
 }
 
-function sameStep(left: ExistenceProof, a: InnerOp, right: ExistenceProof, b: InnerOp): boolean {
-  const samePrefix =
-    left.bytes.compare(right.bytes, b.prefixStart, b.prefixEnd, a.prefixStart, a.prefixEnd) === 0;
+function sameStep(a: InnerOp, b: InnerOp): boolean {
+  if (a === b) return true;
   return (
-    samePrefix &&
-    left.bytes.compare(right.bytes, b.suffixStart, b.suffixEnd, a.suffixStart, a.suffixEnd) === 0
+    a.bytes.compare(b.bytes, b.prefixStart, b.prefixEnd, a.prefixStart, a.prefixEnd) === 0 &&
+    a.bytes.compare(b.bytes, b.suffixStart, b.suffixEnd, a.suffixStart, a.suffixEnd) === 0
   );
 }

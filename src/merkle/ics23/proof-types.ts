@@ -1,4 +1,5 @@
 import type { Buffer } from "node:buffer";
+import type { HashText } from "./hash-text.ts";
 
 /*
  * Decoded proofs hold positions in the encoded bytes instead of copies: taking a view costs more than hashing it.
@@ -15,8 +16,12 @@ export interface LeafOp {
   readonly prefixEnd: number;
 }
 
-/** `cosmos.ics23.v1.InnerOp`. `start` is where its field begins in the proof around it. */
+/**
+ * `cosmos.ics23.v1.InnerOp`. Positions are those in `bytes`: the proof's own, or those of a proof with the same steps.
+ * `start` is where its field begins.
+ */
 export interface InnerOp {
+  readonly bytes: Buffer;
   readonly start: number;
   readonly hash: number;
   readonly prefixStart: number;
@@ -36,8 +41,8 @@ export interface ExistenceProof {
   readonly path: readonly InnerOp[];
   /** Where its message ends. */
   readonly end: number;
-  /** False when it was merged from several messages: then its path is not all that lies between two positions. */
-  readonly inOnePiece: boolean;
+  /** The root that it leads to by the IAVL spec, when that was found while it was read; see `PathClimber`. */
+  readonly iavlRoot: HashText | undefined;
 }
 
 /** `cosmos.ics23.v1.NonExistenceProof`. Its own key is not kept: nothing may depend on it. */

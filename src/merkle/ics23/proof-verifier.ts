@@ -1,9 +1,10 @@
 import { equalBytes } from "../../base/bytes.ts";
 import type { Result } from "../../base/result.ts";
-import { conformingRoot, createRememberingFinder, type RootFinder } from "./conforming-root.ts";
+import type { HashText } from "./hash-text.ts";
+import { conformingRoot, type RootFinder } from "./conforming-root.ts";
 import { decodeCommitmentProof } from "./decode-proof.ts";
-import type { HashText } from "./hashing.ts";
 import { type DecodeOperation, decodeMerkleProof } from "./merkle-proof.ts";
+import { createPathClimber } from "./path-climber.ts";
 import type { ProofFault } from "./proof-fault.ts";
 import type { CommitmentProof, ExistenceProof, MerkleProof } from "./proof-types.ts";
 import {
@@ -44,7 +45,7 @@ const MAX_REMEMBERED_BYTES = 16 * 1024;
 /** A verifier that remembers nothing yet. */
 export function createProofVerifier(): ProofVerifier {
   const decodeOperation = createRememberingDecoder();
-  const finders: RootFinders = [createRememberingFinder(), createIdentityFinder()];
+  const finders: RootFinders = [conformingRoot, createIdentityFinder()];
   const decode: ProofVerifier["decode"] = (operations) => decodeMerkleProof(operations, decodeOperation);
   return {
     decode,
@@ -80,11 +81,13 @@ function createIdentityFinder(): RootFinder {
   };
 }
 
-/** Gives the same object for an upper proof with the same bytes, which it copies. */
+/** Follows known paths of lower proofs; gives the same object for an upper proof with the same bytes, which it copies. */
 function createRememberingDecoder(): DecodeOperation {
   const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];
+  const climber = createPathClimber();
   return (operation, index) => {
-    if (index === 0 || operation.length > MAX_REMEMBERED_BYTES) return decodeCommitmentProof(operation);
+    if (index === 0) return decodeCommitmentProof(operation, climber);
+    if (operation.length > MAX_REMEMBERED_BYTES) return decodeCommitmentProof(operation);
     for (const known of recent) if (equalBytes(known.bytes, operation)) return known.proof;
     const bytes = operation.slice();
     const proof = decodeCommitmentProof(bytes);

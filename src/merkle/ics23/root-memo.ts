@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import type { HashText } from "./hashing.ts";
-import type { ExistenceProof, InnerOp } from "./proof-types.ts";
+import type { HashText } from "./hash-text.ts";
+import type { InnerOp } from "./proof-types.ts";
 
 /** Memory for copies of paths is taken in pieces of this size. */
 const COPY_BYTES = 64 * 1024;
@@ -8,17 +8,24 @@ const COPY_BYTES = 64 * 1024;
 /** A path that is longer is not worth keeping: 128 steps as the specs want them take less. */
 const MAX_PATH_BYTES = 16 * 1024;
 
-/**
- * Steps that were followed from a child's hash to a root. They are what the bytes, which belong to the memo, hold from
- * `start` to `end`.
- */
-interface KnownWay {
+/** Encoded steps, and nothing else: what the bytes hold from `start` to `end`. */
+export interface PathRange {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
+}
+
+/** A root, and what is known about the steps that lead to it. */
+export interface KnownRoot {
   readonly root: HashText;
   /** The steps are as the spec says when the first of them is at most at this layer. */
   readonly highestLayer: number;
+}
+
+/** Steps that were followed from a child's hash to a root: those of `path` from `from` on. The bytes belong to the memo. */
+export interface KnownWay extends PathRange, KnownRoot {
+  readonly path: readonly InnerOp[];
+  readonly from: number;
 }
 
 /** A step that was checked and applied: the hash below it, and the height that its prefix names. */
@@ -27,24 +34,25 @@ export interface TakenStep {
   readonly height: number;
 }
 
+/** What following a path has shown: `taken` are its first steps, `above` what is known from there on. */
+export interface FollowedPath {
+  readonly path: readonly InnerOp[];
+  readonly end: number;
+  readonly taken: readonly TakenStep[];
+  readonly above: KnownRoot;
+}
+
 /**
  * Remembers, for one spec, which steps lead from a child's hash to a root. Proofs of one tree share their upper steps, so
- * that most of them need to be followed once.
+ * that most of them need to be read and followed once.
  *
  * It holds only what hashing has shown, and is asked with the child's hash and all bytes of the remaining steps: what a
  * proof brings in can never change the answer for another. Its size is bounded; when it is full it starts anew.
  */
 export interface RootMemo {
-  /** The root above `child` when the steps from `index` on are known, and fit the spec at this layer. */
-  readonly find: (proof: ExistenceProof, index: number, child: HashText) => KnownRoot | undefined;
-  /** Keeps what was found: `taken` are the proof's first steps, `above` what is known from there on. */
-  readonly keep: (proof: ExistenceProof, taken: readonly TakenStep[], above: KnownRoot) => void;
-}
-
-/** A root, and what is known about the steps that lead to it. */
-export interface KnownRoot {
-  readonly root: HashText;
-  readonly highestLayer: number;
+  /** The way up from `child` when these remaining steps are known, and fit the spec with the first of them at `layer`. */
+  readonly find: (child: HashText, steps: PathRange, layer: number) => KnownWay | undefined;
+  readonly keep: (followed: FollowedPath) => void;
 }
 
 /** An empty memo. `maxWays` and `maxBytes` are when it starts anew; a valid path is below 16 kB. */
@@ -53,71 +61,71 @@ export function createRootMemo({ maxWays = 8192, maxBytes = 4 * 1024 * 1024 } = 
   const copyPath = createPathCopier();
   let held = 0;
   return {
-    find: (proof, index, child) => {
+    find: (child, steps, layer) => {
       const way = ways.get(child);
-      const step = proof.path[index];
-      return way !== undefined && step !== undefined && matches(way, proof, step, index) ? way : undefined;
+      return way !== undefined && layer <= way.highestLayer && sameBytes(way, steps) ? way : undefined;
     },
-    keep: (proof, taken, above) => {
-      const [first] = proof.path;
-      if (!proof.inOnePiece || first === undefined || taken.length === 0) return;
-      const size = proof.end - first.start;
+    keep: (followed) => {
+      const [first] = followed.path;
+      const { taken, end } = followed;
+      if (first === undefined || taken.length === 0) return;
+      const size = end - first.start;
       if (size > MAX_PATH_BYTES) return;
       if (ways.size + taken.length > maxWays || held + size > maxBytes) {
         ways.clear();
         held = 0;
       }
       held += size;
-      addWays(ways, { proof, taken, above, copy: copyPath(proof, first.start) });
+      addWays(ways, followed, copyPath({ bytes: first.bytes, start: first.start, end }));
     },
   };
 }
 
-function matches(way: KnownWay, proof: ExistenceProof, step: InnerOp, index: number): boolean {
-  if (!proof.inOnePiece || index + 1 > way.highestLayer) return false;
+function sameBytes(way: PathRange, { bytes, start, end }: PathRange): boolean {
   return (
-    proof.end - step.start === way.end - way.start &&
-    proof.bytes.compare(way.bytes, way.start, way.end, step.start, proof.end) === 0
+    end - start === way.end - way.start && bytes.compare(way.bytes, way.start, way.end, start, end) === 0
   );
 }
 
-/** A path's bytes, up to `end`. */
-interface PathCopy {
-  readonly bytes: Buffer;
-  readonly end: number;
-}
-
 /** Copies paths one behind the other: memory of its own for each would cost more than the copying. */
-function createPathCopier(): (proof: ExistenceProof, start: number) => PathCopy {
-  let bytes = Buffer.alloc(0);
-  let end = 0;
-  return (proof, start) => {
-    if (end + proof.end - start > bytes.length) {
-      bytes = Buffer.allocUnsafeSlow(COPY_BYTES);
-      end = 0;
+function createPathCopier(): (path: PathRange) => PathRange {
+  let copies = Buffer.alloc(0);
+  let used = 0;
+  return ({ bytes, start, end }) => {
+    if (used + end - start > copies.length) {
+      copies = Buffer.allocUnsafeSlow(COPY_BYTES);
+      used = 0;
     }
-    end += proof.bytes.copy(bytes, end, start, proof.end);
-    return { bytes, end };
+    const copyStart = used;
+    used += bytes.copy(copies, used, start, end);
+    return { bytes: copies, start: copyStart, end: used };
   };
 }
 
-function addWays(
-  ways: Map<HashText, KnownWay>,
-  found: {
-    readonly proof: ExistenceProof;
-    readonly taken: readonly TakenStep[];
-    readonly above: KnownRoot;
-    readonly copy: PathCopy;
-  },
-): void {
-  const { proof, taken, above } = found;
-  const { bytes, end } = found.copy;
+function addWays(ways: Map<HashText, KnownWay>, followed: FollowedPath, copy: PathRange): void {
+  const { taken, above } = followed;
+  const { bytes, end } = copy;
+  const path = followed.path.slice();
   let { highestLayer } = above;
-  for (let index = taken.length - 1; index >= 0; index--) {
-    const [step, below] = [proof.path[index], taken[index]];
+  for (let from = taken.length - 1; from >= 0; from--) {
+    const [step, below] = [path[from], taken[from]];
     if (step === undefined || below === undefined) return;
+    const moved = moveStep(step, bytes, end - followed.end);
+    path[from] = moved;
     highestLayer = Math.min(below.height, highestLayer - 1);
-    const start = end - (proof.end - step.start);
-    ways.set(below.child, { bytes, start, end, root: above.root, highestLayer });
+    ways.set(below.child, { bytes, start: moved.start, end, root: above.root, highestLayer, path, from });
   }
+}
+
+/** The same step in other bytes, `by` further on. */
+function moveStep(step: InnerOp, bytes: Buffer, by: number): InnerOp {
+  return {
+    bytes,
+    start: step.start + by,
+    hash: step.hash,
+    prefixStart: step.prefixStart + by,
+    prefixEnd: step.prefixEnd + by,
+    suffixStart: step.suffixStart + by,
+    suffixEnd: step.suffixEnd + by,
+  };
 }

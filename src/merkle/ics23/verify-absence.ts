@@ -1,7 +1,7 @@
 import { compareBytes } from "../../base/bytes.ts";
 import { bad, good, type Result } from "../../base/result.ts";
+import type { HashText } from "./hash-text.ts";
 import type { RootFinder } from "./conforming-root.ts";
-import type { HashText } from "./hashing.ts";
 import { areNeighbours, isLeftMost, isRightMost } from "./neighbours.ts";
 import type { ProofSpec } from "./proof-spec.ts";
 import { type ExistenceProof, keyOf, type NonExistenceProof } from "./proof-types.ts";

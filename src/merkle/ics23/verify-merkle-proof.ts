@@ -1,9 +1,10 @@
 import { utf8 } from "../../base/bytes.ts";
 import { bad, good, type Result } from "../../base/result.ts";
+import type { HashText } from "./hash-text.ts";
 import { calculateRoot } from "./calculate.ts";
-import { conformingRoot, createRememberingFinder, type RootFinder } from "./conforming-root.ts";
+import { conformingRoot, type RootFinder } from "./conforming-root.ts";
 import { goString, upperHex } from "./go-text.ts";
-import { fromHashText, type HashText, isHashText } from "./hashing.ts";
+import { fromHashText, isHashText } from "./hashing.ts";
 import { equalRange } from "./compare-range.ts";
 import { invalidMerkleProof, invalidProof, type ProofFault } from "./proof-fault.ts";
 import { SDK_SPECS } from "./proof-spec.ts";
@@ -47,7 +48,7 @@ export function verifyMembership(
  * Whether the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs).
  * Never throws, whatever the proof is.
  */
-export function verifyNonMembership(claim: Claim, finders: RootFinders = neighbourFinders()): ProofVerdict {
+export function verifyNonMembership(claim: Claim, finders: RootFinders = PLAIN_FINDERS): ProofVerdict {
   const fault = checkArguments(claim);
   if (fault !== undefined) return bad(fault);
   const [proof] = claim.proof;
@@ -56,11 +57,6 @@ export function verifyNonMembership(claim: Claim, finders: RootFinders = neighbo
   const root = rootWithoutKey(proof.nonexist, claim.key, SDK_SPECS[0], finders[0]);
   if (!root.ok) return bad(absenceFault(proof, proof.nonexist, { key: claim.key, detail: root.fault }));
   return verifyChain(claim, root.value, 1, finders);
-}
-
-/** The two neighbours of an absent key share most of their way up. */
-function neighbourFinders(): RootFinders {
-  return [createRememberingFinder(), conformingRoot];
 }
 
 const PRESENCE_PROVEN =
