@@ -5,6 +5,7 @@ import { MsgUpdateClient } from "../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
+import { askOnce } from "./ask-once.ts";
 import type { LightClientState, LocalQueries } from "./local-queries.ts";
 import type { RemoteHeight } from "./registered-query.ts";
 import { RelayError } from "./relay-error.ts";
@@ -44,11 +45,14 @@ export function createTrustFinder(
   client: LightClientState,
   signal: AbortSignal,
 ): TrustFinder {
-  const timeOf = once((height: RemoteHeight) => deps.local.consensusTimeNs(client.clientId, height, signal));
-  const trustAt = once(async (height: RemoteHeight): Promise<Trust> => {
+  const timeOf = askOnce(
+    (height: RemoteHeight) => deps.local.consensusTimeNs(client.clientId, height, signal),
+    keyOf,
+  );
+  const trustAt = askOnce(async (height: RemoteHeight): Promise<Trust> => {
     const next = await deps.remote.lightBlock(height.height + 1n, signal);
     return { height, validatorSet: next.validatorSet };
-  });
+  }, keyOf);
   let heights: Promise<readonly RemoteHeight[]> | undefined;
   const greatestBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
     if (isBelow(client.latestHeight, at)) return client.latestHeight;
@@ -74,18 +78,12 @@ export function createTrustFinder(
   };
 }
 
-function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
-  return height.revision === at.revision && height.height < at.height;
+function keyOf({ height }: RemoteHeight): bigint {
+  return height;
 }
 
-/** Remembers the promise for each height. */
-function once<T>(ask: (height: RemoteHeight) => Promise<T>): (height: RemoteHeight) => Promise<T> {
-  const known = new Map<bigint, Promise<T>>();
-  return (height) => {
-    const asked = known.get(height.height) ?? ask(height);
-    known.set(height.height, asked);
-    return asked;
-  };
+function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
+  return height.revision === at.revision && height.height < at.height;
 }
 
 function noTrustedHeight(client: LightClientState, at: RemoteHeight): RelayError {

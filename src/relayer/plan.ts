@@ -19,7 +19,7 @@ export interface BatchLimits {
   readonly results: number;
 }
 
-/** Gas estimates, before simulation says it exactly. Measured on a real chain; see README. */
+/** Gas estimates, before simulation says it exactly. Measured on a real chain: one transaction of 1, 10, 50, 150 results. */
 export const GAS_PER_TRANSACTION = 110_000n;
 /** For one header with a signature or two. */
 export const GAS_PER_CLIENT_UPDATE = 85_000n;

@@ -1,5 +1,6 @@
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
 import { raceAbort } from "../client/race-abort.ts";
+import { askOnce } from "./ask-once.ts";
 import { headerAny, type TrustFinder } from "./client-update.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
 
@@ -32,14 +33,18 @@ export function createTxBlocks(
   revision: bigint,
   signal: AbortSignal,
 ): TxBlocks {
-  const resultsOf = once((height: bigint) => raceAbort(remote.comet.blockResults(Number(height)), signal));
-  const header = once(async (height: bigint): Promise<ProvenHeader> => {
+  const resultsOf = askOnce(
+    (height: bigint) => raceAbort(remote.comet.blockResults(Number(height)), signal),
+    (height) => height,
+  );
+  const readHeader = async (height: bigint): Promise<ProvenHeader> => {
     const [block, trusted] = await Promise.all([
       remote.lightBlock(height, signal),
       trust.below({ revision, height }),
     ]);
     return { any: headerAny(block, trusted), block };
-  });
+  };
+  const header = askOnce(readHeader, (height) => height);
   return {
     prove: async (height, txs) => {
       const [own, next, results] = await Promise.all([
@@ -55,14 +60,5 @@ export function createTxBlocks(
         return delivery === undefined ? [] : [{ tx, result: txQueryResult(tx, delivery, headers) }];
       });
     },
-  };
-}
-
-function once<T>(ask: (height: bigint) => Promise<T>): (height: bigint) => Promise<T> {
-  const known = new Map<bigint, Promise<T>>();
-  return (height) => {
-    const asked = known.get(height) ?? ask(height);
-    known.set(height, asked);
-    return asked;
   };
 }
