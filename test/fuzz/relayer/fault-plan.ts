@@ -52,6 +52,9 @@ function setRemotes({ remotes }: SimWorld, fault: RemoteFault, targets: readonly
 
 const KINDS = Object.keys(EFFECTS).filter((kind): kind is Kind => kind in EFFECTS);
 
+/** After this long the relayer has seen that the chains started over. */
+const SEEN_SECONDS = 8;
+
 /** Draws a plan. */
 export function drawPlan({ random }: SimWorld, seconds: number): FaultPlan {
   const troubles = Array.from({ length: 3 + random.int(8) }, (): Trouble => {
@@ -59,7 +62,11 @@ export function drawPlan({ random }: SimWorld, seconds: number): FaultPlan {
     const to = Math.min(seconds, from + 1 + random.int(25));
     return { kind: KINDS[random.int(KINDS.length)] ?? "no events", from, to, target: random.int(2) };
   });
-  return { troubles, startOver: random.chance(0.2) ? 60 + random.int(20) : undefined };
+  const second = random.chance(0.2) ? 60 + random.int(20) : undefined;
+  if (second === undefined) return { troubles, startOver: undefined };
+  // A chain that started over is known by its lower height, so somebody has to see that: no trouble hides it.
+  const others = troubles.filter(({ from, to }) => to <= second || from > second + SEEN_SECONDS);
+  return { troubles: others, startOver: second };
 }
 
 /** Makes true what the plan says about this second, and now and then registers, changes or removes a query. */
