@@ -2,8 +2,9 @@ import { Buffer } from "node:buffer";
 import type { HashText } from "./hash-text.ts";
 import type { InnerOp } from "./proof-types.ts";
 
-/** Memory for copies of paths is taken in pieces of this size. */
-const COPY_BYTES = 64 * 1024;
+/** Memory for copies of paths is taken in pieces, each twice as large as the one before it. */
+const MIN_PIECE_BYTES = 2 * 1024;
+const MAX_PIECE_BYTES = 64 * 1024;
 
 /** A path that is longer is not worth keeping: 128 steps as the specs want them take less. */
 const MAX_PATH_BYTES = 16 * 1024;
@@ -34,9 +35,14 @@ export interface TakenStep {
   readonly height: number;
 }
 
-/** What following a path has shown: `taken` are its first steps, `above` what is known from there on. */
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/**
+ * What following a path has shown. The memo takes the first steps over: they then refer to its copy of the bytes. `taken` are
+ * these first steps, `above` what is known from there on.
+ */
 export interface FollowedPath {
-  readonly path: readonly InnerOp[];
+  readonly path: readonly Draft<InnerOp>[];
   readonly end: number;
   readonly taken: readonly TakenStep[];
   readonly above: KnownRoot;
@@ -93,7 +99,8 @@ function createPathCopier(): (path: PathRange) => PathRange {
   let used = 0;
   return ({ bytes, start, end }) => {
     if (used + end - start > copies.length) {
-      copies = Buffer.allocUnsafeSlow(COPY_BYTES);
+      const wanted = Math.min(2 * copies.length, MAX_PIECE_BYTES);
+      copies = Buffer.allocUnsafeSlow(Math.max(wanted, end - start, MIN_PIECE_BYTES));
       used = 0;
     }
     const copyStart = used;
@@ -103,29 +110,24 @@ function createPathCopier(): (path: PathRange) => PathRange {
 }
 
 function addWays(ways: Map<HashText, KnownWay>, followed: FollowedPath, copy: PathRange): void {
-  const { taken, above } = followed;
+  const { path, taken, above } = followed;
   const { bytes, end } = copy;
-  const path = followed.path.slice();
   let { highestLayer } = above;
   for (let from = taken.length - 1; from >= 0; from--) {
     const [step, below] = [path[from], taken[from]];
     if (step === undefined || below === undefined) return;
-    const moved = moveStep(step, bytes, end - followed.end);
-    path[from] = moved;
+    moveStep(step, bytes, end - followed.end);
     highestLayer = Math.min(below.height, highestLayer - 1);
-    ways.set(below.child, { bytes, start: moved.start, end, root: above.root, highestLayer, path, from });
+    ways.set(below.child, { bytes, start: step.start, end, root: above.root, highestLayer, path, from });
   }
 }
 
-/** The same step in other bytes, `by` further on. */
-function moveStep(step: InnerOp, bytes: Buffer, by: number): InnerOp {
-  return {
-    bytes,
-    start: step.start + by,
-    hash: step.hash,
-    prefixStart: step.prefixStart + by,
-    prefixEnd: step.prefixEnd + by,
-    suffixStart: step.suffixStart + by,
-    suffixEnd: step.suffixEnd + by,
-  };
+/** Moves a step to where its bytes are, `by` further on, in a copy. */
+function moveStep(step: Draft<InnerOp>, bytes: Buffer, by: number): void {
+  step.bytes = bytes;
+  step.start += by;
+  step.prefixStart += by;
+  step.prefixEnd += by;
+  step.suffixStart += by;
+  step.suffixEnd += by;
 }

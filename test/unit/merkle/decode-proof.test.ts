@@ -12,8 +12,8 @@ function decoded(hex: string) {
     return { kind: "nonexist", left: left?.path.length, right: right?.path.length };
   }
   if (proof.value.kind !== "exist") return { kind: proof.value.kind };
-  const { bytes, keyStart, keyEnd, path, inOnePiece } = proof.value.exist;
-  return { kind: "exist", key: bytes.toString("hex", keyStart, keyEnd), steps: path.length, inOnePiece };
+  const { bytes, keyStart, keyEnd, path } = proof.value.exist;
+  return { kind: "exist", key: bytes.toString("hex", keyStart, keyEnd), steps: path.length };
 }
 
 /** A proof that holds only empty steps. */
@@ -24,8 +24,8 @@ function withSteps(count: number): Uint8Array {
 
 describe("decoding of proofs", () => {
   it("reads every kind", () => {
-    expect(decoded("0a00")).toEqual({ kind: "exist", key: "", steps: 0, inOnePiece: true });
-    expect(decoded("0a050a01aa2200")).toEqual({ kind: "exist", key: "aa", steps: 1, inOnePiece: true });
+    expect(decoded("0a00")).toEqual({ kind: "exist", key: "", steps: 0 });
+    expect(decoded("0a050a01aa2200")).toEqual({ kind: "exist", key: "aa", steps: 1 });
     expect(decoded("1200")).toEqual({ kind: "nonexist", left: undefined, right: undefined });
     expect(decoded("120412022200")).toEqual({ kind: "nonexist", left: 1, right: undefined });
     expect(decoded("1a00")).toEqual({ kind: "batch" });
@@ -34,8 +34,8 @@ describe("decoding of proofs", () => {
   });
 
   it("takes the last proof, the last key, and both parts of a neighbour", () => {
-    expect(decoded("12000a00")).toEqual({ kind: "exist", key: "", steps: 0, inOnePiece: true });
-    expect(decoded("0a060a01aa0a01bb")).toEqual({ kind: "exist", key: "bb", steps: 0, inOnePiece: true });
+    expect(decoded("12000a00")).toEqual({ kind: "exist", key: "", steps: 0 });
+    expect(decoded("0a060a01aa0a01bb")).toEqual({ kind: "exist", key: "bb", steps: 0 });
     expect(decoded("12081a0222001a022200")).toEqual({ kind: "nonexist", left: undefined, right: 2 });
   });
 
@@ -44,7 +44,6 @@ describe("decoding of proofs", () => {
       kind: "exist",
       key: "",
       steps: 0,
-      inOnePiece: true,
     });
   });
 

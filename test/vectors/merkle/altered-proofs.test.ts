@@ -59,4 +59,14 @@ describe("altered proofs", () => {
     const verifier = createProofVerifier();
     expect(altered.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
   });
+
+  it("are judged the same by a verifier that has seen the proofs as they were", () => {
+    const verifier = createProofVerifier();
+    const seen = recorded.filter(({ root, store, key, value, operations, expect: { kind } }) => {
+      const claimed = kind === "membership" ? value : undefined;
+      return verifier.verify(root, { store, key, value: claimed, operations }).ok;
+    });
+    expect(seen).toHaveLength(42);
+    expect(altered.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
+  });
 });
