@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
+import { encodeUvarint } from "../varint.ts";
 import type { HashText } from "./hash-text.ts";
 import type { ExistenceProof, InnerOp, LeafOp } from "./proof-types.ts";
 
@@ -9,6 +10,8 @@ const VIEWS: readonly Buffer[] = Array.from({ length: SCRATCH.length + 1 }, (_, 
   SCRATCH.subarray(0, length),
 );
 const HASH_BYTES = 32;
+/** A leaf whose prefix and key have more bytes than this does not fit in `SCRATCH` with its lengths and its value's hash. */
+const LONG_LEAF = SCRATCH.length - HASH_BYTES - 11;
 const NOTHING = Buffer.alloc(0);
 
 /** The bytes as a hash text. */
@@ -25,7 +28,7 @@ export function fromHashText(text: HashText): Buffer {
 function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   const length = end - start;
   if (length > SCRATCH.length) return digest(bytes.subarray(start, end));
-  copyRange(bytes, start, end, SCRATCH, 0);
+  copyRange(bytes, start, end, 0);
   return digest(viewOf(length));
 }
 
@@ -36,9 +39,9 @@ export function sha256Step(step: InnerOp, child: HashText): HashText {
   const suffixAt = childAt + HASH_BYTES;
   const length = suffixAt + step.suffixEnd - step.suffixStart;
   if (length > SCRATCH.length) return digest(joinStep(step, child));
-  copyRange(bytes, step.prefixStart, step.prefixEnd, SCRATCH, 0);
-  writeHash(child, SCRATCH, childAt);
-  copyRange(bytes, step.suffixStart, step.suffixEnd, SCRATCH, suffixAt);
+  copyRange(bytes, step.prefixStart, step.prefixEnd, 0);
+  writeHash(child, childAt);
+  copyRange(bytes, step.suffixStart, step.suffixEnd, suffixAt);
   return digest(viewOf(length));
 }
 
@@ -51,17 +54,28 @@ export function joinStep(step: InnerOp, child: HashText): Buffer {
 
 /** SHA-256 of a leaf with both specs' operations: prefix, key and the value's SHA-256, the last two with their lengths. */
 export function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
-  const value = sha256Range(proof.bytes, proof.valueStart, proof.valueEnd);
-  const keyBytes = proof.keyEnd - proof.keyStart;
+  const { bytes, keyStart, keyEnd } = proof;
+  const value = sha256Range(bytes, proof.valueStart, proof.valueEnd);
   const prefixBytes = leaf.prefixEnd - leaf.prefixStart;
-  const length = prefixBytes + uvarintLength(keyBytes) + keyBytes + 1 + HASH_BYTES;
-  const target = length > SCRATCH.length ? Buffer.alloc(length) : SCRATCH;
-  copyRange(proof.bytes, leaf.prefixStart, leaf.prefixEnd, target, 0);
-  const keyAt = writeUvarint(keyBytes, target, prefixBytes);
-  copyRange(proof.bytes, proof.keyStart, proof.keyEnd, target, keyAt);
-  target[keyAt + keyBytes] = HASH_BYTES;
-  writeHash(value, target, keyAt + keyBytes + 1);
-  return digest(target === SCRATCH ? viewOf(length) : target);
+  if (prefixBytes + keyEnd - keyStart > LONG_LEAF) return digest(joinLeaf(proof, leaf, value));
+  copyRange(bytes, leaf.prefixStart, leaf.prefixEnd, 0);
+  const keyAt = writeUvarint(keyEnd - keyStart, prefixBytes);
+  copyRange(bytes, keyStart, keyEnd, keyAt);
+  const valueAt = keyAt + keyEnd - keyStart;
+  SCRATCH[valueAt] = HASH_BYTES;
+  writeHash(value, valueAt + 1);
+  return digest(viewOf(valueAt + 1 + HASH_BYTES));
+}
+
+/** What a leaf hashes, in a fresh Buffer. */
+function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, value: HashText): Buffer {
+  return Buffer.concat([
+    bytes.subarray(leaf.prefixStart, leaf.prefixEnd),
+    encodeUvarint(keyEnd - keyStart),
+    bytes.subarray(keyStart, keyEnd),
+    Uint8Array.of(HASH_BYTES),
+    fromHashText(value),
+  ]);
 }
 
 /** Whether a hash text is these bytes. */
@@ -84,31 +98,25 @@ function viewOf(length: number): Buffer {
   return VIEWS[length] ?? NOTHING;
 }
 
-/** Short ranges are copied by hand: calling into the runtime costs more than 64 bytes do. */
-function copyRange(bytes: Buffer, start: number, end: number, target: Buffer, targetStart: number): void {
+/** Copies a range to `SCRATCH`; a short one by hand: calling into the runtime costs more than 64 bytes do. */
+function copyRange(bytes: Buffer, start: number, end: number, target: number): void {
   if (end - start > 64) {
-    bytes.copy(target, targetStart, start, end);
+    bytes.copy(SCRATCH, target, start, end);
     return;
   }
-  for (let from = start, to = targetStart; from < end; from++, to++) target[to] = bytes[from] ?? 0;
+  for (let from = start, to = target; from < end; from++, to++) SCRATCH[to] = bytes[from] ?? 0;
 }
 
-/** Writes a hash of 32 bytes; by hand, for the same reason. */
-function writeHash(text: HashText, target: Buffer, start: number): void {
-  for (let at = 0; at < HASH_BYTES; at++) target[start + at] = text.charCodeAt(at);
+/** Writes a hash of 32 bytes to `SCRATCH`; by hand, for the same reason. */
+function writeHash(text: HashText, target: number): void {
+  for (let at = 0; at < HASH_BYTES; at++) SCRATCH[target + at] = text.charCodeAt(at);
 }
 
-function uvarintLength(value: number): number {
-  let length = 1;
-  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length += 1;
-  return length;
-}
-
-/** Writes an unsigned varint, and gives the position behind it. */
-function writeUvarint(value: number, target: Buffer, start: number): number {
-  let at = start;
+/** Writes an unsigned varint to `SCRATCH`, and gives the position behind it. */
+function writeUvarint(value: number, target: number): number {
+  let at = target;
   let rest = value;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) target[at++] = (rest % 0x80) + 0x80;
-  target[at++] = rest;
+  for (; rest >= 0x80; rest >>>= 7) SCRATCH[at++] = (rest & 0x7f) | 0x80;
+  SCRATCH[at++] = rest;
   return at;
 }

@@ -10,14 +10,14 @@ const MAX_PIECE_BYTES = 64 * 1024;
 const MAX_PATH_BYTES = 16 * 1024;
 
 /** Encoded steps, and nothing else: what the bytes hold from `start` to `end`. */
-export interface PathRange {
+interface PathRange {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
 /** A root, and what is known about the steps that lead to it. */
-export interface KnownRoot {
+interface KnownRoot {
   readonly root: HashText;
   /** The steps are as the spec says when the first of them is at most at this layer. */
   readonly highestLayer: number;
@@ -41,7 +41,7 @@ type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
  * What following a path has shown. The memo takes the first steps over: they then refer to its copy of the bytes. `taken` are
  * these first steps, `above` what is known from there on.
  */
-export interface FollowedPath {
+interface FollowedPath {
   readonly path: readonly Draft<InnerOp>[];
   readonly end: number;
   readonly taken: readonly TakenStep[];
