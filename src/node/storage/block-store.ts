@@ -1,6 +1,6 @@
 import type Database from "libsql";
 import { createRecentCache } from "../../base/recent-cache.ts";
-import type { CommitChanges, StateStorage } from "../../chain/store/state-storage.ts";
+import type { StateStorage } from "../../chain/store/state-storage.ts";
 import type { Commit, ValidatorSet } from "../../comet/block-types.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import {
@@ -12,21 +12,11 @@ import {
   encodeValidatorSet,
 } from "./block-codec.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
+import type { HeightRecord } from "./height-record.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
 import { decodeResults, encodeResults } from "./results-codec.ts";
 import { type Row, readRow, readRows } from "./rows.ts";
 import { createStateTables } from "./state-tables.ts";
-
-/** Everything that one height adds; written in one durable transaction or not at all. */
-export interface HeightRecord {
-  readonly block: StoredBlock;
-  /** The commit seen for this block (the next block carries it). */
-  readonly seenCommit: Commit;
-  readonly results: StoredResults;
-  /** Validator set of a later height that is worth keeping (see `validator-history.ts`). */
-  readonly validatorSets: readonly { readonly height: bigint; readonly set: ValidatorSet }[];
-  readonly changes: CommitChanges;
-}
 
 /** The node's durable memory. Synchronous. */
 export interface BlockStore {

@@ -1,8 +1,8 @@
 import type Database from "libsql";
 import { sha256 } from "../../base/sha256.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
-import type { HeightRecord } from "./block-store.ts";
 import { createBulkInsert } from "./bulk-insert.ts";
+import type { HeightRecord } from "./height-record.ts";
 import { readRow, readRows } from "./rows.ts";
 
 /** Where a transaction is: block height and place in the block. */
