@@ -1,6 +1,7 @@
 import type { ValidatorSet } from "../../comet/block-types.ts";
 import { rotateProposer } from "../../comet/proposer-rotation.ts";
-import type { BlockStore, HeightRecord } from "../storage/block-store.ts";
+import type { BlockStore } from "../storage/block-store.ts";
+import type { HeightRecord } from "../storage/height-record.ts";
 
 /** A set is kept at every change and at least this often; those between are computed by rotating. */
 const KEEP_EVERY = 64n;
