@@ -1,4 +1,5 @@
 import type { QueryState } from "./query-state.ts";
+import { isNewer, type RemoteHeight } from "./registered-query.ts";
 
 /** A result that is ready to be sent: proven and within bounds. */
 export interface ProvenResult {
@@ -55,10 +56,15 @@ export function planBatches<T extends ProvenResult>(
   return open.length > 0 ? [...batches, open] : batches;
 }
 
-/** The due states of one connection, longest without a result first, so that no query starves behind others. */
-export function oldestFirst(states: readonly QueryState[]): readonly QueryState[] {
-  return states.toSorted((a, b) => {
-    const order = a.query.lastLocalHeight - b.query.lastLocalHeight || a.query.id - b.query.id;
-    return order < 0n ? -1 : order > 0n ? 1 : 0;
-  });
+/**
+ * The due states that may have a result at this remote height: the chain refuses one that is not newer than the last.
+ * Longest without a result first, so that no query starves behind others.
+ */
+export function candidatesAt(due: readonly QueryState[], at: RemoteHeight): readonly QueryState[] {
+  return due
+    .filter(({ query }) => isNewer(at, query.lastRemoteHeight))
+    .toSorted((a, b) => {
+      const order = a.query.lastLocalHeight - b.query.lastLocalHeight || a.query.id - b.query.id;
+      return order < 0n ? -1 : order > 0n ? 1 : 0;
+    });
 }

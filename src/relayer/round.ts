@@ -9,11 +9,10 @@ import {
 } from "./client-update.ts";
 import { type ConnectionView, viewConnection } from "./connection-view.ts";
 import { type Lane, noteFault, noteSubmission, throwStop } from "./lane.ts";
-import { type BatchLimits, oldestFirst, type ProvenResult, planBatches } from "./plan.ts";
+import { type BatchLimits, candidatesAt, type ProvenResult, planBatches } from "./plan.ts";
 import { proveResults } from "./prove.ts";
 import { answered, isSuspect, type QueryFault, type QueryState } from "./query-state.ts";
 import { type KeyAnswers, readKeys } from "./read-keys.ts";
-import { isNewer } from "./registered-query.ts";
 import { submit } from "./submission.ts";
 import type { SubmissionOutcome } from "./submission-outcome.ts";
 
@@ -24,7 +23,7 @@ import type { SubmissionOutcome } from "./submission-outcome.ts";
 export async function runRound(lane: Lane, due: readonly QueryState[], signal: AbortSignal): Promise<void> {
   const view = await viewConnection(lane, signal);
   if (view === undefined) return;
-  const candidates = oldestFirst(due).filter(({ query }) => isNewer(view.at, query.lastRemoteHeight));
+  const candidates = candidatesAt(due, view.at);
   if (candidates.length === 0) return;
   const gathered = await gather(lane, view, candidates, signal);
   const results = prove(lane, view, candidates, gathered);

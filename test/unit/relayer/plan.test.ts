@@ -4,7 +4,7 @@ import {
   GAS_PER_CLIENT_UPDATE,
   GAS_PER_KEY,
   GAS_PER_TRANSACTION,
-  oldestFirst,
+  candidatesAt,
   planBatches,
 } from "../../../src/relayer/plan.ts";
 import { sampleResult, sampleState } from "./samples.ts";
@@ -54,7 +54,9 @@ describe("planBatches", () => {
   });
 });
 
-describe("oldestFirst", () => {
+describe("candidatesAt", () => {
+  const at = { revision: 1n, height: 50n };
+
   it("puts the longest without a result first, then the lower id", () => {
     const states = [
       sampleState({ id: 3n, lastLocalHeight: 9n }),
@@ -62,6 +64,19 @@ describe("oldestFirst", () => {
       sampleState({ id: 1n, lastLocalHeight: 9n }),
       sampleState({ id: 4n, lastLocalHeight: 0n }),
     ];
-    expect(oldestFirst(states).map(({ query }) => query.id)).toEqual([2n, 4n, 1n, 3n]);
+    expect(candidatesAt(states, at).map(({ query }) => query.id)).toEqual([2n, 4n, 1n, 3n]);
+  });
+
+  it("leaves out what has a result of this height or a newer one: nobody pays for what the chain refuses", () => {
+    const answeredAt = (id: bigint, revision: bigint, height: bigint) =>
+      sampleState({ id, lastRemoteHeight: { revision, height } });
+    const states = [
+      answeredAt(1n, 1n, 49n),
+      answeredAt(2n, 1n, 50n),
+      answeredAt(3n, 1n, 51n),
+      answeredAt(4n, 2n, 1n),
+      answeredAt(5n, 0n, 99n),
+    ];
+    expect(candidatesAt(states, at).map(({ query }) => query.id)).toEqual([1n, 5n]);
   });
 });
