@@ -1,3 +1,4 @@
+import { raceAbort } from "../../src/base/race-abort.ts";
 import { type Service, supervise } from "../../src/base/service.ts";
 import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
 import {
@@ -13,6 +14,7 @@ import type { FaceAddress } from "../../src/node/node-options.ts";
 import type { FaceFactory } from "../../src/node/node-view.ts";
 import { createRestFace } from "../../src/node/rest/rest-face.ts";
 import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
+import { aborted } from "../../src/ops/http-service.ts";
 import type { Secret } from "../../src/base/secret.ts";
 import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
@@ -56,21 +58,31 @@ export async function runLocalnet(
 ): Promise<void> {
   const sidecar = options.parts.includes("sidecar") ? openSidecar(options, context) : undefined;
   const localnet = openChains(options, context, sidecar);
-  const services: readonly Service[] = [sidecar, localnet].filter((one) => one !== undefined);
-  announce(options, localnet, sidecar, onReady).catch(() => {}); // the fault comes out of the service
+  const parts: readonly Service[] = [sidecar, localnet].filter((one) => one !== undefined);
+  const services = [...parts, createAnnouncement(options, { localnet, sidecar }, onReady)];
   const [first] = await supervise(services, context.signal, context.logger);
   if (first !== undefined) throw first.fault;
 }
 
-async function announce(
+/** Tells once that everything is up; what does not come up says so itself. */
+function createAnnouncement(
   options: LocalnetDaemonOptions,
-  localnet: Localnet | undefined,
-  sidecar: Sidecar | undefined,
+  parts: { readonly localnet: Localnet | undefined; readonly sidecar: Sidecar | undefined },
   onReady: (ready: LocalnetReady) => void,
-): Promise<void> {
-  const [running] = await Promise.all([localnet?.ready, sidecar?.ready]);
-  if (running?.chains.remote !== undefined) makeProvable(running.chains.remote);
-  onReady({ chains: running?.chains ?? {}, faces: facesOf(options) });
+): Service {
+  const up = Promise.all([parts.localnet?.ready, parts.sidecar?.ready]).catch(() => undefined);
+  return {
+    name: "localnet announcement",
+    run: async (signal) => {
+      const running = await raceAbort(up, signal);
+      if (running !== undefined) {
+        const chains = running[0]?.chains ?? {};
+        if (chains.remote !== undefined) makeProvable(chains.remote);
+        onReady({ chains, faces: facesOf(options) });
+      }
+      await aborted(signal);
+    },
+  };
 }
 
 /** A chain answers proofs from height 2 on, which block 3 proves: its first blocks are made at once. */

@@ -5,7 +5,7 @@ import type { Logger } from "../base/logger.ts";
 import type { NodeStatus } from "./chain-client.ts";
 import { ClientError, isEndpointFault } from "./errors.ts";
 import { decodeStatus } from "./node-status.ts";
-import { raceAbort } from "./race-abort.ts";
+import { raceAbort } from "../base/race-abort.ts";
 import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
 
 /** An endpoint as its pool sees it now. */

@@ -1,4 +1,4 @@
-import { raceAbort } from "./race-abort.ts";
+import { raceAbort } from "../base/race-abort.ts";
 
 /** Lets work through one at a time, in the order of arrival. */
 export type Turnstile = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;

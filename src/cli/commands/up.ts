@@ -3,8 +3,10 @@ import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
 import { portsAt } from "../../../daemons/localnet/ports.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
+import { atMost, pause } from "../../base/at-most.ts";
 import { abortReason, systemClock } from "../../base/clock.ts";
 import { EXIT } from "../../base/exit-codes.ts";
+import { raceAbort } from "../../base/race-abort.ts";
 import { type Service, supervise } from "../../base/service.ts";
 import type { DaemonContext, DaemonFace } from "../../ops/daemon-context.ts";
 import { createDeferred } from "../../ops/deferred.ts";
@@ -99,14 +101,14 @@ function createParts(
       },
     );
   const relayer = async (signal: AbortSignal): Promise<void> => {
-    await untilUp(chainsUp.promise, signal);
+    await raceAbort(chainsUp.promise, signal);
     await runIcqRelayer(localnetRelayerConfig(ports, undefined), { ...daemon, signal }, (running, faces) => {
       state = { ...state, relayer: running };
       printFaces(faces);
     });
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
-    await untilUp(chainsUp.promise, signal);
+    await raceAbort(chainsUp.promise, signal);
     await runOracleWatchdog(
       localnetWatchdogConfig(ports, undefined),
       { ...daemon, signal },
@@ -126,40 +128,24 @@ function createParts(
   };
 }
 
-/** Resolves when the chains are up; rejects with the signal's reason when they never come up. */
-function untilUp(chainsUp: Promise<LocalnetReady>, signal: AbortSignal): Promise<unknown> {
-  const stopped = new Promise<never>((_resolve, reject) => {
-    const onAbort = (): void => reject(abortReason(signal));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
-  return Promise.race([chainsUp, stopped]);
-}
-
 async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<void> {
-  const endMs = performance.now() + FIRST_RESULT_MS;
-  while (!hasFirstResults(now())) {
-    if (performance.now() > endMs) {
-      throw new CliError(
-        EXIT.fatal,
-        `no first result within ${FIRST_RESULT_MS / 1_000} s: ${whatIsMissing(now())}`,
-      );
-    }
-    await pause(FIRST_RESULT_POLL_MS, signal);
+  const found = await atMost(FIRST_RESULT_MS, systemClock, signal, async (inner) => {
+    while (!hasFirstResults(now())) await systemClock.sleep(FIRST_RESULT_POLL_MS, inner);
+    return true;
+  });
+  if (found === undefined) {
+    const text = `no first result within ${FIRST_RESULT_MS / 1_000} s: ${whatIsMissing(now())}`;
+    throw new CliError(EXIT.fatal, text);
   }
 }
 
-/** Prints the summary at most every {@link SUMMARY_EVERY_MS}: over itself on a terminal, else only when it changed. */
+/** Prints the summary at most every {@link SUMMARY_EVERY_MS}, when it has changed. */
 async function summarize(now: () => UpParts, context: CliContext, signal: AbortSignal): Promise<void> {
   let last = "";
   while (!signal.aborted) {
     const line = summaryLine(now(), context.isTerminal);
     if (line !== last) context.print(line);
     last = line;
-    await pause(SUMMARY_EVERY_MS, signal).catch(() => undefined);
+    await pause(SUMMARY_EVERY_MS, systemClock, signal);
   }
-}
-
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  return systemClock.sleep(delayMs, signal);
 }
