@@ -24,7 +24,6 @@ export const SIDEWAYS: ReadonlySet<string> = new Set([
   "comet>proto",
   "comet>merkle",
   "cli>daemons",
-  "node>sidecar",
 ]);
 
 /** Folders that know a chain only through its wire. */
