@@ -1,5 +1,5 @@
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
-import { raceAbort } from "../client/race-abort.ts";
+import { raceAbort } from "../base/race-abort.ts";
 import { askOnce } from "./ask-once.ts";
 import { headerAny, type TrustFinder } from "./client-update.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";

@@ -1,7 +1,7 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { toHex } from "../base/bytes.ts";
 import type { ChainClient } from "../client/chain-client.ts";
-import { raceAbort } from "../client/race-abort.ts";
+import { raceAbort } from "../base/race-abort.ts";
 import { RelayError } from "./relay-error.ts";
 import { type HeightRange, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
