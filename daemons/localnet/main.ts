@@ -50,7 +50,7 @@ const HOST = "127.0.0.1";
 /** As a real node's `client_timeout`. */
 const ORACLE_TIMEOUT_MS = 2_000;
 
-/** Runs the chosen parts until the context's signal fires. Throws the first fault of a part. */
+/** Runs the chosen parts until the context's signal fires. Throws the first error of a part. */
 export async function runLocalnet(
   options: LocalnetDaemonOptions,
   context: DaemonContext,
@@ -61,7 +61,7 @@ export async function runLocalnet(
   const parts: readonly Service[] = [sidecar, localnet].filter((one) => one !== undefined);
   const services = [...parts, createAnnouncement(options, { localnet, sidecar }, onReady)];
   const [first] = await supervise(services, context.signal, context.logger);
-  if (first !== undefined) throw first.fault;
+  if (first !== undefined) throw first.error;
 }
 
 /** Tells once that everything is up; what does not come up says so itself. */

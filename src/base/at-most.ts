@@ -20,9 +20,9 @@ export async function atMost<T>(
   );
   try {
     return await work(stop.signal);
-  } catch (fault) {
-    if (fault === over) return undefined;
-    throw fault;
+  } catch (error) {
+    if (error === over) return undefined;
+    throw error;
   } finally {
     forget();
     stop.abort(new Error("the wait is over"));

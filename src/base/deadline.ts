@@ -22,11 +22,11 @@ export async function withDeadline<T>(
   const onAbort = (): void => own.abort(abortReason(signal));
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
-  const fault = new DeadlineError(
+  const error = new DeadlineError(
     { code: "deadline", what, afterMs },
     `${what} took longer than ${afterMs} ms`,
   );
-  const timer = setTimeout(() => own.abort(fault), afterMs);
+  const timer = setTimeout(() => own.abort(error), afterMs);
   try {
     own.signal.throwIfAborted();
     return await Promise.race([work(own.signal), rejectOnAbort(own.signal)]);

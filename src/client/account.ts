@@ -19,8 +19,8 @@ export async function readAccount(
   signal: AbortSignal,
 ): Promise<AccountState> {
   const request = QueryAccountRequest.encode({ address }).finish();
-  const response = await client.grpcQuery(ACCOUNT_PATH, request, signal).catch((fault: unknown) => {
-    throw isNotFound(fault) ? noAccount(address, fault) : fault;
+  const response = await client.grpcQuery(ACCOUNT_PATH, request, signal).catch((error: unknown) => {
+    throw isNotFound(error) ? noAccount(address, error) : error;
   });
   return decodeAccount(response);
 }
@@ -37,8 +37,8 @@ export function decodeAccount(response: Uint8Array): AccountState {
   }
 }
 
-function isNotFound(fault: unknown): boolean {
-  return fault instanceof ClientError && fault.facts.code === "abci" && /not found/i.test(fault.facts.log);
+function isNotFound(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
 }
 
 function noAccount(address: string, cause: unknown): ClientError {

@@ -14,7 +14,7 @@ export interface BatchingOptions extends BatchOptions {
 
 /**
  * Creates a JSON-RPC client that puts calls made in the same turn of the event loop into batches. Broadcasts travel
- * alone, so that no other call's fault can hide what became of them. A batch whose answer is too large is halved.
+ * alone, so that no other call's error can hide what became of them. A batch whose answer is too large is halved.
  */
 export function createBatchingRpcClient(options: BatchingOptions, deps: BatchDeps): RpcCaller {
   const pending = new Set<PendingCall>();

@@ -9,7 +9,7 @@ export type BroadcastOutcome =
   | { readonly kind: "accepted" }
   | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
   /** no answer: it may have arrived or not; sending the same bytes again does no harm */
-  | { readonly kind: "unclear"; readonly fault: ClientError };
+  | { readonly kind: "unclear"; readonly error: ClientError };
 
 /** Sends bytes by `broadcast_tx_sync`. Throws the signal's reason, and JSON-RPC errors such as a full mempool. */
 export async function broadcastTransaction(
@@ -22,12 +22,12 @@ export async function broadcastTransaction(
       { method: "broadcast_tx_sync", params: { tx: toBase64(bytes) }, decode: decodeBroadcast },
       signal,
     );
-  } catch (fault) {
-    if (!(fault instanceof ClientError)) throw fault;
-    if (isKnownAlready(fault)) return { kind: "accepted" };
-    if (isTooLarge(fault)) return { ...TX_TOO_LARGE, log: fault.message };
-    if (isUnclear(fault)) return { kind: "unclear", fault };
-    throw fault;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    if (isKnownAlready(error)) return { kind: "accepted" };
+    if (isTooLarge(error)) return { ...TX_TOO_LARGE, log: error.message };
+    if (isUnclear(error)) return { kind: "unclear", error };
+    throw error;
   }
 }
 

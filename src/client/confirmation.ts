@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { toBase64 } from "../base/bytes.ts";
 import type { BlockTicker } from "./block-ticker.ts";
 import type { PooledChainClient } from "./create-chain-client.ts";
-import { ClientError, classifyClientFault } from "./errors.ts";
+import { ClientError, classifyClientError } from "./errors.ts";
 import type { Confirmation } from "./tx-sender.ts";
 import { field, int64, text, uint32, wireValue } from "./wire-fields.ts";
 
@@ -31,8 +31,8 @@ export interface ConfirmationDeps {
 export type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "failed" }> | undefined;
 
 /**
- * Looks for a transaction until it is in a block, its timeout height has passed, or the deadline. Faults of the
- * endpoint are outwaited; throws the signal's reason, and faults that will not heal (a node without transaction index).
+ * Looks for a transaction until it is in a block, its timeout height has passed, or the deadline. Errors of the
+ * endpoint are outwaited; throws the signal's reason, and errors that will not heal (a node without transaction index).
  */
 export async function waitForConfirmation(
   request: ConfirmationRequest,
@@ -62,8 +62,8 @@ async function look(
     if (found !== undefined) return found;
     if (timeoutHeight === 0n || status.latestHeight <= timeoutHeight + INDEX_SLACK) return undefined;
     return { kind: "lost", reason: `not in a block up to its timeout height ${timeoutHeight}` };
-  } catch (fault) {
-    if (classifyClientFault(fault, signal) !== "retry") throw fault;
+  } catch (error) {
+    if (classifyClientError(error, signal) !== "retry") throw error;
     return undefined;
   }
 }
@@ -79,9 +79,9 @@ async function findTransaction(
       { method: "tx", params: { hash: toBase64(hash), prove: false }, decode: decodeFound },
       signal,
     );
-  } catch (fault) {
-    if (isNotFound(fault)) return undefined;
-    throw fault;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
   }
 }
 
@@ -98,8 +98,8 @@ export function decodeFound(result: unknown, endpoint: string): NonNullable<Foun
   return { kind: "failed", height, code, codespace, log: text(field(txResult, "log")), gasUsed };
 }
 
-function isNotFound(fault: unknown): boolean {
-  return fault instanceof ClientError && fault.facts.code === "rpc" && /not found/.test(fault.facts.data);
+function isNotFound(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "rpc" && /not found/.test(error.facts.data);
 }
 
 /** Waits for the next block, at most `waitMs`. */

@@ -27,7 +27,7 @@ export type EventFrame =
   /** an event that tells us nothing: what is no transaction, or of a kind that we do not follow */
   | { readonly kind: "ignored"; readonly id: number; readonly what: string }
   /** an event that is not what it should be */
-  | { readonly kind: "unreadable"; readonly id: number; readonly fault: ClientError };
+  | { readonly kind: "unreadable"; readonly id: number; readonly error: ClientError };
 
 /** Decodes the text of one frame. Throws `bad-answer` for what is no JSON-RPC answer. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
@@ -48,9 +48,9 @@ export function decodeEventFrame(source: string, endpoint: string): EventFrame {
 function readEvent(data: WireValue): DecodedEvent {
   try {
     return decodeEvent(text(field(data, "type")), field(data, "value"));
-  } catch (fault) {
-    if (!(fault instanceof ClientError)) throw fault;
-    return { kind: "unreadable", fault };
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return { kind: "unreadable", error };
   }
 }
 
@@ -65,7 +65,7 @@ function parseFrame(source: string): unknown {
 type DecodedEvent =
   | { readonly kind: "notice"; readonly notice: ChainNotice }
   | { readonly kind: "ignored"; readonly what: string }
-  | { readonly kind: "unreadable"; readonly fault: ClientError };
+  | { readonly kind: "unreadable"; readonly error: ClientError };
 
 function decodeEvent(type: string, value: WireValue): DecodedEvent {
   switch (type) {

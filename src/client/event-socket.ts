@@ -55,8 +55,8 @@ export function createEventSocketOpener(
       socket.on("message", (data) => listener.onText(toText(data)));
       socket.on("ping", listener.onSign);
       socket.on("pong", listener.onSign);
-      socket.on("error", (fault) => {
-        reason = reasonOf(fault);
+      socket.on("error", (error) => {
+        reason = reasonOf(error);
       });
       socket.on("close", () => {
         signal.removeEventListener("abort", onStop);
@@ -72,9 +72,9 @@ function toText(data: WebSocket.RawData): string {
 }
 
 /** The machine code where there is one: messages of `ws` may quote the URL. */
-function reasonOf(fault: Error): string {
-  if (isRecord(fault) && typeof fault["code"] === "string") return fault["code"];
-  const status = /^Unexpected server response: (\d{3})$/.exec(fault.message);
+function reasonOf(error: Error): string {
+  if (isRecord(error) && typeof error["code"] === "string") return error["code"];
+  const status = /^Unexpected server response: (\d{3})$/.exec(error.message);
   return status === null ? "connection failed" : `HTTP status ${status[1]}`;
 }
 

@@ -41,7 +41,7 @@ export interface FrameExchange {
 
 interface Waiter {
   readonly resolve: (result: unknown) => void;
-  readonly reject: (fault: Error) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** Creates an exchange: gives answers to who waits for them, notices to the owner, and aborts `session` when the connection is over. */
@@ -69,8 +69,8 @@ export function createFrameExchange(
   const subscribe = async (id: number, query: string): Promise<void> => {
     try {
       await request(id, "subscribe", { query });
-    } catch (fault) {
-      if (!isAlreadySubscribed(fault)) throw fault;
+    } catch (error) {
+      if (!isAlreadySubscribed(error)) throw error;
     }
     subscriptions.set(id, query);
   };
@@ -83,7 +83,7 @@ export function createFrameExchange(
     deps.logger.warn("subscription was cut", { endpoint: options.endpoint, query, reason });
     subscribe(id, query).then(
       () => deps.onGap(`the node cut a subscription: ${reason}`),
-      (fault: unknown) => session.abort(fault),
+      (error: unknown) => session.abort(error),
     );
   };
 
@@ -91,7 +91,7 @@ export function createFrameExchange(
     lastEventMs = deps.clock.monotonicMs();
     if (frame.kind === "notice") deps.onNotice(frame.notice);
     else if (frame.kind === "ignored") deps.logger.debug("event stepped over", { what: frame.what });
-    else deps.onGap(`an event could not be read: ${frame.fault.message}`);
+    else deps.onGap(`an event could not be read: ${frame.error.message}`);
   };
 
   const handle = (frame: EventFrame): void => {
@@ -108,8 +108,8 @@ export function createFrameExchange(
         sign();
         try {
           handle(decodeEventFrame(text, options.endpoint));
-        } catch (fault) {
-          session.abort(fault);
+        } catch (error) {
+          session.abort(error);
         }
       },
       onSign: sign,
@@ -137,9 +137,9 @@ function checkChain(result: unknown, { endpoint, chainId }: FrameExchangeOptions
 }
 
 /** A query may still stand from before: then it is what we want. */
-function isAlreadySubscribed(fault: unknown): boolean {
+function isAlreadySubscribed(error: unknown): boolean {
   return (
-    fault instanceof ClientError && fault.facts.code === "rpc" && /already subscribed/.test(fault.facts.data)
+    error instanceof ClientError && error.facts.code === "rpc" && /already subscribed/.test(error.facts.data)
   );
 }
 

@@ -14,7 +14,7 @@ export interface GasPricePolicy {
   readonly multiplier: Dec18;
   /** Most to pay for one unit of gas. */
   readonly cap: Dec18;
-  /** Price on a chain without a fee market; undefined: such a chain is a fault. */
+  /** Price on a chain without a fee market; undefined: such a chain is an error. */
   readonly fallback?: Dec18;
 }
 
@@ -27,9 +27,9 @@ export async function readGasPrice(
   const request = GasPriceRequest.encode({ denom: policy.denom }).finish();
   try {
     return planGasPrice(decodeGasPrice(await client.grpcQuery(GAS_PRICE_PATH, request, signal)), policy);
-  } catch (fault) {
-    if (policy.fallback !== undefined && isRefusal(fault)) return policy.fallback;
-    throw fault;
+  } catch (error) {
+    if (policy.fallback !== undefined && isRefusal(error)) return policy.fallback;
+    throw error;
   }
 }
 
@@ -65,6 +65,6 @@ export function feeFor(gasPrice: Dec18, gasLimit: bigint): bigint {
   return ceilDec18(gasPrice * gasLimit);
 }
 
-function isRefusal(fault: unknown): boolean {
-  return fault instanceof ClientError && fault.facts.code === "abci";
+function isRefusal(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "abci";
 }

@@ -43,8 +43,8 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
     try {
       const answer = await pool.request({ method: "POST", path: endpoint.path, headers, body, signal });
       return { status: answer.statusCode, body: await readBounded(answer.body, endpoint.name, options) };
-    } catch (fault) {
-      throw toClientError(fault, endpoint.name, signal);
+    } catch (error) {
+      throw toClientError(error, endpoint.name, signal);
     }
   };
   const close = (): void => {
@@ -73,10 +73,10 @@ async function readBounded(
   return Buffer.concat(chunks, size).toString("utf8");
 }
 
-function toClientError(fault: unknown, endpoint: string, signal: AbortSignal): Error {
-  if (fault instanceof ClientError) return fault;
+function toClientError(error: unknown, endpoint: string, signal: AbortSignal): Error {
+  if (error instanceof ClientError) return error;
   if (signal.aborted) return abortReason(signal);
-  const reason = faultCode(fault);
+  const reason = errorCode(error);
   if (reason === "UND_ERR_DESTROYED" || reason === "UND_ERR_CLOSED")
     return new ClientError({ code: "closed" }, "the client is closed");
   return new ClientError(
@@ -85,12 +85,12 @@ function toClientError(fault: unknown, endpoint: string, signal: AbortSignal): E
   );
 }
 
-/** The machine code of a socket fault; connection attempts to several addresses arrive as an AggregateError. */
-function faultCode(fault: unknown): string {
-  if (fault instanceof AggregateError) {
-    const [first] = fault.errors;
-    if (first !== undefined) return faultCode(first);
+/** The machine code of a socket error; connection attempts to several addresses arrive as an AggregateError. */
+function errorCode(error: unknown): string {
+  if (error instanceof AggregateError) {
+    const [first] = error.errors;
+    if (first !== undefined) return errorCode(first);
   }
-  if (isRecord(fault) && typeof fault["code"] === "string") return fault["code"];
-  return fault instanceof Error ? fault.name : "unknown";
+  if (isRecord(error) && typeof error["code"] === "string") return error["code"];
+  return error instanceof Error ? error.name : "unknown";
 }

@@ -12,7 +12,7 @@ export interface PendingCall {
   /** Calls `listener` when it settles; at once when it has. */
   readonly whenSettled: (listener: () => void) => void;
   readonly resolve: (result: unknown) => void;
-  readonly reject: (fault: Error) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** What is asked, and who wants to know how it ended: first `resolve` or `reject`, then `onSettled`. */
@@ -22,7 +22,7 @@ export interface PendingCallRequest {
   readonly params: JsonObject;
   readonly signal: AbortSignal;
   readonly resolve: (result: unknown) => void;
-  readonly reject: (fault: Error) => void;
+  readonly reject: (error: Error) => void;
   readonly onSettled: (call: PendingCall, outcome: RpcOutcome) => void;
 }
 
@@ -49,15 +49,15 @@ export function createPendingCall(request: PendingCallRequest): PendingCall {
       else listeners.push(listener);
     },
     resolve: (result) => settle("ok", () => request.resolve(result)),
-    reject: (fault) => settle(outcomeOf(fault), () => request.reject(fault)),
+    reject: (error) => settle(outcomeOf(error), () => request.reject(error)),
   };
   forget = onAbort(request.signal, (reason) => settle("aborted", () => request.reject(reason)));
   return call;
 }
 
-/** The code of a fault, for metrics: a closed set. */
-export function outcomeOf(fault: unknown): RpcOutcome {
-  return fault instanceof CodedError ? fault.facts.code : "aborted";
+/** The code of an error, for metrics: a closed set. */
+export function outcomeOf(error: unknown): RpcOutcome {
+  return error instanceof CodedError ? error.facts.code : "aborted";
 }
 
 function notWatchedYet(): void {}

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { NodeStatus } from "./chain-client.ts";
-import { ClientError, isEndpointFault } from "./errors.ts";
+import { ClientError, isEndpointError } from "./errors.ts";
 import { decodeStatus } from "./node-status.ts";
 import { raceAbort } from "../base/race-abort.ts";
 import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
@@ -15,14 +15,14 @@ export interface EndpointHealth {
   readonly state: "unchecked" | "good" | "down" | "wrong-chain";
   /** rests in a row */
   readonly failures: number;
-  /** text of the last fault, undefined while it is good */
-  readonly lastFault: string | undefined;
+  /** text of the last error, undefined while it is good */
+  readonly lastError: string | undefined;
 }
 
-/** One endpoint of a pool: knows whether its chain is the right one and how long it rests after a fault. */
+/** One endpoint of a pool: knows whether its chain is the right one and how long it rests after an error. */
 export interface PooledEndpoint {
   readonly name: string;
-  /** Calls and decodes, after its chain id was checked (once, and again after every fault). */
+  /** Calls and decodes, after its chain id was checked (once, and again after every error). */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
   /** Asks for the status and judges it; shared by all who ask at the same time. */
   readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
@@ -37,7 +37,7 @@ export interface PooledEndpointOptions {
   readonly name: string;
   /** Must be what `status` says; undefined: any chain will do. */
   readonly chainId: string | undefined;
-  /** Rest after a fault, growing while it goes on. */
+  /** Rest after an error, growing while it goes on. */
   readonly rest: BackoffOptions;
 }
 
@@ -55,26 +55,26 @@ export function createPooledEndpoint(
   deps: PooledEndpointDeps,
 ): PooledEndpoint {
   const life = new AbortController();
-  let health: EndpointHealth = { name: options.name, state: "unchecked", failures: 0, lastFault: undefined };
+  let health: EndpointHealth = { name: options.name, state: "unchecked", failures: 0, lastError: undefined };
   let restUntilMs = 0;
   let verifying: Promise<NodeStatus> | undefined;
 
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
-  /** Faults of calls that were under way together count once. */
-  const noteFault = (fault: unknown): void => {
+  /** Errors of calls that were under way together count once. */
+  const noteFailure = (error: unknown): void => {
     if (life.signal.aborted || restMs() > 0) return;
-    const lastFault = errorText(fault);
+    const lastError = errorText(error);
     if (health.failures === 0)
-      deps.logger.warn("endpoint failed", { endpoint: options.name, fault: lastFault });
+      deps.logger.warn("endpoint failed", { endpoint: options.name, error: lastError });
     restUntilMs = deps.clock.monotonicMs() + backoffMs(health.failures, options.rest, deps.random);
-    health = { ...health, state: stateAfter(fault), failures: health.failures + 1, lastFault };
+    health = { ...health, state: stateAfter(error), failures: health.failures + 1, lastError };
   };
 
   const noteGood = (): void => {
     if (health.failures > 0) deps.logger.info("endpoint is good again", { endpoint: options.name });
     restUntilMs = 0;
-    health = { name: options.name, state: "good", failures: 0, lastFault: undefined };
+    health = { name: options.name, state: "good", failures: 0, lastError: undefined };
   };
 
   const readStatus = async (): Promise<NodeStatus> => {
@@ -84,9 +84,9 @@ export function createPooledEndpoint(
         throw wrongChain(options.name, options.chainId, status.chainId);
       noteGood();
       return status;
-    } catch (fault) {
-      noteFault(fault);
-      throw fault;
+    } catch (error) {
+      noteFailure(error);
+      throw error;
     } finally {
       verifying = undefined;
     }
@@ -101,9 +101,9 @@ export function createPooledEndpoint(
     if (health.state !== "good") await verify(signal);
     try {
       return decode(await deps.caller.call(method, params, signal), options.name);
-    } catch (fault) {
-      if (!signal.aborted && isEndpointFault(fault)) noteFault(fault);
-      throw fault;
+    } catch (error) {
+      if (!signal.aborted && isEndpointError(error)) noteFailure(error);
+      throw error;
     }
   };
 
@@ -114,8 +114,8 @@ export function createPooledEndpoint(
   return { name: options.name, read, verify, restMs, health: () => health, close };
 }
 
-function stateAfter(fault: unknown): EndpointHealth["state"] {
-  return fault instanceof ClientError && fault.facts.code === "wrong-chain" ? "wrong-chain" : "down";
+function stateAfter(error: unknown): EndpointHealth["state"] {
+  return error instanceof ClientError && error.facts.code === "wrong-chain" ? "wrong-chain" : "down";
 }
 
 function wrongChain(endpoint: string, expected: string, found: string): ClientError {

@@ -8,7 +8,7 @@ import type { RpcObserver } from "./rpc-caller.ts";
 
 /** How requests to one endpoint are made. */
 export interface BatchOptions {
-  /** How faults and metrics name the endpoint. */
+  /** How errors and metrics name the endpoint. */
   readonly endpoint: string;
   /** From the call to its answer. */
   readonly deadlineMs: number;
@@ -40,7 +40,7 @@ export function planRequests(
   return requests;
 }
 
-/** Sends one request and settles every call of it: with its answer, with a fault, or at the deadline. Never throws. */
+/** Sends one request and settles every call of it: with its answer, with an error, or at the deadline. Never throws. */
 export async function sendBatch(
   batch: readonly PendingCall[],
   options: BatchOptions,
@@ -54,8 +54,8 @@ export async function sendBatch(
   stopWhenSettled(batch, stop);
   try {
     await exchange(batch, options, { ...deps, signal: stop.signal });
-  } catch (fault) {
-    for (const call of batch) call.reject(toError(fault));
+  } catch (error) {
+    for (const call of batch) call.reject(toError(error));
   } finally {
     clearTimeout(timer);
   }
@@ -86,8 +86,8 @@ async function exchange(
 ): Promise<void> {
   try {
     deliver(batch, await post(batch, options, deps), options.endpoint);
-  } catch (fault) {
-    if (batch.length < 2 || outcomeOf(fault) !== "too-large") throw fault;
+  } catch (error) {
+    if (batch.length < 2 || outcomeOf(error) !== "too-large") throw error;
     const middle = Math.ceil(batch.length / 2);
     for (const half of [batch.slice(0, middle), batch.slice(middle)])
       await exchange(half, options, deps).catch((cause: unknown) => {
@@ -115,9 +115,9 @@ async function post(
     const answers = parseAnswer(answer, endpoint);
     note("ok", Buffer.byteLength(answer.body));
     return answers;
-  } catch (fault) {
-    note(outcomeOf(fault), 0);
-    throw fault;
+  } catch (error) {
+    note(outcomeOf(error), 0);
+    throw error;
   }
 }
 
@@ -125,8 +125,8 @@ async function post(
 function parseAnswer(answer: HttpAnswer, endpoint: string): readonly RpcAnswer[] {
   try {
     return parseRpcAnswers(answer.body, endpoint);
-  } catch (fault) {
-    if (answer.status === 200) throw fault;
+  } catch (error) {
+    if (answer.status === 200) throw error;
     throw new ClientError(
       { code: "http-status", endpoint, status: answer.status },
       `${endpoint} answered with HTTP status ${answer.status}`,
@@ -178,6 +178,6 @@ function timeoutError(call: PendingCall, { endpoint, deadlineMs }: BatchOptions)
   );
 }
 
-function toError(fault: unknown): Error {
-  return fault instanceof Error ? fault : new Error("request failed", { cause: fault });
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error("request failed", { cause: error });
 }

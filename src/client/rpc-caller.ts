@@ -11,14 +11,14 @@ export interface RpcCaller {
   readonly close: () => void;
 }
 
-/** A call and how to read its answer. `decode` gets the name of the endpoint that answered, for its faults. */
+/** A call and how to read its answer. `decode` gets the name of the endpoint that answered, for its errors. */
 export interface RpcRead<T> {
   readonly method: string;
   readonly params: JsonObject;
   readonly decode: (result: unknown, endpoint: string) => T;
 }
 
-/** How a call or a request ended: "ok", or the code of the fault. */
+/** How a call or a request ended: "ok", or the code of the error. */
 export type RpcOutcome = string;
 
 /** Listens to the traffic, for metrics. Must not throw. */

@@ -107,7 +107,7 @@ async function broadcastUntilClear(
 ): Promise<BroadcastOutcome> {
   let outcome = await broadcastTransaction(deps.client.pool, bytes, signal);
   for (let tries = 1; outcome.kind === "unclear" && tries < limits.broadcastTries; tries++) {
-    deps.logger.warn("broadcast was not answered", { hash: toHex(hash), fault: outcome.fault.message });
+    deps.logger.warn("broadcast was not answered", { hash: toHex(hash), error: outcome.error.message });
     await deps.clock.sleep(backoffMs(tries - 1, limits.broadcastBackoff, deps.random), signal);
     const again = await broadcastTransaction(deps.client.pool, bytes, signal);
     outcome = again.kind === "refused" && isSequenceMismatch(again) ? { kind: "accepted" } : again;

@@ -6,7 +6,7 @@ import type { SimulationOutcome } from "./tx-sender.ts";
 
 const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
 
-/** Runs an encoded transaction in the node's check state. A refusal by the application is an outcome; other faults throw. */
+/** Runs an encoded transaction in the node's check state. A refusal by the application is an outcome; other errors throw. */
 export async function simulateTransaction(
   client: Pick<ChainClient, "grpcQuery">,
   txBytes: Uint8Array,
@@ -17,9 +17,9 @@ export async function simulateTransaction(
     const { gasInfo } = SimulateResponse.decode(await client.grpcQuery(SIMULATE_PATH, request, signal));
     if (gasInfo === undefined) throw badAnswer("chain", "gas_info", "is missing from a simulation");
     return { ok: true, gasUsed: gasInfo.gasUsed };
-  } catch (fault) {
-    if (!(fault instanceof ClientError) || fault.facts.code !== "abci") throw fault;
-    const { abciCode, codespace, log } = fault.facts;
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.facts.code !== "abci") throw error;
+    const { abciCode, codespace, log } = error.facts;
     return { ok: false, code: abciCode, codespace, log, failedMessage: failedMessageIndex(log) };
   }
 }

@@ -29,7 +29,7 @@ export type ChainNotice =
 
 /** Follows a chain over WebSocket: ping, read deadline, reconnect with capped backoff and jitter, resubscribe. */
 export interface ChainSubscription {
-  /** Runs until the signal fires; faults of the connection are handled inside and never end it. */
+  /** Runs until the signal fires; errors of the connection are handled inside and never end it. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** The next notice; waits for one. Bounded inside: on overflow a `missed` takes the place of what was dropped. One reader. */
   readonly next: (signal: AbortSignal) => Promise<ChainNotice>;

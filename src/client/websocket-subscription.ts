@@ -104,10 +104,10 @@ export function createWebSocketSubscription(
     for (const route of cycle(routes)) {
       try {
         await follow(route, signal);
-      } catch (fault) {
+      } catch (error) {
         if (signal.aborted) return;
         failures += 1;
-        deps.logger.warn("event stream failed", { endpoint: route.name, fault: errorText(fault) });
+        deps.logger.warn("event stream failed", { endpoint: route.name, error: errorText(error) });
       } finally {
         isConnected = false;
       }

@@ -91,7 +91,7 @@ function decoded<T>(wire: WireValue, expected: string, decode: (source: string) 
   }
 }
 
-/** The fault of a field that is not `expected`; never shows the value. */
+/** The error of a field that is not `expected`; never shows the value. */
 export function unfit(wire: WireValue, expected: string): ClientError {
   return new ClientError(
     { code: "bad-answer", endpoint: wire.endpoint, where: wire.where },

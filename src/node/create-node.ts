@@ -55,9 +55,9 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
       } finally {
         store.close();
       }
-    } catch (fault) {
-      ready.reject(fault);
-      if (!isAbort(fault, signal)) throw fault;
+    } catch (error) {
+      ready.reject(error);
+      if (!isAbort(error, signal)) throw error;
     }
   };
   const runOn = async (store: BlockStore, signal: AbortSignal): Promise<void> => {

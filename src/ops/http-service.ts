@@ -18,9 +18,9 @@ export function createHttpService(options: HttpServerOptions, deps: HttpServerDe
       ready.resolve(server.address);
       await aborted(signal);
       await server.close();
-    } catch (fault) {
-      ready.reject(fault);
-      throw fault;
+    } catch (error) {
+      ready.reject(error);
+      throw error;
     }
   };
   return { name: options.name, run, ready: ready.promise };

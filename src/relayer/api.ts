@@ -26,7 +26,7 @@ export interface RelayerStatus {
   readonly connected: boolean;
   /** Whether the list of queries was read. */
   readonly loaded: boolean;
-  readonly connections: readonly { readonly id: string; readonly fault: string | undefined }[];
+  readonly connections: readonly { readonly id: string; readonly error: string | undefined }[];
   readonly queries: readonly QueryView[];
 }
 
@@ -42,7 +42,7 @@ export interface QueryView {
   /** Results relayed since the relayer started. */
   readonly results: number;
   readonly failures: number;
-  readonly fault: QueryState["fault"];
+  readonly error: QueryState["error"];
   /** Until the next try of a query that is held back, ms. */
   readonly retryInMs: number;
 }
@@ -71,7 +71,7 @@ export function relayerStatus(deps: ApiDeps): RelayerStatus {
     localHeight: deps.engine.localHeight(),
     connected: deps.isConnected(),
     loaded: deps.engine.isLoaded(),
-    connections: [...deps.engine.laneFaults()].map(([id, fault]) => ({ id, fault })),
+    connections: [...deps.engine.workerErrors()].map(([id, error]) => ({ id, error })),
     queries: deps.registry
       .states()
       .map((state) => toView(state, deps.nowMs()))
@@ -84,10 +84,10 @@ function get(path: string, handle: HttpRoute["handle"]): HttpRoute {
 }
 
 function readiness(deps: ApiDeps): ReturnType<typeof textReply> {
-  const faults = [...deps.engine.laneFaults()].filter(([, fault]) => fault !== undefined);
+  const errors = [...deps.engine.workerErrors()].filter(([, error]) => error !== undefined);
   if (!deps.engine.isLoaded()) return textReply(503, "the list of queries was not read yet\n");
-  if (faults.length > 0)
-    return textReply(503, `${faults.map(([id, fault]) => `${id}: ${fault}`).join("\n")}\n`);
+  if (errors.length > 0)
+    return textReply(503, `${errors.map(([id, error]) => `${id}: ${error}`).join("\n")}\n`);
   return textReply(200, "ok\n");
 }
 
@@ -103,7 +103,7 @@ function toView(state: QueryState, nowMs: number): QueryView {
     lastRemoteHeight: query.lastRemoteHeight?.height,
     results: state.results,
     failures: state.failures,
-    fault: state.fault,
+    error: state.error,
     retryInMs: Math.max(0, state.notBeforeMs - nowMs),
   };
 }

@@ -36,14 +36,14 @@ async function checkChain(
       logger.warn("endpoint is not usable", {
         chainId,
         endpoint: check.name,
-        reason: errorText(check.fault),
+        reason: errorText(check.error),
       });
   }
   const wrong = checks.find(isWrongChain);
   const anyOther = checks.some((check) => check.ok || !isWrongChain(check));
-  if (wrong?.ok === false && !anyOther) throw wrong.fault;
+  if (wrong?.ok === false && !anyOther) throw wrong.error;
 }
 
 function isWrongChain(check: EndpointCheck): boolean {
-  return !check.ok && check.fault instanceof ClientError && check.fault.facts.code === "wrong-chain";
+  return !check.ok && check.error instanceof ClientError && check.error.facts.code === "wrong-chain";
 }

@@ -7,7 +7,7 @@ import { RelayError } from "./relay-error.ts";
 /** The client of one connection. It never changes on a chain, so it is asked for once. */
 export interface ClientOfConnection {
   readonly id: (signal: AbortSignal) => Promise<string>;
-  /** Has it asked for again: after a fault, since a local chain may have been started over. */
+  /** Has it asked for again: after an error, since a local chain may have been started over. */
   readonly forget: () => void;
 }
 

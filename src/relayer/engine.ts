@@ -37,8 +37,8 @@ export interface Engine {
   readonly localHeight: () => bigint;
   /** Whether the list of queries was read at least once. */
   readonly isLoaded: () => boolean;
-  /** The last fault of each connection's rounds, undefined after a good round. */
-  readonly laneFaults: () => ReadonlyMap<string, string | undefined>;
+  /** The last error of each connection's rounds, undefined after a good round. */
+  readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
 }
 
 const TYPES = ["kv", "tx"] as const;
@@ -48,7 +48,7 @@ const TYPES = ["kv", "tx"] as const;
  * A slow remote chain delays only its own, a slow search no value.
  */
 export function createEngine(deps: EngineDeps): Engine {
-  const faults = new Map<string, string | undefined>();
+  const errors = new Map<string, string | undefined>();
   const loops = deps.lanes.flatMap((parts) =>
     TYPES.map((type) => ({ parts, type, name: nameOf(parts, type) })),
   );
@@ -68,18 +68,18 @@ export function createEngine(deps: EngineDeps): Engine {
         run: (signal: AbortSignal) =>
           runLane(
             toLane(parts, deps.height),
-            { height: deps.height, tx: deps.tx, type, onRound: (fault) => faults.set(name, fault) },
+            { height: deps.height, tx: deps.tx, type, onRound: (error) => errors.set(name, error) },
             signal,
           ),
       })),
     ],
     localHeight: deps.height.now,
     isLoaded: () => isLoaded,
-    laneFaults: () =>
+    workerErrors: () =>
       new Map(
         deps.lanes.map((parts) => [
           parts.connectionId,
-          TYPES.map((type) => faults.get(nameOf(parts, type))).find((fault) => fault !== undefined),
+          TYPES.map((type) => errors.get(nameOf(parts, type))).find((error) => error !== undefined),
         ]),
       ),
   };

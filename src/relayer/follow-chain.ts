@@ -19,8 +19,8 @@ const RELOAD_MS = 60_000;
 const SOON_MS = 2_000;
 /** More changes than this at once are read with the list: it takes fewer calls. */
 const MAX_SINGLE_READS = 20;
-/** Waits after faults of a chain or connection. */
-export const FAULT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
+/** Waits after errors of a chain or connection. */
+export const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
 
 /** What following the local chain needs. */
 export interface FollowDeps {
@@ -43,34 +43,34 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   const { subscription, clock, logger } = deps;
   let reloadAtMs = clock.monotonicMs();
   let failures = 0;
-  let lastFault: string | undefined;
+  let lastError: string | undefined;
   while (!signal.aborted) {
     try {
       if (clock.monotonicMs() >= reloadAtMs) {
         await reload(deps, signal);
         reloadAtMs = clock.monotonicMs() + RELOAD_MS;
       }
-      if (lastFault !== undefined) logger.info("local chain can be read again", { tries: failures });
-      [failures, lastFault] = [0, undefined];
+      if (lastError !== undefined) logger.info("local chain can be read again", { tries: failures });
+      [failures, lastError] = [0, undefined];
       const notice = await atMost(SILENCE_MS, clock, signal, subscription.next);
       deps.metrics.connected.set(subscription.isConnected() ? 1 : 0);
       if (notice === undefined) deps.height.set((await deps.local.status(signal)).latestHeight);
       else reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + (await applyNotice(deps, notice, signal)));
-    } catch (fault) {
+    } catch (error) {
       if (signal.aborted) return;
       reloadAtMs = clock.monotonicMs();
-      const kind = faultKind(fault);
-      const fields = { reason: errorText(fault), failures };
-      logger[kind === lastFault ? "debug" : "warn"]("local chain can't be read", fields);
-      lastFault = kind;
-      await pause(backoffMs(failures++, FAULT_BACKOFF, deps.random), clock, signal);
+      const kind = errorKind(error);
+      const fields = { reason: errorText(error), failures };
+      logger[kind === lastError ? "debug" : "warn"]("local chain can't be read", fields);
+      lastError = kind;
+      await pause(backoffMs(failures++, ERROR_BACKOFF, deps.random), clock, signal);
     }
   }
 }
 
-/** What tells one fault from another: texts differ from try to try. */
-export function faultKind(fault: unknown): string {
-  return fault instanceof CodedError ? fault.facts.code : errorText(fault);
+/** What tells one error from another: texts differ from try to try. */
+export function errorKind(error: unknown): string {
+  return error instanceof CodedError ? error.facts.code : errorText(error);
 }
 
 async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { pause } from "../base/at-most.ts";
 import { backoffMs } from "../base/backoff.ts";
 import { errorText } from "../base/errors.ts";
-import { FAULT_BACKOFF, faultKind, SILENCE_MS } from "./follow-chain.ts";
+import { ERROR_BACKOFF, errorKind, SILENCE_MS } from "./follow-chain.ts";
 import type { HeightSignal } from "./height-signal.ts";
 import type { Lane } from "./lane.ts";
 import { isDue, type QueryState } from "./query-state.ts";
@@ -19,28 +19,28 @@ export interface LaneLoopDeps {
   readonly tx: TxDeps;
   /** The queries that this loop answers: a slow search for transactions must not hold up values. */
   readonly type: QueryType;
-  /** Hears of the fault of each round, undefined for a good one. */
-  readonly onRound: (fault: string | undefined) => unknown;
+  /** Hears of the error of each round, undefined for a good one. */
+  readonly onRound: (error: string | undefined) => unknown;
 }
 
-/** Runs a round whenever something of this connection is due; a fault of the connection waits with a growing pause. */
+/** Runs a round whenever something of this connection is due; an error of the connection waits with a growing pause. */
 export async function runLane(lane: Lane, deps: LaneLoopDeps, signal: AbortSignal): Promise<void> {
   const names = { connectionId: lane.connectionId, type: deps.type };
   let failures = 0;
-  let lastFault: string | undefined;
+  let lastError: string | undefined;
   while (!signal.aborted) {
     const seen = deps.height.version();
     try {
       const ran = await runDue(lane, deps, signal);
-      if (ran && lastFault !== undefined)
+      if (ran && lastError !== undefined)
         lane.logger.info("connection is in order again", { ...names, tries: failures });
-      if (ran) [failures, lastFault] = [0, undefined];
+      if (ran) [failures, lastError] = [0, undefined];
       await deps.height.changed(seen, SILENCE_MS, signal);
-    } catch (fault) {
+    } catch (error) {
       if (signal.aborted) return;
-      noteRoundFault(lane, deps, fault, { isNews: faultKind(fault) !== lastFault, failures });
-      lastFault = faultKind(fault);
-      await pause(backoffMs(failures++, FAULT_BACKOFF, lane.random), lane.clock, signal);
+      noteCycleError(lane, deps, error, { isNews: errorKind(error) !== lastError, failures });
+      lastError = errorKind(error);
+      await pause(backoffMs(failures++, ERROR_BACKOFF, lane.random), lane.clock, signal);
     }
   }
 }
@@ -51,7 +51,7 @@ async function runDue(lane: Lane, deps: LaneLoopDeps, signal: AbortSignal): Prom
   const localHeight = deps.height.now();
   const nowMs = lane.clock.nowMs();
   const due = states.filter((state) => isDue(state, localHeight, nowMs));
-  // What was at fault can't be seen any more once nobody asks.
+  // What was at error can't be seen any more once nobody asks.
   if (states.length === 0) deps.onRound(undefined);
   if (due.length === 0 || localHeight === 0n) return false;
   await (deps.type === "kv" ? runRound(lane, due, signal) : runTxRound(lane, deps.tx, due, signal));
@@ -61,20 +61,20 @@ async function runDue(lane: Lane, deps: LaneLoopDeps, signal: AbortSignal): Prom
   return true;
 }
 
-function noteRoundFault(
+function noteCycleError(
   lane: Lane,
   deps: LaneLoopDeps,
-  fault: unknown,
+  error: unknown,
   { isNews, failures }: { readonly isNews: boolean; readonly failures: number },
 ): void {
   const { connectionId } = lane;
   lane.client.forget();
-  deps.onRound(errorText(fault));
+  deps.onRound(errorText(error));
   lane.metrics.rounds.inc({ connection_id: connectionId, outcome: "failed" });
   lane.logger[isNews ? "warn" : "debug"]("round failed", {
     connectionId,
     type: deps.type,
-    reason: errorText(fault),
+    reason: errorText(error),
     failures,
   });
 }
@@ -83,9 +83,9 @@ function noteRoundFault(
 function noteStates(lane: Lane): readonly QueryState[] {
   const { connectionId: connection_id, metrics } = lane;
   const states = lane.registry.states().filter(({ query }) => query.connectionId === connection_id);
-  const held = states.filter(({ fault }) => fault !== undefined).length;
+  const held = states.filter(({ error }) => error !== undefined).length;
   const waiting = states.filter(
-    ({ fault, query }) => fault === undefined && query.lastLocalHeight === 0n,
+    ({ error, query }) => error === undefined && query.lastLocalHeight === 0n,
   ).length;
   metrics.queries.set({ connection_id, state: "held" }, held);
   metrics.queries.set({ connection_id, state: "waiting" }, waiting);

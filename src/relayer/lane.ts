@@ -8,7 +8,7 @@ import type { ClientOfConnection } from "./connection-view.ts";
 import type { LocalQueries } from "./local-queries.ts";
 import type { RelayerMetrics } from "./metrics.ts";
 import type { BatchLimits, ProvenResult } from "./plan.ts";
-import { failed, type QueryFault, type QueryState } from "./query-state.ts";
+import { failed, type QueryFailure, type QueryState } from "./query-state.ts";
 import type { Registry } from "./registry.ts";
 import { RelayError } from "./relay-error.ts";
 import type { SubmissionOptions } from "./submission.ts";
@@ -40,16 +40,16 @@ export interface LaneSettings {
   readonly submission: SubmissionOptions;
 }
 
-/** Notes a fault at the query, with a growing wait; logs a reason once, not at every try. */
-export function noteFault(lane: Lane, state: QueryState, fault: QueryFault): void {
+/** Notes an error at the query, with a growing wait; logs a reason once, not at every try. */
+export function noteFailure(lane: Lane, state: QueryState, error: QueryFailure): void {
   const { connectionId, clock, random, settings, metrics, registry, logger } = lane;
-  registry.replace(state, failed(state, fault, { nowMs: clock.nowMs(), backoff: settings.backoff, random }));
-  metrics.results.inc({ connection_id: connectionId, outcome: fault.code });
+  registry.replace(state, failed(state, error, { nowMs: clock.nowMs(), backoff: settings.backoff, random }));
+  metrics.results.inc({ connection_id: connectionId, outcome: error.code });
   // Reasons hold heights and counts that differ from try to try; the code alone says whether this is news.
-  logger[state.fault?.code === fault.code ? "debug" : "warn"]("query has no result", {
+  logger[state.error?.code === error.code ? "debug" : "warn"]("query has no result", {
     queryId: state.query.id,
     connectionId,
-    ...fault,
+    ...error,
   });
 }
 
@@ -75,7 +75,7 @@ export function noteSubmission(lane: Lane, outcome: SubmissionOutcome<ProvenResu
   });
 }
 
-/** Throws for a stop that ends the round as a fault of the connection; what was thrown out is only sent again. */
+/** Throws for a stop that ends the round as an error of the connection; what was thrown out is only sent again. */
 export function throwStop(lane: Lane, stop: SubmissionStop | undefined): void {
   if (stop === undefined || stop.kind === "thrown-out") return;
   const { code, what } = STOPS[stop.kind];

@@ -41,7 +41,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     }),
     rounds: new Counter({
       name: "relaywatch_relayer_rounds_total",
-      help: "Rounds of due queries; failed means that the connection, not a query, was at fault.",
+      help: "Rounds of due queries; failed means that the connection, not a query, was at error.",
       labelNames: ["connection_id", "outcome"],
       registers,
     }),
@@ -66,7 +66,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     }),
     queries: new Gauge({
       name: "relaywatch_relayer_queries",
-      help: "Served queries: answered at least once, waiting for a first result, or held back after a fault.",
+      help: "Served queries: answered at least once, waiting for a first result, or held back after an error.",
       labelNames: ["connection_id", "state"],
       registers,
     }),

@@ -1,10 +1,10 @@
 import { bad, good, type Result } from "../base/result.ts";
 import type { StoreAnswer } from "../client/chain-client.ts";
-import type { ProofFault, ProofFaultCode } from "../merkle/ics23/proof-fault.ts";
+import type { ProofFailure, ProofFailureCode } from "../merkle/ics23/proof-failure.ts";
 import { createProofVerifier, type ProofVerifier } from "../merkle/ics23/proof-verifier.ts";
 import type { StorageValue } from "../proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProvenResult } from "./plan.ts";
-import type { QueryFault, QueryState } from "./query-state.ts";
+import type { QueryFailure, QueryState } from "./query-state.ts";
 import { type KeyAnswers, keyName } from "./read-keys.ts";
 import type { QueryKey, RemoteHeight } from "./registered-query.ts";
 import { submitMessage } from "./submission.ts";
@@ -25,7 +25,7 @@ export interface ProofOptions {
 /** A query with its proven result, or the reason why it has none. */
 export interface ProofOutcome {
   readonly state: QueryState;
-  readonly result: Result<ProvenResult, QueryFault>;
+  readonly result: Result<ProvenResult, QueryFailure>;
 }
 
 /** A contract that reads and keeps its result takes about as much gas as this many keys (77,000 measured on localnet). */
@@ -42,8 +42,8 @@ export function proveResults(
   options: ProofOptions,
 ): readonly ProofOutcome[] {
   const verifier = createProofVerifier();
-  const proven = new Map<string, Result<StorageValue, QueryFault>>();
-  const valueOf = (key: QueryKey): Result<StorageValue, QueryFault> => {
+  const proven = new Map<string, Result<StorageValue, QueryFailure>>();
+  const valueOf = (key: QueryKey): Result<StorageValue, QueryFailure> => {
     const name = keyName(key);
     const known = proven.get(name) ?? proveKey(key, answers.get(name), point, verifier);
     proven.set(name, known);
@@ -54,10 +54,10 @@ export function proveResults(
 
 function toResult(
   state: QueryState,
-  valueOf: (key: QueryKey) => Result<StorageValue, QueryFault>,
+  valueOf: (key: QueryKey) => Result<StorageValue, QueryFailure>,
   { at }: ProofPoint,
   { sender, allowKvCallbacks }: ProofOptions,
-): Result<ProvenResult, QueryFault> {
+): Result<ProvenResult, QueryFailure> {
   const kvResults: StorageValue[] = [];
   for (const key of state.query.keys) {
     const value = valueOf(key);
@@ -74,10 +74,10 @@ function toResult(
 
 function proveKey(
   key: QueryKey,
-  read: Result<StoreAnswer, QueryFault> | undefined,
+  read: Result<StoreAnswer, QueryFailure> | undefined,
   point: ProofPoint,
   verifier: ProofVerifier,
-): Result<StorageValue, QueryFault> {
+): Result<StorageValue, QueryFailure> {
   if (read === undefined) return bad({ code: "read-failed", reason: `${keyName(key)} was not read` });
   if (!read.ok) return read;
   const answer = read.value;
@@ -94,20 +94,20 @@ function verify(
   key: QueryKey,
   point: ProofPoint,
   verifier: ProofVerifier,
-): Result<StorageValue, QueryFault> {
+): Result<StorageValue, QueryFailure> {
   const decoded = verifier.decode(answer.proof.map(({ data }) => data));
-  if (!decoded.ok) return bad(queryFault(decoded.fault, key));
+  if (!decoded.ok) return bad(queryFailure(decoded.error, key));
   const claim = { root: point.appHash, store: key.path, key: key.key, proof: decoded.value };
   const isThere = decoded.value[0]?.kind === "exist";
   const value = answer.value ?? new Uint8Array();
   const verdict = isThere ? verifier.verifyMembership(claim, value) : verifier.verifyNonMembership(claim);
-  if (!verdict.ok) return bad(queryFault(verdict.fault, key));
+  if (!verdict.ok) return bad(queryFailure(verdict.error, key));
   const ops = answer.proof.map(({ type, key: opKey, data }) => ({ type, key: opKey, data }));
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }
 
-/** The faults of a proof that are the question's own: ICS-23 has no proof for what is there. */
-const UNANSWERABLE: Partial<Record<ProofFaultCode, QueryFault>> = {
+/** The errors of a proof that are the question's own: ICS-23 has no proof for what is there. */
+const UNANSWERABLE: Partial<Record<ProofFailureCode, QueryFailure>> = {
   "empty-value": { code: "empty-value", reason: "has an empty value, which ICS-23 cannot prove" },
   "empty-tree": { code: "empty-store", reason: "is absent from an empty store, which ICS-23 cannot prove" },
   "empty-neighbour": {
@@ -117,13 +117,13 @@ const UNANSWERABLE: Partial<Record<ProofFaultCode, QueryFault>> = {
   },
 };
 
-function queryFault(fault: ProofFault, key: QueryKey): QueryFault {
-  const known = UNANSWERABLE[fault.code];
+function queryFailure(error: ProofFailure, key: QueryKey): QueryFailure {
+  const known = UNANSWERABLE[error.code];
   if (known !== undefined) return { code: known.code, reason: `${keyName(key)} ${known.reason}` };
-  return { code: "proof-refused", reason: `${keyName(key)}: ${fault.text}` };
+  return { code: "proof-refused", reason: `${keyName(key)}: ${error.text}` };
 }
 
-function refusal(answer: StoreAnswer, key: QueryKey): QueryFault {
+function refusal(answer: StoreAnswer, key: QueryKey): QueryFailure {
   if (/no such store/i.test(answer.log)) {
     return { code: "no-such-store", reason: `the remote chain has no store ${JSON.stringify(key.path)}` };
   }

@@ -2,12 +2,12 @@ import { type BackoffOptions, backoffMs } from "../base/backoff.ts";
 import type { RegisteredQuery } from "./registered-query.ts";
 
 /** Why a query has no fresh result: a closed list of codes, and words for a person. */
-export interface QueryFault {
-  readonly code: QueryFaultCode;
+export interface QueryFailure {
+  readonly code: QueryFailureCode;
   readonly reason: string;
 }
 
-/** The kinds of {@link QueryFault}. The first four can't be answered as the remote state is; the others may pass. */
+/** The kinds of {@link QueryFailure}. The first four can't be answered as the remote state is; the others may pass. */
 export const QUERY_FAULT_CODES = [
   "no-such-store",
   "empty-value",
@@ -22,7 +22,7 @@ export const QUERY_FAULT_CODES = [
   "bad-filter",
 ] as const;
 
-type QueryFaultCode = (typeof QUERY_FAULT_CODES)[number];
+type QueryFailureCode = (typeof QUERY_FAULT_CODES)[number];
 
 /** Where one query stands. Immutable; each step gives a new one. */
 export interface QueryState {
@@ -31,7 +31,7 @@ export interface QueryState {
   readonly failures: number;
   /** Not before this wall-clock time, ms. 0: at once. */
   readonly notBeforeMs: number;
-  readonly fault: QueryFault | undefined;
+  readonly error: QueryFailure | undefined;
   /** Results included since the relayer started. */
   readonly results: number;
 }
@@ -47,25 +47,25 @@ export function refreshed(
   localHeight: bigint,
 ): QueryState {
   if (known === undefined || !sameQuestion(known.query, query))
-    return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: known?.results ?? 0 };
+    return { query, failures: 0, notBeforeMs: 0, error: undefined, results: known?.results ?? 0 };
   const { lastLocalHeight, lastRemoteHeight } = known.query;
   if (lastLocalHeight <= query.lastLocalHeight || lastLocalHeight > localHeight) return { ...known, query };
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
 
 /** Whether its last result was refused: the next one had better not travel with those of others. */
-export function isSuspect({ fault }: QueryState): boolean {
-  return fault?.code === "rejected" || fault?.code === "not-included";
+export function isSuspect({ error }: QueryState): boolean {
+  return error?.code === "rejected" || error?.code === "not-included";
 }
 
 /** After a failure: held back for a time that doubles with each one. */
 export function failed(
   state: QueryState,
-  fault: QueryFault,
+  error: QueryFailure,
   at: { readonly nowMs: number; readonly backoff: BackoffOptions; readonly random: () => number },
 ): QueryState {
   const wait = backoffMs(state.failures, at.backoff, at.random);
-  return { ...state, fault, failures: state.failures + 1, notBeforeMs: at.nowMs + wait };
+  return { ...state, error, failures: state.failures + 1, notBeforeMs: at.nowMs + wait };
 }
 
 /** After an included KV result of this remote height. */
@@ -74,7 +74,7 @@ export function answered(
   at: { readonly localHeight: bigint; readonly remote: RegisteredQuery["lastRemoteHeight"] },
 ): QueryState {
   const query = { ...state.query, lastLocalHeight: at.localHeight, lastRemoteHeight: at.remote };
-  return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: state.results + 1 };
+  return { query, failures: 0, notBeforeMs: 0, error: undefined, results: state.results + 1 };
 }
 
 /** After a search for transactions that went through, with `results` of them relayed. */
@@ -83,7 +83,7 @@ export function searched(
   at: { readonly localHeight: bigint; readonly results: number },
 ): QueryState {
   const query = { ...state.query, lastLocalHeight: at.localHeight };
-  return { query, failures: 0, notBeforeMs: 0, fault: undefined, results: state.results + at.results };
+  return { query, failures: 0, notBeforeMs: 0, error: undefined, results: state.results + at.results };
 }
 
 /**

@@ -2,11 +2,11 @@ import { toHex } from "../base/bytes.ts";
 import { errorText } from "../base/errors.ts";
 import { bad, good, type Result } from "../base/result.ts";
 import type { ChainClient, StoreAnswer } from "../client/chain-client.ts";
-import type { QueryFault } from "./query-state.ts";
+import type { QueryFailure } from "./query-state.ts";
 import type { QueryKey } from "./registered-query.ts";
 
 /** The chain's answers to reads at one height, or why there is none, by {@link keyName}. */
-export type KeyAnswers = ReadonlyMap<string, Result<StoreAnswer, QueryFault>>;
+export type KeyAnswers = ReadonlyMap<string, Result<StoreAnswer, QueryFailure>>;
 
 /** Name of a key among others, and for people: store and hex key. */
 export function keyName(key: QueryKey): string {
@@ -38,11 +38,11 @@ async function readKey(
     readonly height: bigint;
   },
   signal: AbortSignal,
-): Promise<Result<StoreAnswer, QueryFault>> {
+): Promise<Result<StoreAnswer, QueryFailure>> {
   try {
     return good(await remote.readStore({ store: key.path, key: key.key, height }, signal));
-  } catch (fault) {
+  } catch (error) {
     signal.throwIfAborted();
-    return bad({ code: "read-failed", reason: `${keyName(key)} could not be read: ${errorText(fault)}` });
+    return bad({ code: "read-failed", reason: `${keyName(key)} could not be read: ${errorText(error)}` });
   }
 }

@@ -75,13 +75,13 @@ async function readIfThere(
 ): ReturnType<LocalQueries["registeredQuery"]> {
   try {
     return await local.registeredQuery(id, signal);
-  } catch (fault) {
-    if (isUnknownQuery(fault)) return undefined;
-    throw fault;
+  } catch (error) {
+    if (isUnknownQuery(error)) return undefined;
+    throw error;
   }
 }
 
-function isUnknownQuery(fault: unknown): boolean {
-  if (!(fault instanceof ClientError) || fault.facts.code !== "abci") return false;
-  return /invalid query id|not found|no query with id/i.test(fault.facts.log);
+function isUnknownQuery(error: unknown): boolean {
+  if (!(error instanceof ClientError) || error.facts.code !== "abci") return false;
+  return /invalid query id|not found|no query with id/i.test(error.facts.log);
 }

@@ -18,7 +18,7 @@ export interface ReservesDeps {
 
 const EVERY_MS = 60_000;
 
-/** Measures the reserves once a minute. What can't be read keeps its last value; the rounds tell of the fault. */
+/** Measures the reserves once a minute. What can't be read keeps its last value; the rounds tell of the error. */
 export function createReservesWatch(deps: ReservesDeps): Service {
   return {
     name: "reserves",
@@ -28,9 +28,9 @@ export function createReservesWatch(deps: ReservesDeps): Service {
         const attempt = async (what: string, read: () => Promise<void>): Promise<void> => {
           try {
             await read();
-          } catch (fault) {
+          } catch (error) {
             if (!signal.aborted)
-              deps.logger.debug("reserve can't be read", { what, reason: errorText(fault) });
+              deps.logger.debug("reserve can't be read", { what, reason: errorText(error) });
           }
         };
         await Promise.all([

@@ -8,17 +8,17 @@ import {
   updateClientMessage,
 } from "./client-update.ts";
 import { type ConnectionView, viewConnection } from "./connection-view.ts";
-import { type Lane, noteFault, noteSubmission, throwStop } from "./lane.ts";
+import { type Lane, noteFailure, noteSubmission, throwStop } from "./lane.ts";
 import { type BatchLimits, candidatesAt, type ProvenResult, planBatches } from "./plan.ts";
 import { proveResults } from "./prove.ts";
-import { answered, isSuspect, type QueryFault, type QueryState } from "./query-state.ts";
+import { answered, isSuspect, type QueryFailure, type QueryState } from "./query-state.ts";
 import { type KeyAnswers, readKeys } from "./read-keys.ts";
 import { submit } from "./submission.ts";
 import type { SubmissionOutcome } from "./submission-outcome.ts";
 
 /**
  * Answers the due KV queries of one connection: all of them at one remote height, with one client update in front, or
- * none when the consensus state exists. Faults of a query go to its state; faults of the connection are thrown.
+ * none when the consensus state exists. Errors of a query go to its state; errors of the connection are thrown.
  */
 export async function runRound(lane: Lane, due: readonly QueryState[], signal: AbortSignal): Promise<void> {
   const view = await viewConnection(lane, signal);
@@ -72,13 +72,13 @@ function prove(
   const proofs = proveResults(candidates, answers, { appHash: block.appHash, at }, options);
   return proofs.flatMap(({ state, result }) => {
     if (result.ok && result.value.message.length <= limits.bytes) return [result.value];
-    noteFault(lane, state, result.ok ? tooLarge(result.value, limits) : result.fault);
+    noteFailure(lane, state, result.ok ? tooLarge(result.value, limits) : result.error);
     return [];
   });
 }
 
 /** Why a result that no transaction can hold is not sent. */
-export function tooLarge({ message }: ProvenResult, limits: BatchLimits): QueryFault {
+export function tooLarge({ message }: ProvenResult, limits: BatchLimits): QueryFailure {
   return {
     code: "too-large",
     reason: `the result takes ${message.length} bytes, more than the ${limits.bytes} that a transaction may have`,
@@ -132,5 +132,5 @@ function settle(lane: Lane, { at }: ConnectionView, outcome: SubmissionOutcome<P
   for (const { result, height } of outcome.included) {
     lane.registry.replace(result.state, answered(result.state, { localHeight: height, remote: at }));
   }
-  for (const { result, fault } of outcome.refused) noteFault(lane, result.state, fault);
+  for (const { result, error } of outcome.refused) noteFailure(lane, result.state, error);
 }

@@ -35,10 +35,10 @@ function summary(status: RelayerStatus): string {
     ? `<span class="good">followed</span>`
     : `<span class="bad">not connected</span>`;
   const lanes = status.connections
-    .map(({ id, fault }) =>
-      fault === undefined
+    .map(({ id, error }) =>
+      error === undefined
         ? `<li>${escapeHtml(id)}: <span class="good">in order</span></li>`
-        : `<li>${escapeHtml(id)}: <span class="bad">${escapeHtml(fault)}</span></li>`,
+        : `<li>${escapeHtml(id)}: <span class="bad">${escapeHtml(error)}</span></li>`,
     )
     .join("");
   return `<p>Local chain at height ${status.localHeight}, ${chain}. Pays from <code>${escapeHtml(status.address)}</code>.</p>
@@ -61,13 +61,13 @@ ${number(query.lastLocalHeight)}${number(query.lastRemoteHeight)}${number(query.
 }
 
 function stateText(query: QueryView): string {
-  if (query.fault === undefined) {
+  if (query.error === undefined) {
     return query.lastLocalHeight === 0n
       ? "waiting for its first result"
       : `<span class="good">answered</span>`;
   }
   const seconds = Math.ceil(query.retryInMs / 1_000);
-  return `<span class="bad">${escapeHtml(query.fault.code)}</span>: ${escapeHtml(query.fault.reason)} (tried ${query.failures} times, again in ${seconds} s)`;
+  return `<span class="bad">${escapeHtml(query.error.code)}</span>: ${escapeHtml(query.error.reason)} (tried ${query.failures} times, again in ${seconds} s)`;
 }
 
 function number(value: bigint | number | undefined): string {

@@ -1,6 +1,6 @@
 import type { Confirmation, WireMessage } from "../client/tx-sender.ts";
 import type { ProvenResult } from "./plan.ts";
-import type { QueryFault } from "./query-state.ts";
+import type { QueryFailure } from "./query-state.ts";
 
 /** What a submission is made of. */
 export interface SubmissionPlan<T extends ProvenResult> {
@@ -15,10 +15,10 @@ interface IncludedResult<T extends ProvenResult> {
   readonly height: bigint;
 }
 
-/** A result that is itself at fault. */
+/** A result that is itself at error. */
 export interface RefusedResult<T extends ProvenResult> {
   readonly result: T;
-  readonly fault: QueryFault;
+  readonly error: QueryFailure;
 }
 
 /** A transaction that is in a block, its messages executed. */
@@ -30,7 +30,7 @@ interface IncludedTransaction {
 }
 
 /**
- * Why sending stopped, none of the results being at fault: the client update was refused, the node did not take the
+ * Why sending stopped, none of the results being at error: the client update was refused, the node did not take the
  * transaction in, nobody saw it in a block, or it was thrown out of one without a message being named.
  */
 export interface SubmissionStop {
@@ -42,13 +42,13 @@ export interface SubmissionStop {
 export interface SubmissionOutcome<T extends ProvenResult> {
   readonly included: readonly IncludedResult<T>[];
   readonly refused: readonly RefusedResult<T>[];
-  /** In no block, through no fault of their own: to be sent again. */
+  /** In no block, through no error of their own: to be sent again. */
   readonly unsent: readonly T[];
   readonly transactions: readonly IncludedTransaction[];
   readonly stop: SubmissionStop | undefined;
 }
 
-/** Nothing was sent, nothing is at fault. */
+/** Nothing was sent, nothing is at error. */
 export const NOTHING = { included: [], refused: [], unsent: [], transactions: [], stop: undefined } as const;
 
 /** Nothing of this was sent, for a reason that is no result's. */
@@ -89,7 +89,7 @@ export function judgeConfirmation<T extends ProvenResult>(
   }
 }
 
-/** After a failure in the block: the message that it names is at fault; the others were only in its company. */
+/** After a failure in the block: the message that it names is at error; the others were only in its company. */
 function failedInBlock<T extends ProvenResult>(
   { update, results }: SubmissionPlan<T>,
   confirmation: Extract<Confirmation, { readonly kind: "failed" }>,
@@ -102,14 +102,14 @@ function failedInBlock<T extends ProvenResult>(
   const [guilty] = results.slice(at, at + 1);
   if (guilty === undefined) return thrownOut(results, reason);
   const unsent = results.filter((_result, place) => place !== at);
-  return { ...NOTHING, unsent, refused: [{ result: guilty, fault: { code: "rejected", reason } }] };
+  return { ...NOTHING, unsent, refused: [{ result: guilty, error: { code: "rejected", reason } }] };
 }
 
 /** Nobody was named: smaller transactions will tell; a result that is thrown out alone has itself to blame. */
 function thrownOut<T extends ProvenResult>(results: readonly T[], reason: string): SubmissionOutcome<T> {
   const [only] = results;
   if (results.length === 1 && only !== undefined) {
-    return { ...NOTHING, refused: [{ result: only, fault: { code: "not-included", reason } }] };
+    return { ...NOTHING, refused: [{ result: only, error: { code: "not-included", reason } }] };
   }
   return stopped(results, { kind: "thrown-out", reason });
 }

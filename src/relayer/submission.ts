@@ -81,7 +81,7 @@ function judgeSimulation(
     return { kind: "send", gasLimit: (simulation.gasUsed * options.gasAdjustmentPermille) / 1000n + 1n };
   }
   const { failedMessage: at, log } = simulation;
-  if (at === undefined && isAccountFault(log))
+  if (at === undefined && isAccountError(log))
     return { kind: "stop", stop: { kind: "refused", reason: log } };
   if (at === undefined) return isOne ? { kind: "leave-out", index: 0 } : { kind: "halve" };
   const index = update === undefined ? at : at - 1;
@@ -92,7 +92,7 @@ function judgeSimulation(
 }
 
 /** What the checks before the messages say about the signer; no result can help it. */
-function isAccountFault(log: string): boolean {
+function isAccountError(log: string): boolean {
   return /account sequence mismatch|signature verification failed|unable to verify single signer/i.test(log);
 }
 
@@ -104,7 +104,7 @@ function refusedAt<T extends ProvenResult>(
   const reason = simulation.ok ? "" : simulation.log;
   return results
     .slice(index, index + 1)
-    .map((result) => ({ result, fault: { code: "rejected" as const, reason } }));
+    .map((result) => ({ result, error: { code: "rejected" as const, reason } }));
 }
 
 async function inHalves<T extends ProvenResult>(

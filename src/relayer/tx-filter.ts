@@ -22,7 +22,7 @@ const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
 
 /**
  * Reads the JSON filter of a TX query (spec 000, "Transaction filter"): operators in either case, values text or whole
- * numbers. `null` is the empty filter. The fault says which condition is wrong.
+ * numbers. `null` is the empty filter. The error says which condition is wrong.
  */
 export function parseTxFilter(text: string): Result<readonly TxCondition[], string> {
   const items = parseList(text);

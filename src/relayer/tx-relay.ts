@@ -1,7 +1,7 @@
 import type { Journal } from "./journal.ts";
 import { type Lane, throwStop } from "./lane.ts";
 import { planBatches, type ProvenResult } from "./plan.ts";
-import type { QueryFault } from "./query-state.ts";
+import type { QueryFailure } from "./query-state.ts";
 import { send, tooLarge } from "./round.ts";
 import type { RefusedResult } from "./submission-outcome.ts";
 
@@ -25,10 +25,10 @@ export interface RelayedTxs {
   readonly count: number;
   /** Whether each was relayed or put aside, so that none is to be sent again. */
   readonly isDone: boolean;
-  readonly fault: QueryFault | undefined;
+  readonly error: QueryFailure | undefined;
 }
 
-/** Sends in the order of the chain; stops at what must be sent again. Throws `RelayError` for a fault of the connection. */
+/** Sends in the order of the chain; stops at what must be sent again. Throws `RelayError` for an error of the connection. */
 export async function relayTxs(
   lane: Lane,
   deps: TxDeps,
@@ -48,9 +48,9 @@ export async function relayTxs(
     const again = outcome.refused.filter((refused) => !putRefusedAside(lane, deps, refused));
     throwStop(lane, outcome.stop);
     if (again[0] !== undefined || outcome.unsent.length > 0)
-      return { count, isDone: false, fault: again[0]?.fault };
+      return { count, isDone: false, error: again[0]?.error };
   }
-  return { count, isDone: true, fault: undefined };
+  return { count, isDone: true, error: undefined };
 }
 
 function noteIncluded(lane: Lane, deps: TxDeps, tx: ProvenTx): void {
@@ -59,9 +59,9 @@ function noteIncluded(lane: Lane, deps: TxDeps, tx: ProvenTx): void {
 }
 
 /** False for a refusal that the transaction has no part in: its header, or the block's room. */
-function putRefusedAside(lane: Lane, deps: TxDeps, { result, fault }: RefusedResult<ProvenTx>): boolean {
-  const isOwn = fault.code === "rejected" && !/header is invalid|invalid query id/i.test(fault.reason);
-  if (isOwn) putAside(lane, deps, idsOf(result), fault.reason);
+function putRefusedAside(lane: Lane, deps: TxDeps, { result, error }: RefusedResult<ProvenTx>): boolean {
+  const isOwn = error.code === "rejected" && !/header is invalid|invalid query id/i.test(error.reason);
+  if (isOwn) putAside(lane, deps, idsOf(result), error.reason);
   return isOwn;
 }
 

@@ -4,8 +4,8 @@ import { mapLimit } from "../base/map-limit.ts";
 import { ClientError } from "../client/errors.ts";
 import { createTrustFinder } from "./client-update.ts";
 import { type ConnectionView, viewConnection } from "./connection-view.ts";
-import { type Lane, noteFault } from "./lane.ts";
-import { type QueryFault, type QueryState, searched } from "./query-state.ts";
+import { type Lane, noteFailure } from "./lane.ts";
+import { type QueryFailure, type QueryState, searched } from "./query-state.ts";
 import { RelayError } from "./relay-error.ts";
 import { trustDeps } from "./round.ts";
 import { submitMessage } from "./submission.ts";
@@ -34,7 +34,7 @@ interface TxRound {
 }
 
 /**
- * Answers due TX queries of one connection, a few at once; a fault of one is noted at it and hurts no other. A fault of
+ * Answers due TX queries of one connection, a few at once; an error of one is noted at it and hurts no other. An error of
  * the connection is thrown once all that was begun has ended.
  */
 export async function runTxRound(
@@ -48,29 +48,29 @@ export async function runTxRound(
   const trust = createTrustFinder(trustDeps(lane), view.client, signal);
   const blocks = createTxBlocks(lane.remote, trust, view.at.revision, signal);
   const round = { lane, deps, view, blocks };
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
-    if (faults.length > 0 || signal.aborted) return;
-    await answerTxQuery(round, state, signal).catch((fault: unknown) => faults.push(fault));
+    if (errors.length > 0 || signal.aborted) return;
+    await answerTxQuery(round, state, signal).catch((error: unknown) => errors.push(error));
   });
   signal.throwIfAborted();
-  if (faults.length > 0) throw faults[0];
+  if (errors.length > 0) throw errors[0];
 }
 
 async function answerTxQuery(round: TxRound, state: QueryState, signal: AbortSignal): Promise<void> {
   const { lane, deps, view } = round;
   const { id, transactionsFilter } = state.query;
   const filter = parseTxFilter(transactionsFilter);
-  if (!filter.ok) return noteFault(lane, state, { code: "bad-filter", reason: filter.fault });
+  if (!filter.ok) return noteFailure(lane, state, { code: "bad-filter", reason: filter.error });
   const range = planSearch(deps.journal.searchedTo(id), view.at.height, deps.lookbackBlocks);
   if (range === undefined) return noteSearch(lane, state, 0);
   const gathered = await gather(round, state, { conditions: filter.value, range }, signal);
-  if (!gathered.ok) return noteFault(lane, state, gathered.fault);
+  if (!gathered.ok) return noteFailure(lane, state, gathered.error);
   const relayed = await relayTxs(lane, deps, gathered.proven, signal);
   if (relayed.isDone) deps.journal.noteSearched(id, gathered.upTo);
-  const fault = relayed.fault ?? gathered.fault;
-  if (fault !== undefined) return noteFault(lane, withResults(state, relayed.count), fault);
-  // What was not sent through no fault of its own leaves the query due: the next block is the next chance.
+  const error = relayed.error ?? gathered.error;
+  if (error !== undefined) return noteFailure(lane, withResults(state, relayed.count), error);
+  // What was not sent through no error of its own leaves the query due: the next block is the next chance.
   if (relayed.isDone) noteSearch(lane, state, relayed.count);
   else lane.registry.replace(state, withResults(state, relayed.count));
 }
@@ -96,17 +96,17 @@ function withResults(state: QueryState, more: number): QueryState {
   return { ...state, results: state.results + more };
 }
 
-/** What a search brought: proven transactions of all blocks up to `upTo`, and the fault that kept it from going on. */
+/** What a search brought: proven transactions of all blocks up to `upTo`, and the error that kept it from going on. */
 type GatheredTxs =
   | {
       readonly ok: true;
       readonly proven: readonly ProvenTx[];
       readonly upTo: bigint;
-      readonly fault: QueryFault | undefined;
+      readonly error: QueryFailure | undefined;
     }
-  | { readonly ok: false; readonly fault: QueryFault };
+  | { readonly ok: false; readonly error: QueryFailure };
 
-/** Faults in here are this query's: what it asks for may be what the endpoint can't do. */
+/** Errors in here are this query's: what it asks for may be what the endpoint can't do. */
 async function gather(
   round: TxRound,
   state: QueryState,
@@ -120,9 +120,9 @@ async function gather(
     const proofs = await proveBlocks(round, state, found, upTo);
     signal.throwIfAborted();
     return { ok: true, ...proofs };
-  } catch (fault) {
+  } catch (error) {
     signal.throwIfAborted();
-    return { ok: false, fault: readFailed(fault) };
+    return { ok: false, error: readFailed(error) };
   }
 }
 
@@ -139,15 +139,15 @@ async function proveBlocks(
   });
   const proven: ProvenTx[] = [];
   for (const [index, proof] of proofs.entries()) {
-    if (!proof.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, fault: proof.fault };
+    if (!proof.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, error: proof.error };
     proven.push(...proof.proven);
   }
-  return { proven, upTo, fault: undefined };
+  return { proven, upTo, error: undefined };
 }
 
 type ProvenBlock =
   | { readonly ok: true; readonly proven: readonly ProvenTx[] }
-  | { readonly ok: false; readonly fault: QueryFault };
+  | { readonly ok: false; readonly error: QueryFailure };
 
 /** A block that can never be proven is passed over, its transactions put aside, so that it does not end the search. */
 async function proveBlock(
@@ -169,22 +169,22 @@ async function proveBlock(
         remoteHeight: height,
       })),
     };
-  } catch (fault) {
-    if (!isBeyondProof(fault, state)) return { ok: false, fault: readFailed(fault) };
+  } catch (error) {
+    if (!isBeyondProof(error, state)) return { ok: false, error: readFailed(error) };
     for (const tx of txs) {
       const ids = { queryId: state.query.id, hash: toHex(tx.hash), remoteHeight: height };
-      putAside(lane, deps, ids, errorText(fault));
+      putAside(lane, deps, ids, errorText(error));
     }
     return { ok: true, proven: [] };
   }
 }
 
 /** Nothing that the client trusts is old enough, or the endpoint says again and again that it does not have the block. */
-function isBeyondProof(fault: unknown, state: QueryState): boolean {
-  if (fault instanceof RelayError) return fault.facts.code === "no-trusted-height";
-  return fault instanceof ClientError && fault.facts.code === "rpc" && state.failures >= TRIES_BEFORE_PASSING;
+function isBeyondProof(error: unknown, state: QueryState): boolean {
+  if (error instanceof RelayError) return error.facts.code === "no-trusted-height";
+  return error instanceof ClientError && error.facts.code === "rpc" && state.failures >= TRIES_BEFORE_PASSING;
 }
 
-function readFailed(fault: unknown): QueryFault {
-  return { code: "read-failed", reason: errorText(fault) };
+function readFailed(error: unknown): QueryFailure {
+  return { code: "read-failed", reason: errorText(error) };
 }

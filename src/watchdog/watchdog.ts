@@ -54,10 +54,10 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
       const [first] = await supervise(services(parts, ready), signal, deps.logger);
-      if (first !== undefined) throw first.fault;
-    } catch (fault) {
-      ready.reject(fault);
-      throw fault;
+      if (first !== undefined) throw first.error;
+    } catch (error) {
+      ready.reject(error);
+      throw error;
     } finally {
       keeper.close();
       await reader.close();

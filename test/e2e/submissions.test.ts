@@ -90,9 +90,9 @@ describe("results that are submitted by hand", () => {
     const last = await faces.lastResult(1);
     await faces.resultAfter(1, last);
     const status = await getJson(`${faces.relayer}/api/status`);
-    const faults = deep(status, ["queries"]);
+    const errors = deep(status, ["queries"]);
     expect(
-      Array.isArray(faults) && faults.every((query: unknown) => isRecord(query) && !query["fault"]),
+      Array.isArray(errors) && errors.every((query: unknown) => isRecord(query) && !query["error"]),
     ).toBe(true);
   });
 });

@@ -65,7 +65,7 @@ async function up(options: Options, context: CliContext): Promise<void> {
     context.logger(options.logLevel),
   );
   context.signal.removeEventListener("abort", onAbort);
-  if (first !== undefined) throw first.fault;
+  if (first !== undefined) throw first.error;
 }
 
 const DONE = new Error("the first results are there");

@@ -29,7 +29,7 @@ export function createGrpcFace(options: GrpcFaceOptions, deps: { readonly logger
     // Own sockets: the library's own listening loses the reason of a failure and prints it to the console.
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const listener = createServer((socket) => {
-      socket.on("error", (fault) => logger.debug("grpc connection failed", { fault: fault.message }));
+      socket.on("error", (error) => logger.debug("grpc connection failed", { error: error.message }));
       injector.injectConnection(socket);
     });
     listener.maxConnections = MAX_CONNECTIONS;

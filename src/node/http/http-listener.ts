@@ -51,7 +51,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 900;
 const HEADERS_TIMEOUT_MS = 10_000;
 
-/** Creates an HTTP server of one face: bounded bodies, deadlines, coded errors for a busy port, a plain 500 for our own faults. */
+/** Creates an HTTP server of one face: bounded bodies, deadlines, coded errors for a busy port, a plain 500 for our own errors. */
 export function createHttpListener(options: ListenOptions, deps: ListenDeps): FaceServer {
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: 60_000 },
@@ -63,7 +63,7 @@ export function createHttpListener(options: ListenOptions, deps: ListenDeps): Fa
     if (deps.upgrade === undefined) socket.destroy();
     else deps.upgrade(request, socket, head);
   });
-  server.on("clientError", (_fault, socket) => {
+  server.on("clientError", (_error, socket) => {
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
   });
   return {
@@ -86,9 +86,9 @@ async function serve(
       ...answer.headers,
     });
     response.end(answer.body);
-  } catch (fault) {
+  } catch (error) {
     if (!request.complete) return; // the client went away before it had asked
-    deps.logger.error("request failed", { face: options.face, fault: errorText(fault) });
+    deps.logger.error("request failed", { face: options.face, error: errorText(error) });
     if (!response.headersSent) response.writeHead(500, { "Content-Type": "text/plain; charset=utf-8" });
     response.end("internal error\n");
   }

@@ -42,7 +42,7 @@ export interface LocalnetOptions {
   readonly control?: {
     readonly address: FaceAddress;
     readonly token: Secret;
-    /** Routes of other parts, such as the sidecar's faults. */
+    /** Routes of other parts, such as the sidecar's errors. */
     readonly routes?: readonly HttpRoute[];
   };
 }
@@ -68,7 +68,7 @@ export interface Localnet extends Service {
 
 const REMOTE_WAIT_MS = 60_000;
 
-/** Creates a localnet: one or both chains, and the control face. The first fault stops all of it and comes out of `run`. */
+/** Creates a localnet: one or both chains, and the control face. The first error stops all of it and comes out of `run`. */
 export function createLocalnet(options: LocalnetOptions, deps: LocalnetDeps): Localnet {
   const remote = options.chains.remote && createRemote(options, options.chains.remote, deps);
   const local = options.chains.local && createLocal(options, options.chains.local, deps, remote);
@@ -92,7 +92,7 @@ export function createLocalnet(options: LocalnetOptions, deps: LocalnetDeps): Lo
   const run = async (signal: AbortSignal): Promise<void> => {
     settle().then(ready.resolve, ready.reject);
     const [first] = await supervise(services, signal, deps.logger);
-    if (first !== undefined) throw first.fault;
+    if (first !== undefined) throw first.error;
   };
   return { name: "localnet", run, ready: ready.promise };
 }

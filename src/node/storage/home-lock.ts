@@ -21,9 +21,9 @@ export function lockHome(home: string): HomeLock {
   try {
     database.pragma("busy_timeout = 0");
     database.exec("BEGIN EXCLUSIVE");
-  } catch (fault) {
+  } catch (error) {
     database.close();
-    throw isBusy(fault) ? homeInUse(home) : fault;
+    throw isBusy(error) ? homeInUse(home) : error;
   }
   writeFileSync(join(home, PROCESS_FILE), `${process.pid}\n`);
   return {
@@ -34,8 +34,8 @@ export function lockHome(home: string): HomeLock {
   };
 }
 
-function isBusy(fault: unknown): boolean {
-  return fault instanceof Error && "code" in fault && fault.code === "SQLITE_BUSY";
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
 }
 
 function homeInUse(home: string): NodeError {

@@ -24,8 +24,8 @@ export function openDatabase(home: string | undefined): OpenDatabase {
     mkdirSync(home, { recursive: true });
     const lock = lockHome(home);
     return open(join(home, DATABASE_FILE), lock.release);
-  } catch (fault) {
-    throw fault instanceof NodeError ? fault : unusable(home, fault);
+  } catch (error) {
+    throw error instanceof NodeError ? error : unusable(home, error);
   }
 }
 
@@ -48,9 +48,9 @@ export function openSnapshot(home: string): OpenDatabase {
     // The first read of a transaction settles what all of it sees.
     database.exec("BEGIN");
     database.prepare("SELECT key FROM meta").all();
-  } catch (fault) {
+  } catch (error) {
     database.close();
-    throw unusable(home, fault);
+    throw unusable(home, error);
   }
   return { database, close: () => void database.close() };
 }
@@ -66,9 +66,9 @@ function open(path: string, release: () => void): OpenDatabase {
         release();
       },
     };
-  } catch (fault) {
+  } catch (error) {
     release();
-    throw fault;
+    throw error;
   }
 }
 

@@ -72,9 +72,9 @@ export function openSqliteState(folder: string): StateStore {
         lock.release();
       },
     };
-  } catch (fault) {
+  } catch (error) {
     lock.release();
-    throw fault;
+    throw error;
   }
 }
 
@@ -96,7 +96,7 @@ function requireVersion(database: Database.Database): void {
   database.pragma(`user_version = ${SCHEMA_VERSION}`);
 }
 
-/** Does `work`; what it throws becomes a fault that names the folder. */
+/** Does `work`; what it throws becomes an error that names the folder. */
 function naming<T>(folder: string, work: () => T): T {
   try {
     return work();

@@ -28,8 +28,8 @@ export function createStateKeeper(logger: Logger): StateKeeper {
     state = next;
     try {
       store.save(next);
-    } catch (fault) {
-      logger.error("state not stored, will be tried again at the next look", { fault });
+    } catch (error) {
+      logger.error("state not stored, will be tried again at the next look", { error });
     }
     if (next.notices.length > 0) wake?.();
   };

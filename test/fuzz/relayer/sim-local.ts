@@ -109,10 +109,10 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
       throw new ClientError({ code: "unreachable", endpoint: "sim", reason: "down" }, "sim can't be reached");
     try {
       return give();
-    } catch (fault) {
-      if (!(fault instanceof Refusal)) throw fault;
-      const facts = { code: "abci", path: "", abciCode: 1, codespace: "sim", log: fault.message } as const;
-      throw new ClientError(facts, fault.message);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const facts = { code: "abci", path: "", abciCode: 1, codespace: "sim", log: error.message } as const;
+      throw new ClientError(facts, error.message);
     }
   };
 
@@ -148,9 +148,9 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
             violations.push(`${clientId} is updated to ${at}, it knows ${client.latest}`);
           effects.push(() => (client.latest = at > client.latest ? at : client.latest));
         } else effects.push(submitResult(MsgSubmitQueryResult.decode(message.value), answeredHere, states));
-      } catch (fault) {
-        if (!(fault instanceof Refusal)) throw fault;
-        throw new Refusal(`failed to execute message; message index: ${index}: ${fault.message}`);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        throw new Refusal(`failed to execute message; message index: ${index}: ${error.message}`);
       }
     }
     return () => {
@@ -244,9 +244,9 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
       execute(messages)();
       transactions += 1;
       return { end: { kind: "included", height, gasUsed: 1n, gasWanted: 2n }, used: messages.length };
-    } catch (fault) {
-      if (!(fault instanceof Refusal)) throw fault;
-      return { end: failed("sim", fault.message), used: messages.length };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { end: failed("sim", error.message), used: messages.length };
     }
   };
 
@@ -309,11 +309,11 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
           try {
             execute(messages);
             return { ok: true, gasUsed: BigInt(messages.length) * 1_000n };
-          } catch (fault) {
-            if (!(fault instanceof Refusal)) throw fault;
-            const named = /message index: (\d+)/.exec(fault.message)?.[1];
+          } catch (error) {
+            if (!(error instanceof Refusal)) throw error;
+            const named = /message index: (\d+)/.exec(error.message)?.[1];
             const failedMessage = named === undefined ? undefined : Number(named);
-            return { ok: false, code: 1, codespace: "sim", log: fault.message, failedMessage };
+            return { ok: false, code: 1, codespace: "sim", log: error.message, failedMessage };
           }
         }),
       send: async (messages, gasLimit, signal) => {

@@ -169,11 +169,11 @@ function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry"
     stop: async () => {
       stop.abort(new Error("the simulation is over"));
       await clock.runUntil(clock.nowMs());
-      const faults = await done;
+      const failures = await done;
       for (const remote of remotes) remote.client.close();
       await clock.runUntil(clock.nowMs());
       journal.close();
-      return faults.map(({ fault }) => fault);
+      return failures.map(({ error }) => error);
     },
   };
 }

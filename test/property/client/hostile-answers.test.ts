@@ -70,14 +70,14 @@ const odd = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Runs a decoder: it gives a value, or a fault of ours. */
+/** Runs a decoder: it gives a value, or an error of ours. */
 function settles(decode: () => unknown): boolean {
   try {
     decode();
     return true;
-  } catch (fault) {
-    if (fault instanceof ClientError) return true;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ClientError) return true;
+    throw error;
   }
 }
 

@@ -72,7 +72,7 @@ export async function startRig(
   });
   const ended = watchdog.run(end.signal).then(
     () => undefined,
-    (fault: unknown) => fault,
+    (error: unknown) => error,
   );
   const address = await watchdog.ready.catch(() => undefined);
   await clock.advance(0);

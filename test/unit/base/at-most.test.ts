@@ -37,7 +37,7 @@ describe("atMost", () => {
 });
 
 describe("pause", () => {
-  it("ends with the time or with the signal, without a fault", async () => {
+  it("ends with the time or with the signal, without an error", async () => {
     const clock = createManualClock(0);
     const stop = new AbortController();
     const first = pause(10, clock, stop.signal);

@@ -77,23 +77,23 @@ describe("supervise", () => {
     expect(await done).toEqual([]);
   });
 
-  it("stops the rest at the first fault and reports each", async () => {
-    const fault = new Error("broken");
-    const faults = await supervise(
+  it("stops the rest at the first error and reports each", async () => {
+    const error = new Error("broken");
+    const errors = await supervise(
       [
         { name: "a", run: forever },
-        { name: "b", run: async () => Promise.reject(fault) },
+        { name: "b", run: async () => Promise.reject(error) },
         { name: "c", run: async (signal) => forever(signal).then(() => Promise.reject(new Error("late"))) },
       ],
       never,
       silentLogger,
     );
-    expect(faults.map((entry) => entry.service)).toEqual(["b", "c"]);
-    expect(faults[0]?.fault).toBe(fault);
+    expect(errors.map((entry) => entry.service)).toEqual(["b", "c"]);
+    expect(errors[0]?.error).toBe(error);
   });
 
-  it("takes an early end for a fault", async () => {
-    const faults = await supervise([{ name: "a", run: async () => {} }], never, silentLogger);
-    expect(faults).toHaveLength(1);
+  it("takes an early end for an error", async () => {
+    const errors = await supervise([{ name: "a", run: async () => {} }], never, silentLogger);
+    expect(errors).toHaveLength(1);
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE, formatDec18, parseDec18 } from "../../../src/base/decimal.ts";
 import { addUse, closeBlock, initialState, type State } from "../../../src/chain/modules/feemarket/market.ts";
-import { defaultParams, findParamsFault, type Params } from "../../../src/chain/modules/feemarket/params.ts";
+import { defaultParams, findParamsError, type Params } from "../../../src/chain/modules/feemarket/params.ts";
 import { textOfRawBytes } from "../../../src/chain/modules/feemarket/raw-text.ts";
 
 const PARAMS = defaultParams("untrn");
@@ -99,8 +99,8 @@ describe("parameters", () => {
     [{ minBaseGasPrice: 0n }, "min_base_gas_price"],
     [{ maxLearningRate: 0n }, "max_learning_rate"],
     [{ feeDenom: "" }, "fee_denom"],
-  ])("%o: fault in %s", (change, field) => {
-    expect(findParamsFault({ ...PARAMS, ...change })?.field).toBe(field);
+  ])("%o: error in %s", (change, field) => {
+    expect(findParamsError({ ...PARAMS, ...change })?.field).toBe(field);
   });
 });
 

@@ -99,9 +99,9 @@ describe("a signer", () => {
       { kind: "private-key", hex: new Secret("33".repeat(31)) },
       { kind: "private-key", hex: new Secret("00".repeat(32)) },
     ] as const) {
-      const fault: unknown = await createSigner(key, "neutron").catch((thrown: unknown) => thrown);
-      expect(fault).toBeInstanceOf(ClientError);
-      expect(inspect(fault, { depth: 9 })).not.toMatch(/abandon|zz|3333|0000/);
+      const error: unknown = await createSigner(key, "neutron").catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ClientError);
+      expect(inspect(error, { depth: 9 })).not.toMatch(/abandon|zz|3333|0000/);
     }
   });
 });

@@ -75,7 +75,7 @@ describe("finding what a client trusts", () => {
     const { deps } = chains(nowMinutes, [90n]);
     const found = createTrustFinder(deps, client, signal).below(at(height));
     await expect(found).rejects.toSatisfy(
-      (fault) => fault instanceof RelayError && fault.facts.code === "no-trusted-height",
+      (error) => error instanceof RelayError && error.facts.code === "no-trusted-height",
     );
   });
 });

@@ -8,13 +8,13 @@ import { sampleState } from "./samples.ts";
 
 const EVIL = `<script>alert("x")</script>&'`;
 
-function deps(states: readonly QueryState[], faults: Readonly<Record<string, string>> = {}): ApiDeps {
+function deps(states: readonly QueryState[], errors: Readonly<Record<string, string>> = {}): ApiDeps {
   return {
     engine: {
       services: [],
       localHeight: () => 12n,
       isLoaded: () => true,
-      laneFaults: () => new Map([["connection-0", undefined], ...Object.entries(faults)]),
+      workerErrors: () => new Map([["connection-0", undefined], ...Object.entries(errors)]),
     },
     registry: { states: () => states, reload: async () => {}, apply: async () => true, replace: () => {} },
     journal: openJournal(undefined, "local-1"),
@@ -27,7 +27,7 @@ function deps(states: readonly QueryState[], faults: Readonly<Record<string, str
 
 const held: QueryState = {
   ...sampleState({ id: 2n, owner: EVIL, connectionId: "connection-0" }),
-  fault: { code: "rejected", reason: EVIL },
+  error: { code: "rejected", reason: EVIL },
   failures: 3,
   notBeforeMs: 5_400,
 };

@@ -141,7 +141,7 @@ function begin(recorded: RecordedCase, tx: Uint8Array): TestChain {
   return chain;
 }
 
-describe("transactions of a real chain, one fault each", () => {
+describe("transactions of a real chain, one error each", () => {
   it("has all recorded cases", () => {
     expect(CASES).toHaveLength(32);
     expect(CASES.filter(({ deliver_tx }) => deliver_tx !== undefined)).toHaveLength(9);

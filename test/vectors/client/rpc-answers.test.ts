@@ -46,8 +46,8 @@ describe("recorded RPC answers", () => {
         return answers
           .map((answer) => ("result" in answer ? "result" : `error ${answer.rpcCode}`))
           .join(", ");
-      } catch (fault) {
-        return fault instanceof ClientError ? fault.facts.code : "another fault";
+      } catch (error) {
+        return error instanceof ClientError ? error.facts.code : "another error";
       }
     });
     const counts: Record<string, number> = {};
@@ -166,14 +166,14 @@ describe("CosmJS over our caller", () => {
   };
 
   it("reads every recorded answer of the calls that it knows", async () => {
-    const faults: string[] = [];
+    const errors: string[] = [];
     let decoded = 0;
     for (const [method, ask] of Object.entries(read))
       for (const call of answered(method)) {
         decoded += 1;
-        await ask(cometOver(call)).catch((fault: unknown) => faults.push(`${method}: ${String(fault)}`));
+        await ask(cometOver(call)).catch((error: unknown) => errors.push(`${method}: ${String(error)}`));
       }
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     // 61 results less those of methods that CosmJS lacks (8) and of raw request texts (3).
     expect(decoded).toBe(50);
   });

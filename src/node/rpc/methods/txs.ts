@@ -11,7 +11,7 @@ import type { RpcMethod } from "../method.ts";
 import { toPerPage, toSearchPage } from "../paging.ts";
 import type { Parameters } from "../parameters.ts";
 import { resultTxJson, txResultJson } from "../result-json.ts";
-import { internal } from "../rpc-fault.ts";
+import { internal } from "../rpc-error.ts";
 
 /** Transactions: search, broadcast, mempool. */
 export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {

@@ -51,10 +51,10 @@ export function validateConsensusState(state: VerifiedState): void {
   if (state.root.length === 0) throw ErrInvalidConsensus("root cannot be empty");
   try {
     validateHash(state.nextValidatorsHash);
-  } catch (fault) {
-    if (fault instanceof CometError)
-      throw unregistered(fault.message).wrap("next validators hash is invalid");
-    throw fault;
+  } catch (error) {
+    if (error instanceof CometError)
+      throw unregistered(error.message).wrap("next validators hash is invalid");
+    throw error;
   }
   if (state.timeNs < 1_000_000_000n) throw ErrInvalidConsensus("timestamp must be a positive Unix time");
 }

@@ -3,7 +3,7 @@ import { CodedError, errorText } from "../../base/errors.ts";
 import { PrometheusTextError } from "../prometheus-text.ts";
 
 /** Why a source could not be read; `refused` also says that nobody listens there. */
-export type SourceFaultCode =
+export type SourceFailureCode =
   | "refused"
   | "unreachable"
   | "timeout"
@@ -16,16 +16,16 @@ export type SourceFaultCode =
   | "wrong-chain";
 
 /** A source that could not be read, in words for a person. */
-export interface SourceFault {
-  readonly code: SourceFaultCode;
+export interface SourceFailure {
+  readonly code: SourceFailureCode;
   readonly text: string;
 }
 
-/** A {@link SourceFault} on its way up. */
-export class SourceError extends CodedError<{ readonly code: SourceFaultCode }> {}
+/** A {@link SourceFailure} on its way up. */
+export class SourceError extends CodedError<{ readonly code: SourceFailureCode }> {}
 
-/** Turns whatever a look at a source threw into its fault. */
-export function toSourceFault(thrown: unknown): SourceFault {
+/** Turns whatever a look at a source threw into its error. */
+export function toSourceFailure(thrown: unknown): SourceFailure {
   if (thrown instanceof SourceError) return { code: thrown.facts.code, text: thrown.message };
   if (thrown instanceof PrometheusTextError) return { code: "not-metrics", text: thrown.message };
   if (thrown instanceof DeadlineError)

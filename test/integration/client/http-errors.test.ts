@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createChainClient, type PooledChainClient } from "../../../src/client/create-chain-client.ts";
-import { ClientError, type ClientFault } from "../../../src/client/errors.ts";
+import { ClientError, type ClientErrorFacts } from "../../../src/client/errors.ts";
 import { silentObserver } from "../../../src/client/rpc-caller.ts";
 import {
   answerCalls,
@@ -45,12 +45,12 @@ function connect(urls: readonly string[], chainId: string | undefined = "test-1"
 }
 
 /** The code with which a call fails. */
-async function faultOf(work: Promise<unknown>): Promise<ClientFault["code"] | "none"> {
+async function errorOf(work: Promise<unknown>): Promise<ClientErrorFacts["code"] | "none"> {
   try {
     await work;
     return "none";
-  } catch (fault) {
-    return fault instanceof ClientError ? fault.facts.code : "none";
+  } catch (error) {
+    return error instanceof ClientError ? error.facts.code : "none";
   }
 }
 
@@ -58,7 +58,7 @@ const good = (exchange: RpcExchange): void =>
   answerCalls(exchange, (method) => (method === "status" ? statusResult("test-1", 7n) : { method }));
 
 describe("a node that misbehaves", () => {
-  const cases: readonly (readonly [string, (exchange: RpcExchange) => void, ClientFault["code"]])[] = [
+  const cases: readonly (readonly [string, (exchange: RpcExchange) => void, ClientErrorFacts["code"]])[] = [
     ["never answers", () => {}, "timeout"],
     ["sends headers and then nothing", ({ response }) => response.writeHead(200).flushHeaders(), "timeout"],
     [
@@ -85,9 +85,9 @@ describe("a node that misbehaves", () => {
     ["resets the connection", ({ request }) => request.socket.resetAndDestroy(), "unreachable"],
   ];
 
-  it.each(cases)("%s: every call of a batch settles with its fault", async (_name, handle, code) => {
+  it.each(cases)("%s: every call of a batch settles with its error", async (_name, handle, code) => {
     const client = connect([(await serve(handle)).url], undefined);
-    const calls = Array.from({ length: 5 }, () => faultOf(client.pool.call("block", {}, signal)));
+    const calls = Array.from({ length: 5 }, () => errorOf(client.pool.call("block", {}, signal)));
     expect(new Set(await Promise.all(calls))).toEqual(new Set([code]));
   });
 
@@ -99,7 +99,7 @@ describe("a node that misbehaves", () => {
     });
     const client = connect([server.url]);
     await client.status(signal);
-    const calls = ["a", "b", "c", "d", "e"].map((method) => faultOf(client.pool.call(method, {}, signal)));
+    const calls = ["a", "b", "c", "d", "e"].map((method) => errorOf(client.pool.call(method, {}, signal)));
     // The missing ones are asked again on the lone endpoint; their batch of two is then answered whole.
     expect(await Promise.all(calls)).toEqual(["none", "none", "none", "none", "none"]);
   });
@@ -116,14 +116,14 @@ describe("a node that misbehaves", () => {
     );
     const client = connect([server.url]);
     await client.status(signal);
-    const calls = ["a", "b"].map((method) => faultOf(client.pool.call(method, {}, signal)));
+    const calls = ["a", "b"].map((method) => errorOf(client.pool.call(method, {}, signal)));
     expect(await Promise.all(calls)).toEqual(["rpc", "rpc"]);
   });
 
   it("is not there at all", async () => {
     const server = await startRpcServer(good);
     await server.close();
-    expect(await faultOf(connect([server.url]).status(signal))).toBe("unreachable");
+    expect(await errorOf(connect([server.url]).status(signal))).toBe("unreachable");
   });
 
   it("restarts while calls are made: later calls succeed again", async () => {
@@ -131,7 +131,7 @@ describe("a node that misbehaves", () => {
     const client = connect([first.url]);
     await client.status(signal);
     await first.close();
-    expect(await faultOf(client.status(signal))).toBe("unreachable");
+    expect(await errorOf(client.status(signal))).toBe("unreachable");
     await serve(good, first.port);
     expect((await client.status(signal)).latestHeight).toBe(7n);
   });
@@ -194,17 +194,17 @@ describe("calls", () => {
 
   it("end with `closed` when the client is closed", async () => {
     const client = connect([(await serve(() => {})).url]);
-    const calls = [faultOf(client.status(signal)), faultOf(client.comet.status())];
+    const calls = [errorOf(client.status(signal)), errorOf(client.comet.status())];
     client.close();
     expect(await Promise.all(calls)).toEqual(["closed", "closed"]);
-    expect(await faultOf(client.status(signal))).toBe("closed");
+    expect(await errorOf(client.status(signal))).toBe("closed");
   });
 
-  it("never show URL or token in a fault", async () => {
+  it("never show URL or token in an error", async () => {
     const server = await serve(({ response }) => response.writeHead(500).end("no"));
     const client = connect([`${server.url}/key-s3cret?apikey=s3cret`]);
-    const fault = await client.status(signal).catch((thrown: unknown) => thrown);
-    const shown = `${String(fault)} ${JSON.stringify(fault)} ${JSON.stringify(client.pool.health())}`;
+    const error = await client.status(signal).catch((thrown: unknown) => thrown);
+    const shown = `${String(error)} ${JSON.stringify(error)} ${JSON.stringify(client.pool.health())}`;
     expect(shown).toContain("node-0");
     expect(shown).not.toMatch(/s3cret|t0ken|127\.0\.0\.1/);
   });
@@ -232,8 +232,8 @@ describe("several endpoints", () => {
     const foreign = await serve((exchange) => answerCalls(exchange, () => statusResult("other-9", 9n)));
     const gone = await startRpcServer(good);
     await gone.close();
-    expect(await faultOf(connect([gone.url, foreign.url]).status(signal))).toBe("unreachable");
-    expect(await faultOf(connect([foreign.url, gone.url]).status(signal))).toBe("unreachable");
+    expect(await errorOf(connect([gone.url, foreign.url]).status(signal))).toBe("unreachable");
+    expect(await errorOf(connect([foreign.url, gone.url]).status(signal))).toBe("unreachable");
   });
 
   it("are all checked at start; a lone wrong chain is an error that names both ids", async () => {

@@ -14,30 +14,30 @@ const KINDS = {
 } as const;
 
 /** A call that fails with a JSON-RPC error. `message` is the error's `data`. */
-export class RpcFault extends Error {
+export class RpcError extends Error {
   readonly kind: keyof typeof KINDS;
 
   constructor(kind: keyof typeof KINDS, data = "") {
     super(data);
-    this.name = "RpcFault";
+    this.name = "RpcError";
     this.kind = kind;
   }
 }
 
 /** A failed call with CometBFT's "Internal error" and this text: what every method of it does. */
-export function internal(data: string): RpcFault {
-  return new RpcFault("internal", data);
+export function internal(data: string): RpcError {
+  return new RpcError("internal", data);
 }
 
 /** The `error` member of an answer. */
-export function faultToJson(fault: RpcFault): JsonObject {
-  const { code, message } = KINDS[fault.kind];
-  return fault.message === "" ? { code, message } : { code, message, data: fault.message };
+export function rpcErrorToJson(error: RpcError): JsonObject {
+  const { code, message } = KINDS[error.kind];
+  return error.message === "" ? { code, message } : { code, message, data: error.message };
 }
 
-/** Turns what a method threw into a fault for the caller; undefined when it is a bug of ours. */
-export function toRpcFault(thrown: unknown): RpcFault | undefined {
-  if (thrown instanceof RpcFault) return thrown;
+/** Turns what a method threw into an error for the caller; undefined when it is a bug of ours. */
+export function toRpcError(thrown: unknown): RpcError | undefined {
+  if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof MempoolError || thrown instanceof PageError || thrown instanceof QueryLanguageError) {
     return internal(errorText(thrown));
   }

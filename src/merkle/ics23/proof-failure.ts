@@ -9,7 +9,7 @@
  * - `not-member`, `not-absent`: the claim does not follow from the proof;
  * - `wrong-root`: it holds for another root.
  */
-export type ProofFaultCode =
+export type ProofFailureCode =
   | "malformed-proof"
   | "no-proof"
   | "no-root"
@@ -23,19 +23,19 @@ export type ProofFaultCode =
   | "wrong-root";
 
 /** The code, and the text that ibc-go v8 gives, which a chain puts in its own errors. `detail` is what lies behind it. */
-export interface ProofFault {
-  readonly code: ProofFaultCode;
+export interface ProofFailure {
+  readonly code: ProofFailureCode;
   readonly text: string;
   readonly detail?: string;
 }
 
 /** Wraps a text as Go does for `ErrInvalidProof`. */
-export function invalidProof(code: ProofFaultCode, text: string, detail?: string): ProofFault {
-  const fault = { code, text: `${text}: invalid proof` };
-  return detail === undefined ? fault : { ...fault, detail };
+export function invalidProof(code: ProofFailureCode, text: string, detail?: string): ProofFailure {
+  const error = { code, text: `${text}: invalid proof` };
+  return detail === undefined ? error : { ...error, detail };
 }
 
 /** Wraps a text as Go does for `ErrInvalidMerkleProof`. */
-export function invalidMerkleProof(code: ProofFaultCode, text: string): ProofFault {
+export function invalidMerkleProof(code: ProofFailureCode, text: string): ProofFailure {
   return { code, text: `${text}: invalid merkle proof` };
 }
