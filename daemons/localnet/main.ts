@@ -1,4 +1,4 @@
-import { raceAbort } from "../../src/base/race-abort.ts";
+import { raceAbort, untilAborted } from "../../src/base/abort.ts";
 import { type Service, supervise } from "../../src/base/service.ts";
 import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
 import {
@@ -14,7 +14,6 @@ import type { FaceAddress } from "../../src/node/node-options.ts";
 import type { FaceFactory } from "../../src/node/node-view.ts";
 import { createRestFace } from "../../src/node/rest/rest-face.ts";
 import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
-import { aborted } from "../../src/ops/http-service.ts";
 import type { Secret } from "../../src/base/secret.ts";
 import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
@@ -80,7 +79,7 @@ function createAnnouncement(
         if (chains.remote !== undefined) makeProvable(chains.remote);
         onReady({ chains, faces: facesOf(options) });
       }
-      await aborted(signal);
+      await untilAborted(signal);
     },
   };
 }

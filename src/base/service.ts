@@ -1,4 +1,4 @@
-import { abortReason } from "./clock.ts";
+import { abortReason, isAbort } from "./abort.ts";
 import type { Logger } from "./logger.ts";
 
 /** Something that runs until its signal fires. Returning before that, or throwing, is an error. */
@@ -47,13 +47,4 @@ export async function supervise(
   );
   signal.removeEventListener("abort", onAbort);
   return errors;
-}
-
-/** Whether an error is only the echo of this signal. */
-export function isAbort(error: unknown, signal: AbortSignal): boolean {
-  if (!signal.aborted) return false;
-  return (
-    error === signal.reason ||
-    (error instanceof Error && (error.name === "AbortError" || error.cause === signal.reason))
-  );
 }

@@ -5,7 +5,7 @@ import { CodedError } from "../base/errors.ts";
 import { EXIT } from "../base/exit-codes.ts";
 import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
 import { classifyClientError, ClientError } from "../client/errors.ts";
-import { silentObserver } from "../client/rpc-caller.ts";
+import { silentObserver } from "../client/rpc/rpc-caller.ts";
 import { CANONICAL_CHAIN_NAME, parseChainName } from "../proto/type-urls.ts";
 import type { CliContext } from "./cli-context.ts";
 import { CliError } from "./cli-error.ts";

@@ -1,4 +1,4 @@
-import { isAbort } from "../base/service.ts";
+import { isAbort } from "../base/abort.ts";
 import { CodedError } from "../base/errors.ts";
 
 /** What may go wrong between us and a chain. `endpoint` is the endpoint's name, never its URL. */

@@ -1,7 +1,8 @@
+import { isAbort } from "../base/abort.ts";
 import { setImmediate } from "node:timers/promises";
 import { equalBytes } from "../base/bytes.ts";
 import { encodeBech32 } from "../base/bech32.ts";
-import { isAbort, type Service } from "../base/service.ts";
+import { type Service } from "../base/service.ts";
 import { createDeferred } from "../ops/deferred.ts";
 import { createBlockListeners } from "./block-listeners.ts";
 import { createEngine, type Engine, type ProducedBlock } from "./consensus/engine.ts";

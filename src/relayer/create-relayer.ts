@@ -4,19 +4,19 @@ import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
-import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api.ts";
-import { followLocalChain, openClient, openSender, surroundings } from "./chain-access.ts";
-import { createChainCheck } from "./chain-check.ts";
+import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api/routes.ts";
+import { followLocalChain, openClient, openSender, surroundings } from "./connection/chain-access.ts";
+import { createChainCheck } from "./connection/chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import { createEngine } from "./engine.ts";
-import { createHeightSignal } from "./height-signal.ts";
-import { openJournal } from "./journal.ts";
-import type { LaneSettings } from "./lane.ts";
-import { createLocalQueries } from "./local-queries.ts";
-import { createRelayerMetrics, createRpcObserver } from "./metrics.ts";
-import type { QueryFilter } from "./registered-query.ts";
-import { createRegistry } from "./registry.ts";
-import { createReservesWatch } from "./reserves.ts";
+import { createHeightSignal } from "./registry/height-signal.ts";
+import { openJournal } from "./state/journal.ts";
+import type { LaneSettings } from "./connection/worker.ts";
+import { createLocalQueries } from "./registry/local-queries.ts";
+import { createRelayerMetrics, createRpcObserver } from "./api/metrics.ts";
+import type { QueryFilter } from "./registry/registered-query.ts";
+import { createRegistry } from "./registry/registry.ts";
+import { createReservesWatch } from "./api/reserves.ts";
 
 /** A relayer that was put together. */
 export interface Relayer {

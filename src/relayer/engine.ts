@@ -2,16 +2,16 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import type { ChainClient } from "../client/chain-client.ts";
-import type { ChainSubscription } from "../client/subscription.ts";
-import { createBatchBudget } from "./batch-budget.ts";
-import { createClientOfConnection } from "./connection-view.ts";
-import { followChain } from "./follow-chain.ts";
-import type { HeightSignal } from "./height-signal.ts";
-import type { Lane } from "./lane.ts";
-import { runLane } from "./lane-loop.ts";
-import type { RelayerMetrics } from "./metrics.ts";
-import type { Registry } from "./registry.ts";
-import type { TxDeps } from "./tx-relay.ts";
+import type { ChainSubscription } from "../client/events/subscription.ts";
+import { createBatchBudget } from "./submit/batch-budget.ts";
+import { createClientOfConnection } from "./connection/connection-view.ts";
+import { followChain } from "./registry/follow-chain.ts";
+import type { HeightSignal } from "./registry/height-signal.ts";
+import type { Lane } from "./connection/worker.ts";
+import { runLane } from "./connection/worker-loop.ts";
+import type { RelayerMetrics } from "./api/metrics.ts";
+import type { Registry } from "./registry/registry.ts";
+import type { TxDeps } from "./tx/tx-relay.ts";
 
 /** A connection as it is configured; the engine adds what its rounds learn. */
 type LaneParts = Omit<Lane, "localHeight" | "client" | "budget">;

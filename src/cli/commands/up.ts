@@ -1,12 +1,11 @@
+import { withTimeout, pause, abortReason, raceAbort } from "../../base/abort.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
 import { portsAt } from "../../../daemons/localnet/ports.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
-import { atMost, pause } from "../../base/at-most.ts";
-import { abortReason, systemClock } from "../../base/clock.ts";
+import { systemClock } from "../../base/clock.ts";
 import { EXIT } from "../../base/exit-codes.ts";
-import { raceAbort } from "../../base/race-abort.ts";
 import { type Service, supervise } from "../../base/service.ts";
 import type { DaemonContext, DaemonFace } from "../../ops/daemon-context.ts";
 import { createDeferred } from "../../ops/deferred.ts";
@@ -129,7 +128,7 @@ function createParts(
 }
 
 async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<void> {
-  const found = await atMost(FIRST_RESULT_MS, systemClock, signal, async (inner) => {
+  const found = await withTimeout(FIRST_RESULT_MS, systemClock, signal, async (inner) => {
     while (!hasFirstResults(now())) await systemClock.sleep(FIRST_RESULT_POLL_MS, inner);
     return true;
   });

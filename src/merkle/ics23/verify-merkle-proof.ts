@@ -1,9 +1,9 @@
+import { goString, upperHex } from "../../base/go-text.ts";
 import { utf8 } from "../../base/bytes.ts";
 import { bad, good, type Result } from "../../base/result.ts";
 import type { HashText } from "./hash-text.ts";
 import { calculateRoot } from "./calculate.ts";
 import { conformingRoot, type RootFinder } from "./conforming-root.ts";
-import { goString, upperHex } from "./go-text.ts";
 import { fromHashText, isHashText } from "./hashing.ts";
 import { equalRange } from "./compare-range.ts";
 import { invalidMerkleProof, invalidProof, type ProofFailure } from "./proof-failure.ts";

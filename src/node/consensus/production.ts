@@ -1,7 +1,7 @@
+import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { onAbort } from "../../base/on-abort.ts";
 import { NodeError } from "../errors.ts";
 import { type BlockMakerDeps, createBlockMaker } from "./block-maker.ts";
 import type { ProducedBlock } from "./engine.ts";

@@ -1,6 +1,6 @@
+import { withDeadline } from "../../base/abort.ts";
 import { request } from "undici";
 import type { Clock } from "../../base/clock.ts";
-import { withDeadline } from "../../base/deadline.ts";
 import { CodedError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { SignedHeader } from "../../comet/block-types.ts";

@@ -1,5 +1,5 @@
+import { withDeadline } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import { withDeadline } from "../../base/deadline.ts";
 import { bad, good, type Result } from "../../base/result.ts";
 import type { SourcesConfig } from "../config.ts";
 import { readMetricsPage } from "./metrics-page.ts";

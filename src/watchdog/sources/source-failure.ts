@@ -1,4 +1,4 @@
-import { DeadlineError } from "../../base/deadline.ts";
+import { DeadlineError } from "../../base/abort.ts";
 import { CodedError, errorText } from "../../base/errors.ts";
 import { PrometheusTextError } from "../prometheus-text.ts";
 

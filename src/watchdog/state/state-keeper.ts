@@ -1,4 +1,4 @@
-import { abortReason } from "../../base/clock.ts";
+import { abortReason } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Notice } from "../notify/notice.ts";
 import type { Outbox } from "../notify/deliver.ts";

@@ -1,27 +1,27 @@
+import type { ManualClock } from "../../support/manual-clock.ts";
+import { revisionOfChainId } from "../../../src/comet/chain-revision.ts";
+import { onAbort } from "../../../src/base/abort.ts";
 import { equalBytes, toHex, utf8 } from "../../../src/base/bytes.ts";
-import { onAbort } from "../../../src/base/on-abort.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
 import type { NodeStatus } from "../../../src/client/chain-client.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { createNoticeQueue } from "../../../src/client/notice-queue.ts";
-import type { ChainNotice, ChainSubscription } from "../../../src/client/subscription.ts";
+import { createNoticeQueue } from "../../../src/client/events/notice-queue.ts";
+import type { ChainNotice, ChainSubscription } from "../../../src/client/events/subscription.ts";
 import type {
   Confirmation,
   SimulationOutcome,
   TxSender,
   WireMessage,
-} from "../../../src/client/tx-sender.ts";
+} from "../../../src/client/tx/tx-sender.ts";
 import { txResultLeaf } from "../../../src/comet/block-hashes.ts";
 import { createProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
 import { verifySimpleProof } from "../../../src/merkle/simple-tree.ts";
 import { MsgUpdateClient } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import { revisionOf } from "../../../src/relayer/client-update.ts";
-import type { LocalQueries } from "../../../src/relayer/local-queries.ts";
-import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
+import type { LocalQueries } from "../../../src/relayer/registry/local-queries.ts";
+import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { Random } from "./random.ts";
-import type { SimClock } from "./sim-clock.ts";
 import type { SimRemote } from "./sim-remote.ts";
 
 /** What is wrong with the local chain or the way to it. */
@@ -69,7 +69,7 @@ const BETWEEN_LOOPS = 12n;
 class Refusal extends Error {}
 
 /** Creates the chain, with a client and a connection "connection-N" for each remote chain. */
-export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, random: Random): SimLocal {
+export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock, random: Random): SimLocal {
   const faults = new Set<LocalFault>();
   const violations: string[] = [];
   const rejecting = new Set<bigint>();
@@ -286,7 +286,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
       clientState: (clientId, signal) =>
         answer(signal, () => {
           const { remote, latest } = clientOf(clientId);
-          const latestHeight = { revision: revisionOf(remote.chainId), height: latest };
+          const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
           return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs: 10n ** 15n };
         }),
       clientStatus: (_clientId, signal) => answer(signal, () => "Active"),
@@ -299,7 +299,10 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
       consensusHeights: (clientId, signal) =>
         answer(signal, () => {
           const { remote, consensus } = clientOf(clientId);
-          return [...consensus.keys()].map((at) => ({ revision: revisionOf(remote.chainId), height: at }));
+          return [...consensus.keys()].map((at) => ({
+            revision: revisionOfChainId(remote.chainId),
+            height: at,
+          }));
         }),
     },
     sender: {

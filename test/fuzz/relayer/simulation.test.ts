@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
+import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import { applyPlan, drawPlan, endTroubles } from "./fault-plan.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 

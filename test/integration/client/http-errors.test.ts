@@ -4,7 +4,7 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createChainClient, type PooledChainClient } from "../../../src/client/create-chain-client.ts";
 import { ClientError, type ClientErrorFacts } from "../../../src/client/errors.ts";
-import { silentObserver } from "../../../src/client/rpc-caller.ts";
+import { silentObserver } from "../../../src/client/rpc/rpc-caller.ts";
 import {
   answerCalls,
   type RpcExchange,

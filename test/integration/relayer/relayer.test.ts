@@ -5,7 +5,7 @@ import {
   QueryRegisteredQueryRequest,
   QueryRegisteredQueryResponse,
 } from "../../../src/proto/gen/neutron/interchainqueries/query.ts";
-import type { QueryView } from "../../../src/relayer/api.ts";
+import type { QueryView } from "../../../src/relayer/api/routes.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 25_000, interval: 50 };

@@ -1,11 +1,11 @@
+import { createWakeSignal } from "../../../src/base/wake-signal.ts";
+import { createSteppingClock } from "../../support/manual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { createBlockTicker } from "../../../src/client/block-ticker.ts";
-import { type ConfirmationDeps, waitForConfirmation } from "../../../src/client/confirmation.ts";
+import { type ConfirmationDeps, waitForConfirmation } from "../../../src/client/tx/confirmation.ts";
 import { ClientError, type ClientErrorFacts } from "../../../src/client/errors.ts";
-import { createPooledEndpoint } from "../../../src/client/pooled-endpoint.ts";
-import { createEndpointPool } from "../../../src/client/endpoint-pool.ts";
-import { createSteppingClock } from "../../support/client/fake-clock.ts";
+import { createPooledEndpoint } from "../../../src/client/endpoints/pooled-endpoint.ts";
+import { createEndpointPool } from "../../../src/client/endpoints/endpoint-pool.ts";
 import { statusResult } from "../../support/client/rpc-server.ts";
 
 const signal = new AbortController().signal;
@@ -44,7 +44,7 @@ function nodeWith(answers: readonly (ClientErrorFacts | typeof included)[], heig
     earliestHeight: 1n,
     catchingUp: false,
   });
-  const deps: ConfirmationDeps = { client: { pool, status }, clock, ticker: undefined };
+  const deps: ConfirmationDeps = { client: { pool, status }, clock, newBlock: undefined };
   return { deps, clock, asked: () => asked };
 }
 
@@ -85,14 +85,14 @@ describe("waiting for a transaction", () => {
   });
 
   it("looks as soon as a block is announced", async () => {
-    const ticker = createBlockTicker();
+    const newBlock = createWakeSignal();
     const never = { ...createSteppingClock(), sleep: () => new Promise<void>(() => {}) };
     const { deps, asked } = nodeWith([notFound, notFound, included], () => 110n);
-    const waiting = waitForConfirmation(request, { ...deps, clock: never, ticker }, signal);
+    const waiting = waitForConfirmation(request, { ...deps, clock: never, newBlock }, signal);
     for (let block = 1; block <= 2; block++) {
       while (asked() < block) await new Promise((resolve) => setImmediate(resolve));
       await new Promise((resolve) => setImmediate(resolve));
-      ticker.notify();
+      newBlock.wake();
     }
     expect((await waiting).kind).toBe("included");
   });

@@ -1,9 +1,9 @@
+import { createSteppingClock } from "../../support/manual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { createPooledEndpoint } from "../../../src/client/pooled-endpoint.ts";
-import type { RpcCaller } from "../../../src/client/rpc-caller.ts";
-import { createSteppingClock } from "../../support/client/fake-clock.ts";
+import { createPooledEndpoint } from "../../../src/client/endpoints/pooled-endpoint.ts";
+import type { RpcCaller } from "../../../src/client/rpc/rpc-caller.ts";
 import { statusResult } from "../../support/client/rpc-server.ts";
 
 const signal = new AbortController().signal;

@@ -3,7 +3,7 @@ import {
   createClientOfConnection,
   type ViewDeps,
   viewConnection,
-} from "../../../src/relayer/connection-view.ts";
+} from "../../../src/relayer/connection/connection-view.ts";
 import { RelayError } from "../../../src/relayer/relay-error.ts";
 
 const signal = new AbortController().signal;

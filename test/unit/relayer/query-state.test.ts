@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { queryChangeSubscriptions, queryChanges } from "../../../src/relayer/query-events.ts";
-import { answered, failed, isDue, refreshed } from "../../../src/relayer/query-state.ts";
-import { isNewer, isServed } from "../../../src/relayer/registered-query.ts";
+import { queryChangeSubscriptions, queryChanges } from "../../../src/relayer/registry/query-events.ts";
+import { answered, failed, isDue, refreshed } from "../../../src/relayer/registry/query-state.ts";
+import { isNewer, isServed } from "../../../src/relayer/registry/registered-query.ts";
 import { sampleQuery, sampleState } from "./samples.ts";
 
 const backoff = { minMs: 100, baseMs: 1_000, maxMs: 8_000 };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ClientError } from "../../../src/client/errors.ts";
-import { answered, failed } from "../../../src/relayer/query-state.ts";
-import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
-import { createRegistry } from "../../../src/relayer/registry.ts";
+import { answered, failed } from "../../../src/relayer/registry/query-state.ts";
+import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import { createRegistry } from "../../../src/relayer/registry/registry.ts";
 import { sampleQuery } from "./samples.ts";
 
 const signal = new AbortController().signal;

@@ -1,9 +1,9 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { type ApiDeps, relayerRoutes, relayerStatus } from "../../../src/relayer/api.ts";
-import { openJournal } from "../../../src/relayer/journal.ts";
-import type { QueryState } from "../../../src/relayer/query-state.ts";
-import { statusPage } from "../../../src/relayer/status-page.ts";
+import { type ApiDeps, relayerRoutes, relayerStatus } from "../../../src/relayer/api/routes.ts";
+import { openJournal } from "../../../src/relayer/state/journal.ts";
+import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
+import { statusPage } from "../../../src/relayer/api/status-page.ts";
 import { sampleState } from "./samples.ts";
 
 const EVIL = `<script>alert("x")</script>&'`;

@@ -4,8 +4,8 @@ import type {
   SimulationOutcome,
   TxSender,
   WireMessage,
-} from "../../../src/client/tx-sender.ts";
-import { submit } from "../../../src/relayer/submission.ts";
+} from "../../../src/client/tx/tx-sender.ts";
+import { submit } from "../../../src/relayer/submit/submission.ts";
 import { sampleResult } from "./samples.ts";
 
 const options = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matches, parseTxFilter, searchText, type TxCondition } from "../../../src/relayer/tx-filter.ts";
+import { matches, parseTxFilter, searchText, type TxCondition } from "../../../src/relayer/tx/tx-filter.ts";
 
 const range = { from: 5n, to: 90n };
 const RANGE = "tx.height>=5 AND tx.height<=90";

@@ -1,3 +1,4 @@
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { statusJson } from "../../../src/watchdog/status.ts";
 import { WatchdogError } from "../../../src/watchdog/watchdog-error.ts";
-import { createManualClock, type ManualClock } from "../../support/watchdog/manual-clock.ts";
 import { createReceiver, type Receiver, type Rig, rigConfig, startRig } from "../../support/watchdog/rig.ts";
 import { createWorld, type World } from "../../support/watchdog/world.ts";
 

@@ -2,14 +2,18 @@ import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
 import { fromBase64 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { decodeBroadcast } from "../../../src/client/broadcast.ts";
-import { decodeFound } from "../../../src/client/confirmation.ts";
-import { createCosmjsRpcClient } from "../../../src/client/cosmjs-rpc-client.ts";
+import { decodeBroadcast } from "../../../src/client/tx/broadcast.ts";
+import { decodeFound } from "../../../src/client/tx/confirmation.ts";
+import { createCosmjsRpcClient } from "../../../src/client/rpc/cosmjs-rpc-client.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { decodeHeader, decodeSignedHeader, decodeValidatorsPage } from "../../../src/client/light-block.ts";
-import { decodeStatus } from "../../../src/client/node-status.ts";
-import { parseRpcAnswers } from "../../../src/client/rpc-answer.ts";
-import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/store-read.ts";
+import {
+  decodeHeader,
+  decodeSignedHeader,
+  decodeValidatorsPage,
+} from "../../../src/client/read/light-block.ts";
+import { decodeStatus } from "../../../src/client/read/node-status.ts";
+import { parseRpcAnswers } from "../../../src/client/rpc/rpc-answer.ts";
+import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
 import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
 
 const calls = recordedCalls();

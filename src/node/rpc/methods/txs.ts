@@ -1,6 +1,6 @@
+import { onAbort } from "../../../base/abort.ts";
 import { equalBytes, toBase64 } from "../../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
-import { onAbort } from "../../../base/on-abort.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { TxResult } from "../../../chain/abci.ts";
 import type { NodeView, SearchRequest } from "../../node-view.ts";

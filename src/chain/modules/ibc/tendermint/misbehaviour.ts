@@ -1,3 +1,4 @@
+import { withRevision } from "../../../../comet/chain-revision.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
 import { blockIdFromProto } from "../../../../comet/proto-blocks.ts";
@@ -16,7 +17,7 @@ import {
   ErrInvalidMisbehaviour,
   ErrTrustingPeriodExpired,
 } from "../errors.ts";
-import { compareHeights, formatHeight, withRevision } from "../height.ts";
+import { compareHeights, formatHeight } from "../height.ts";
 import { validateClientId } from "../identifiers.ts";
 import {
   heightOfHeader,

@@ -1,3 +1,4 @@
+import { revisionOfChainId } from "../../../../comet/chain-revision.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
 import { goDurationText } from "../../../../comet/go-text.ts";
 import { isTrustLevel } from "../../../../comet/light-client.ts";
@@ -16,7 +17,7 @@ import {
   ErrInvalidUnbondingPeriod,
   unregistered,
 } from "../errors.ts";
-import { revisionOfChainId, ZERO_HEIGHT } from "../height.ts";
+import { ZERO_HEIGHT } from "../height.ts";
 import { durationNs } from "./duration.ts";
 
 /** Go's longest duration, about 292 years. */
