@@ -1,12 +1,12 @@
 import { type ServiceError, supervise } from "../../src/base/service.ts";
 import { httpUrl } from "../../src/ops/config-fields.ts";
-import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/ops/metrics.ts";
 import type { RelayerConfig } from "../../src/relayer/config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 
 /** Hears when the relayer listens; gets it to ask for its status. */
-export type RelayerReady = (relayer: Relayer, faces: readonly DaemonFace[]) => void;
+export type RelayerReady = (relayer: Relayer, faces: readonly DaemonEndpoint[]) => void;
 
 /** Runs the relayer until the context's signal fires. Throws the first error of a part. */
 export async function runIcqRelayer(

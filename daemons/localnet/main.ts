@@ -8,12 +8,12 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../src/node/localnet/create-localnet.ts";
-import { createGrpcFace } from "../../src/node/grpc/grpc-face.ts";
+import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
 import type { RunningNode } from "../../src/node/create-node.ts";
-import type { FaceAddress } from "../../src/node/node-options.ts";
-import type { FaceFactory } from "../../src/node/node-view.ts";
-import { createRestFace } from "../../src/node/rest/rest-face.ts";
-import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
+import type { ServerAddress } from "../../src/node/node-options.ts";
+import type { ServerFactory } from "../../src/node/node-view.ts";
+import { createRestServer } from "../../src/node/rest/rest-server.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
 import type { Secret } from "../../src/base/secret.ts";
 import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
@@ -42,7 +42,7 @@ export interface LocalnetDaemonOptions {
 /** A localnet that is up. */
 export interface LocalnetReady {
   readonly chains: RunningLocalnet["chains"];
-  readonly faces: readonly DaemonFace[];
+  readonly faces: readonly DaemonEndpoint[];
 }
 
 const HOST = "127.0.0.1";
@@ -77,7 +77,7 @@ function createAnnouncement(
       if (running !== undefined) {
         const chains = running[0]?.chains ?? {};
         if (chains.remote !== undefined) makeProvable(chains.remote);
-        onReady({ chains, faces: facesOf(options) });
+        onReady({ chains, faces: endpointsOf(options) });
       }
       await untilAborted(signal);
     },
@@ -151,7 +151,7 @@ function controlFace(
 }
 
 /** REST for both chains; gRPC for the local one. */
-function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly FaceFactory[] {
+function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly ServerFactory[] {
   const isLocal = chain.part === "local";
   const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;
   const service = {
@@ -159,24 +159,24 @@ function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): 
     consensusPrefix: `${chain.bech32Prefix}valcons`,
     rpcAddress: () => rpcAddress,
   };
-  const rest = createRestFace(
+  const rest = createRestServer(
     { ...faceAt(isLocal ? ports.localRest : ports.remoteRest), ...service },
     context,
   );
-  return isLocal ? [rest, createGrpcFace({ ...faceAt(ports.localGrpc), ...service }, context)] : [rest];
+  return isLocal ? [rest, createGrpcEndpoint({ ...faceAt(ports.localGrpc), ...service }, context)] : [rest];
 }
 
-function faceAt(port: number): FaceAddress {
+function faceAt(port: number): ServerAddress {
   return { host: HOST, port, portOption: "--port-offset" };
 }
 
-function facesOf({ parts, ports, controlToken }: LocalnetDaemonOptions): readonly DaemonFace[] {
-  const face = (name: string, port: number, path = ""): DaemonFace => ({
+function endpointsOf({ parts, ports, controlToken }: LocalnetDaemonOptions): readonly DaemonEndpoint[] {
+  const face = (name: string, port: number, path = ""): DaemonEndpoint => ({
     name,
     url: `http://${HOST}:${port}${path}`,
   });
   const control = controlToken === undefined ? [] : [face("localnet control", ports.control)];
-  const byPart: Readonly<Record<LocalnetPart, readonly DaemonFace[]>> = {
+  const byPart: Readonly<Record<LocalnetPart, readonly DaemonEndpoint[]>> = {
     remote: [face("remote-1 RPC, WebSocket", ports.remoteRpc), face("remote-1 REST", ports.remoteRest)],
     local: [
       face("local-1 RPC, WebSocket", ports.localRpc),

@@ -11,7 +11,7 @@ import type { RelayerConfig } from "./config.ts";
 import { createEngine } from "./engine.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import { openJournal } from "./state/journal.ts";
-import type { LaneSettings } from "./connection/worker.ts";
+import type { WorkerSettings } from "./connection/worker.ts";
 import { createLocalQueries } from "./registry/local-queries.ts";
 import { createRelayerMetrics, createRpcObserver } from "./api/metrics.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
@@ -57,14 +57,14 @@ export async function createRelayer(
     localHeight: height.now,
     onGone: journal.forget,
   });
-  const lanes = remotes.map(({ connection, client }) => ({
+  const workers = remotes.map(({ connection, client }) => ({
     connectionId: connection.id,
     remote: client,
     local: queries,
     sender,
     registry: queryRegistry,
     metrics,
-    settings: laneSettings(config),
+    settings: workerSettings(config),
     ...surroundings(context),
   }));
   const engine = createEngine({
@@ -72,7 +72,7 @@ export async function createRelayer(
     local,
     subscription: followed.subscription,
     registry: queryRegistry,
-    lanes,
+    workers,
     height,
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
     metrics,
@@ -141,7 +141,7 @@ function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): Q
   return { connectionIds, owners, queryIds: ids, types: tx ? ["kv", "tx"] : ["kv"] };
 }
 
-function laneSettings(config: RelayerConfig): LaneSettings {
+function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
     limits: config.batch,

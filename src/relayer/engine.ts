@@ -7,14 +7,14 @@ import { createBatchBudget } from "./submit/batch-budget.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
 import { followChain } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
-import type { Lane } from "./connection/worker.ts";
-import { runLane } from "./connection/worker-loop.ts";
+import type { ConnectionWorker } from "./connection/worker.ts";
+import { runWorker } from "./connection/worker-loop.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 
 /** A connection as it is configured; the engine adds what its rounds learn. */
-type LaneParts = Omit<Lane, "localHeight" | "client" | "budget">;
+type WorkerParts = Omit<ConnectionWorker, "localHeight" | "client" | "budget">;
 
 /** What the engine's parts share: the local chain as it was last seen. */
 export interface EngineDeps {
@@ -22,7 +22,7 @@ export interface EngineDeps {
   readonly local: Pick<ChainClient, "status">;
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
-  readonly lanes: readonly LaneParts[];
+  readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ const TYPES = ["kv", "tx"] as const;
  */
 export function createEngine(deps: EngineDeps): Engine {
   const errors = new Map<string, string | undefined>();
-  const loops = deps.lanes.flatMap((parts) =>
+  const loops = deps.workers.flatMap((parts) =>
     TYPES.map((type) => ({ parts, type, name: nameOf(parts, type) })),
   );
   let isLoaded = false;
@@ -66,9 +66,9 @@ export function createEngine(deps: EngineDeps): Engine {
       ...loops.map(({ parts, type, name }) => ({
         name,
         run: (signal: AbortSignal) =>
-          runLane(
-            toLane(parts, deps.height),
-            { height: deps.height, tx: deps.tx, type, onRound: (error) => errors.set(name, error) },
+          runWorker(
+            toWorker(parts, deps.height),
+            { height: deps.height, tx: deps.tx, type, onCycle: (error) => errors.set(name, error) },
             signal,
           ),
       })),
@@ -77,7 +77,7 @@ export function createEngine(deps: EngineDeps): Engine {
     isLoaded: () => isLoaded,
     workerErrors: () =>
       new Map(
-        deps.lanes.map((parts) => [
+        deps.workers.map((parts) => [
           parts.connectionId,
           TYPES.map((type) => errors.get(nameOf(parts, type))).find((error) => error !== undefined),
         ]),
@@ -85,11 +85,11 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-function nameOf({ connectionId }: LaneParts, type: (typeof TYPES)[number]): string {
-  return `${type} lane of ${connectionId}`;
+function nameOf({ connectionId }: WorkerParts, type: (typeof TYPES)[number]): string {
+  return `${type} worker of ${connectionId}`;
 }
 
-function toLane(parts: LaneParts, height: HeightSignal): Lane {
+function toWorker(parts: WorkerParts, height: HeightSignal): ConnectionWorker {
   return {
     ...parts,
     localHeight: height.now,

@@ -2,12 +2,12 @@ import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred } from "../ops/deferred.ts";
-import type { Faces } from "./faces.ts";
+import type { Faces } from "./listeners.ts";
 import type { FaultBoard } from "./fault-routes.ts";
 import { type FaultName, listFaults } from "./faults.ts";
 import { createLife, type Life, type LifeOptions } from "./life.ts";
 import { DEFAULT_MARKETS } from "./markets.ts";
-import { createSidecarFaces } from "./sidecar-faces.ts";
+import { createSidecarListeners } from "./sidecar-listeners.ts";
 import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";
 import { pageFamilies } from "./sidecar-families.ts";
 
@@ -137,7 +137,7 @@ function connectFaces(
     version,
     slowMs: options.slowMs ?? 3000,
   };
-  return createSidecarFaces(options, deps, prices, {
+  return createSidecarListeners(options, deps, prices, {
     oracleFamilies: () => Object.values(state.life.oracle),
     sidecarFamilies: () => pageFamilies(state.life.sidecar, metricNames),
   });

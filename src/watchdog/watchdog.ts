@@ -6,7 +6,7 @@ import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { createHttpService } from "../ops/http-service.ts";
 import type { WatchdogConfig } from "./config.ts";
-import { createWatchdogRoutes } from "./face/routes.ts";
+import { createWatchdogRoutes } from "./api/routes.ts";
 import { createWatchdogMetrics, type WatchdogMetrics } from "./metrics.ts";
 import { runDelivery } from "./notify/deliver.ts";
 import { createWebhook, type PostJson } from "./notify/webhook.ts";

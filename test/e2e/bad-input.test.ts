@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
 import { type CliResult, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
-import { deep, localnetFaces } from "../support/e2e/localnet-faces.ts";
+import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
 const home = openCliHome(5_400);
 
@@ -100,7 +100,7 @@ function expectOf(one: Readonly<Record<string, unknown>>): Readonly<Record<strin
 
 describe("surroundings that are not as they should be", () => {
   const world = openCliHome(5_600);
-  const its = localnetFaces(world.portOffset);
+  const its = localnetEndpoints(world.portOffset);
   const chains = ["--home", join(world.directory, "chains"), "--block-time", "300", "$PORTS"];
   let remote = world.start("localnet", "start", "remote", ...chains);
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
 import { systemClock } from "../../base/clock.ts";
 import { EXIT } from "../../base/exit-codes.ts";
 import { type Service, supervise } from "../../base/service.ts";
-import type { DaemonContext, DaemonFace } from "../../ops/daemon-context.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../ops/daemon-context.ts";
 import { createDeferred } from "../../ops/deferred.ts";
 import type { LogLevel } from "../../ops/logger.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -78,7 +78,7 @@ function createParts(
   const ports = portsAt(options.portOffset);
   const chainsUp = createDeferred<LocalnetReady>();
   let state: UpParts = { chains: {}, relayer: undefined, watchdog: undefined };
-  const printFaces = (faces: readonly DaemonFace[]): void => {
+  const printEndpoints = (faces: readonly DaemonEndpoint[]): void => {
     for (const { name, url } of faces) context.print(`${name.padEnd(24)} ${url}`);
   };
   const localnet = (signal: AbortSignal): Promise<void> =>
@@ -94,7 +94,7 @@ function createParts(
       { ...daemon, signal },
       (ready) => {
         state = { ...state, chains: ready.chains };
-        printFaces(ready.faces);
+        printEndpoints(ready.faces);
         context.print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
         chainsUp.resolve(ready);
       },
@@ -103,7 +103,7 @@ function createParts(
     await raceAbort(chainsUp.promise, signal);
     await runIcqRelayer(localnetRelayerConfig(ports, undefined), { ...daemon, signal }, (running, faces) => {
       state = { ...state, relayer: running };
-      printFaces(faces);
+      printEndpoints(faces);
     });
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
@@ -113,7 +113,7 @@ function createParts(
       { ...daemon, signal },
       (running, faces) => {
         state = { ...state, watchdog: running };
-        printFaces(faces);
+        printEndpoints(faces);
       },
     );
   };

@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { toListenError } from "../../ops/listen-error.ts";
-import type { FaceServer } from "../node-view.ts";
+import type { NodeServer } from "../node-view.ts";
 
 /** Where and how a face listens. */
 export interface ListenOptions {
@@ -52,7 +52,7 @@ const MAX_CONNECTIONS = 900;
 const HEADERS_TIMEOUT_MS = 10_000;
 
 /** Creates an HTTP server of one face: bounded bodies, deadlines, coded errors for a busy port, a plain 500 for our own errors. */
-export function createHttpListener(options: ListenOptions, deps: ListenDeps): FaceServer {
+export function createHttpListener(options: ListenOptions, deps: ListenDeps): NodeServer {
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: 60_000 },
     (request, response) => void serve(request, response, options, deps),

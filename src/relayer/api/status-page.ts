@@ -34,7 +34,7 @@ function summary(status: RelayerStatus): string {
   const chain = status.connected
     ? `<span class="good">followed</span>`
     : `<span class="bad">not connected</span>`;
-  const lanes = status.connections
+  const workers = status.connections
     .map(({ id, error }) =>
       error === undefined
         ? `<li>${escapeHtml(id)}: <span class="good">in order</span></li>`
@@ -42,7 +42,7 @@ function summary(status: RelayerStatus): string {
     )
     .join("");
   return `<p>Local chain at height ${status.localHeight}, ${chain}. Pays from <code>${escapeHtml(status.address)}</code>.</p>
-<h2>Connections</h2><ul>${lanes}</ul>`;
+<h2>Connections</h2><ul>${workers}</ul>`;
 }
 
 function queryTable(queries: readonly QueryView[]): string {

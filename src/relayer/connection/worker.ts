@@ -15,7 +15,7 @@ import type { SubmissionOptions } from "../submit/submission.ts";
 import type { SubmissionOutcome, SubmissionStop } from "../submit/submission-outcome.ts";
 
 /** One connection to a remote chain, and what its rounds need. */
-export interface Lane {
+export interface ConnectionWorker {
   readonly connectionId: string;
   readonly remote: ChainClient;
   readonly local: LocalQueries;
@@ -27,13 +27,13 @@ export interface Lane {
   readonly metrics: RelayerMetrics;
   /** Latest local height seen. */
   readonly localHeight: () => bigint;
-  readonly settings: LaneSettings;
+  readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
   readonly budget: BatchBudget;
 }
 
 /** How a connection is served. */
-export interface LaneSettings {
+export interface WorkerSettings {
   readonly allowKvCallbacks: boolean;
   readonly limits: BatchLimits;
   readonly backoff: BackoffOptions;
@@ -41,8 +41,8 @@ export interface LaneSettings {
 }
 
 /** Notes an error at the query, with a growing wait; logs a reason once, not at every try. */
-export function noteFailure(lane: Lane, state: QueryState, error: QueryFailure): void {
-  const { connectionId, clock, random, settings, metrics, registry, logger } = lane;
+export function noteFailure(worker: ConnectionWorker, state: QueryState, error: QueryFailure): void {
+  const { connectionId, clock, random, settings, metrics, registry, logger } = worker;
   registry.replace(state, failed(state, error, { nowMs: clock.nowMs(), backoff: settings.backoff, random }));
   metrics.results.inc({ connection_id: connectionId, outcome: error.code });
   // Reasons hold heights and counts that differ from try to try; the code alone says whether this is news.
@@ -54,8 +54,8 @@ export function noteFailure(lane: Lane, state: QueryState, error: QueryFailure):
 }
 
 /** Counts a submission, tells of its transactions, and learns from it how big they may be. */
-export function noteSubmission(lane: Lane, outcome: SubmissionOutcome<ProvenResult>): void {
-  const { connectionId, metrics, logger } = lane;
+export function noteSubmission(worker: ConnectionWorker, outcome: SubmissionOutcome<ProvenResult>): void {
+  const { connectionId, metrics, logger } = worker;
   const labels = { connection_id: connectionId };
   metrics.results.inc({ ...labels, outcome: "included" }, outcome.included.length);
   metrics.results.inc({ ...labels, outcome: "not-included" }, outcome.unsent.length);
@@ -64,10 +64,10 @@ export function noteSubmission(lane: Lane, outcome: SubmissionOutcome<ProvenResu
     metrics.gasUsed.inc(labels, Number(gasUsed));
     metrics.txBytes.inc(labels, bytes);
     logger.info("results included", { connectionId, results, localHeight: height, gasUsed, bytes });
-    lane.budget.grow();
+    worker.budget.grow();
   }
   if (outcome.stop?.kind !== "thrown-out") return;
-  lane.budget.shrink();
+  worker.budget.shrink();
   logger.warn("transaction was thrown out, smaller ones follow", {
     connectionId,
     results: outcome.unsent.length,
@@ -76,10 +76,10 @@ export function noteSubmission(lane: Lane, outcome: SubmissionOutcome<ProvenResu
 }
 
 /** Throws for a stop that ends the round as an error of the connection; what was thrown out is only sent again. */
-export function throwStop(lane: Lane, stop: SubmissionStop | undefined): void {
+export function throwStop(worker: ConnectionWorker, stop: SubmissionStop | undefined): void {
   if (stop === undefined || stop.kind === "thrown-out") return;
   const { code, what } = STOPS[stop.kind];
-  throw new RelayError({ code, connectionId: lane.connectionId }, `${what}: ${stop.reason}`);
+  throw new RelayError({ code, connectionId: worker.connectionId }, `${what}: ${stop.reason}`);
 }
 
 const STOPS = {

@@ -8,7 +8,7 @@ import {
   updateClientMessage,
 } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
-import { type Lane, noteFailure, noteSubmission, throwStop } from "../connection/worker.ts";
+import { type ConnectionWorker, noteFailure, noteSubmission, throwStop } from "../connection/worker.ts";
 import { type BatchLimits, candidatesAt, type ProvenResult, planBatches } from "../submit/plan.ts";
 import { proveResults } from "./prove.ts";
 import { answered, isSuspect, type QueryFailure, type QueryState } from "../registry/query-state.ts";
@@ -20,14 +20,18 @@ import type { SubmissionOutcome } from "../submit/submission-outcome.ts";
  * Answers the due KV queries of one connection: all of them at one remote height, with one client update in front, or
  * none when the consensus state exists. Errors of a query go to its state; errors of the connection are thrown.
  */
-export async function runRound(lane: Lane, due: readonly QueryState[], signal: AbortSignal): Promise<void> {
-  const view = await viewConnection(lane, signal);
+export async function runKvCycle(
+  worker: ConnectionWorker,
+  due: readonly QueryState[],
+  signal: AbortSignal,
+): Promise<void> {
+  const view = await viewConnection(worker, signal);
   if (view === undefined) return;
   const candidates = candidatesAt(due, view.at);
   if (candidates.length === 0) return;
-  const gathered = await gather(lane, view, candidates, signal);
-  const results = prove(lane, view, candidates, gathered);
-  await sendAll(lane, view, { results, update: updateMessage(lane, view, gathered) }, signal);
+  const gathered = await gather(worker, view, candidates, signal);
+  const results = prove(worker, view, candidates, gathered);
+  await sendAll(worker, view, { results, update: updateMessage(worker, view, gathered) }, signal);
 }
 
 /** All that a round reads from the remote chain. */
@@ -40,39 +44,39 @@ interface Gathered {
 
 /** Nothing of this waits for anything else of it, so it takes as long as its slowest part. */
 async function gather(
-  lane: Lane,
+  worker: ConnectionWorker,
   { client, block, at }: ConnectionView,
   candidates: readonly QueryState[],
   signal: AbortSignal,
 ): Promise<Gathered> {
-  const finder = createTrustFinder(trustDeps(lane), client, signal);
+  const finder = createTrustFinder(trustDeps(worker), client, signal);
   const keys = candidates.flatMap(({ query }) => query.keys);
   const [lightBlock, answers, trust] = await Promise.all([
-    lane.remote.lightBlock(block.height, signal),
-    readKeys(lane.remote, keys, at.height, signal),
+    worker.remote.lightBlock(block.height, signal),
+    readKeys(worker.remote, keys, at.height, signal),
     knowsHeight(client, block) ? undefined : finder.below(block),
   ]);
   return { block: lightBlock, answers, trust };
 }
 
-/** What finding trust needs of a lane. */
-export function trustDeps(lane: Lane): Parameters<typeof createTrustFinder>[0] {
-  const nowNs = (): bigint => BigInt(Math.round(lane.clock.nowMs())) * 1_000_000n;
-  return { local: lane.local, remote: lane.remote, nowNs };
+/** What finding trust needs of a worker. */
+export function trustDeps(worker: ConnectionWorker): Parameters<typeof createTrustFinder>[0] {
+  const nowNs = (): bigint => BigInt(Math.round(worker.clock.nowMs())) * 1_000_000n;
+  return { local: worker.local, remote: worker.remote, nowNs };
 }
 
 function prove(
-  lane: Lane,
+  worker: ConnectionWorker,
   { at }: ConnectionView,
   candidates: readonly QueryState[],
   { block, answers }: Gathered,
 ): readonly ProvenResult[] {
-  const { allowKvCallbacks, limits } = lane.settings;
-  const options = { sender: lane.sender.address, allowKvCallbacks };
+  const { allowKvCallbacks, limits } = worker.settings;
+  const options = { sender: worker.sender.address, allowKvCallbacks };
   const proofs = proveResults(candidates, answers, { appHash: block.appHash, at }, options);
   return proofs.flatMap(({ state, result }) => {
     if (result.ok && result.value.message.length <= limits.bytes) return [result.value];
-    noteFailure(lane, state, result.ok ? tooLarge(result.value, limits) : result.error);
+    noteFailure(worker, state, result.ok ? tooLarge(result.value, limits) : result.error);
     return [];
   });
 }
@@ -86,17 +90,17 @@ export function tooLarge({ message }: ProvenResult, limits: BatchLimits): QueryF
 }
 
 function updateMessage(
-  lane: Lane,
+  worker: ConnectionWorker,
   { client }: ConnectionView,
   { block, trust }: Gathered,
 ): WireMessage | undefined {
   if (trust === undefined) return undefined;
-  return updateClientMessage(client.clientId, headerAny(block, trust), lane.sender.address);
+  return updateClientMessage(client.clientId, headerAny(block, trust), worker.sender.address);
 }
 
 /** Those that were refused before travel after and apart from the others, so that they hold nobody up. */
 async function sendAll(
-  lane: Lane,
+  worker: ConnectionWorker,
   view: ConnectionView,
   plan: { readonly results: readonly ProvenResult[]; readonly update: WireMessage | undefined },
   signal: AbortSignal,
@@ -104,33 +108,37 @@ async function sendAll(
   const suspects = plan.results.filter(({ state }) => isSuspect(state));
   const others = plan.results.filter(({ state }) => !isSuspect(state));
   let { update } = plan;
-  for (const results of [others, suspects].flatMap((group) => planBatches(group, lane.budget.limits()))) {
-    const outcome = await send(lane, { update, results }, signal);
-    settle(lane, view, outcome);
+  for (const results of [others, suspects].flatMap((group) => planBatches(group, worker.budget.limits()))) {
+    const outcome = await send(worker, { update, results }, signal);
+    settle(worker, view, outcome);
     if (outcome.transactions.length > 0 && update !== undefined) {
-      lane.metrics.clientUpdates.inc({ connection_id: lane.connectionId });
+      worker.metrics.clientUpdates.inc({ connection_id: worker.connectionId });
       update = undefined;
     }
-    throwStop(lane, outcome.stop);
+    throwStop(worker, outcome.stop);
     if (outcome.stop !== undefined) return;
   }
 }
 
 /** Submits within what transactions may take at this time. */
 export async function send<T extends ProvenResult>(
-  lane: Lane,
+  worker: ConnectionWorker,
   plan: { readonly results: readonly T[]; readonly update: WireMessage | undefined },
   signal: AbortSignal,
 ): Promise<SubmissionOutcome<T>> {
-  const options = { ...lane.settings.submission, mostGas: lane.budget.limits().gas };
-  const outcome = await submit(plan, lane.sender, options, signal);
-  noteSubmission(lane, outcome);
+  const options = { ...worker.settings.submission, mostGas: worker.budget.limits().gas };
+  const outcome = await submit(plan, worker.sender, options, signal);
+  noteSubmission(worker, outcome);
   return outcome;
 }
 
-function settle(lane: Lane, { at }: ConnectionView, outcome: SubmissionOutcome<ProvenResult>): void {
+function settle(
+  worker: ConnectionWorker,
+  { at }: ConnectionView,
+  outcome: SubmissionOutcome<ProvenResult>,
+): void {
   for (const { result, height } of outcome.included) {
-    lane.registry.replace(result.state, answered(result.state, { localHeight: height, remote: at }));
+    worker.registry.replace(result.state, answered(result.state, { localHeight: height, remote: at }));
   }
-  for (const { result, error } of outcome.refused) noteFailure(lane, result.state, error);
+  for (const { result, error } of outcome.refused) noteFailure(worker, result.state, error);
 }

@@ -4,7 +4,7 @@ import { mapLimit } from "../../base/map-limit.ts";
 import { ClientError } from "../../client/errors.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
-import { type Lane, noteFailure } from "../connection/worker.ts";
+import { type ConnectionWorker, noteFailure } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
 import { trustDeps } from "../kv/kv-cycle.ts";
@@ -26,8 +26,8 @@ const TRIES_BEFORE_PASSING = 5;
 /** An endpoint this far behind what was searched lags; one that is further behind serves a chain that started over. */
 const MAX_LAG = 20n;
 
-interface TxRound {
-  readonly lane: Lane;
+interface TxCycle {
+  readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
   readonly view: ConnectionView;
   readonly blocks: TxBlocks;
@@ -37,17 +37,17 @@ interface TxRound {
  * Answers due TX queries of one connection, a few at once; an error of one is noted at it and hurts no other. An error of
  * the connection is thrown once all that was begun has ended.
  */
-export async function runTxRound(
-  lane: Lane,
+export async function runTxCycle(
+  worker: ConnectionWorker,
   deps: TxDeps,
   due: readonly QueryState[],
   signal: AbortSignal,
 ): Promise<void> {
-  const view = await viewConnection(lane, signal);
+  const view = await viewConnection(worker, signal);
   if (view === undefined) return;
-  const trust = createTrustFinder(trustDeps(lane), view.client, signal);
-  const blocks = createTxBlocks(lane.remote, trust, view.at.revision, signal);
-  const round = { lane, deps, view, blocks };
+  const trust = createTrustFinder(trustDeps(worker), view.client, signal);
+  const blocks = createTxBlocks(worker.remote, trust, view.at.revision, signal);
+  const round = { worker, deps, view, blocks };
   const errors: unknown[] = [];
   await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
     if (errors.length > 0 || signal.aborted) return;
@@ -57,22 +57,22 @@ export async function runTxRound(
   if (errors.length > 0) throw errors[0];
 }
 
-async function answerTxQuery(round: TxRound, state: QueryState, signal: AbortSignal): Promise<void> {
-  const { lane, deps, view } = round;
+async function answerTxQuery(round: TxCycle, state: QueryState, signal: AbortSignal): Promise<void> {
+  const { worker, deps, view } = round;
   const { id, transactionsFilter } = state.query;
   const filter = parseTxFilter(transactionsFilter);
-  if (!filter.ok) return noteFailure(lane, state, { code: "bad-filter", reason: filter.error });
+  if (!filter.ok) return noteFailure(worker, state, { code: "bad-filter", reason: filter.error });
   const range = planSearch(deps.journal.searchedTo(id), view.at.height, deps.lookbackBlocks);
-  if (range === undefined) return noteSearch(lane, state, 0);
+  if (range === undefined) return noteSearch(worker, state, 0);
   const gathered = await gather(round, state, { conditions: filter.value, range }, signal);
-  if (!gathered.ok) return noteFailure(lane, state, gathered.error);
-  const relayed = await relayTxs(lane, deps, gathered.proven, signal);
+  if (!gathered.ok) return noteFailure(worker, state, gathered.error);
+  const relayed = await relayTxs(worker, deps, gathered.proven, signal);
   if (relayed.isDone) deps.journal.noteSearched(id, gathered.upTo);
   const error = relayed.error ?? gathered.error;
-  if (error !== undefined) return noteFailure(lane, withResults(state, relayed.count), error);
+  if (error !== undefined) return noteFailure(worker, withResults(state, relayed.count), error);
   // What was not sent through no error of its own leaves the query due: the next block is the next chance.
-  if (relayed.isDone) noteSearch(lane, state, relayed.count);
-  else lane.registry.replace(state, withResults(state, relayed.count));
+  if (relayed.isDone) noteSearch(worker, state, relayed.count);
+  else worker.registry.replace(state, withResults(state, relayed.count));
 }
 
 /**
@@ -88,8 +88,8 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-function noteSearch(lane: Lane, state: QueryState, results: number): void {
-  lane.registry.replace(state, searched(state, { localHeight: lane.localHeight(), results }));
+function noteSearch(worker: ConnectionWorker, state: QueryState, results: number): void {
+  worker.registry.replace(state, searched(state, { localHeight: worker.localHeight(), results }));
 }
 
 function withResults(state: QueryState, more: number): QueryState {
@@ -108,15 +108,15 @@ type GatheredTxs =
 
 /** Errors in here are this query's: what it asks for may be what the endpoint can't do. */
 async function gather(
-  round: TxRound,
+  round: TxCycle,
   state: QueryState,
   search: Pick<TxSearch, "conditions" | "range">,
   signal: AbortSignal,
 ): Promise<GatheredTxs> {
-  const { lane, deps } = round;
+  const { worker, deps } = round;
   const isHandled = (hash: string): boolean => deps.journal.isHandled(state.query.id, hash);
   try {
-    const { found, upTo } = await findTxs(lane.remote.comet, { ...search, isHandled }, signal);
+    const { found, upTo } = await findTxs(worker.remote.comet, { ...search, isHandled }, signal);
     const proofs = await proveBlocks(round, state, found, upTo);
     signal.throwIfAborted();
     return { ok: true, ...proofs };
@@ -127,7 +127,7 @@ async function gather(
 }
 
 async function proveBlocks(
-  round: TxRound,
+  round: TxCycle,
   state: QueryState,
   found: readonly FoundTx[],
   upTo: bigint,
@@ -151,19 +151,19 @@ type ProvenBlock =
 
 /** A block that can never be proven is passed over, its transactions put aside, so that it does not end the search. */
 async function proveBlock(
-  round: TxRound,
+  round: TxCycle,
   state: QueryState,
   height: bigint,
   txs: readonly FoundTx[],
 ): Promise<ProvenBlock> {
-  const { lane, deps, blocks } = round;
+  const { worker, deps, blocks } = round;
   try {
     const results = await blocks.prove(height, txs);
     return {
       ok: true,
       proven: results.map(({ tx, result }) => ({
         state,
-        message: submitMessage(state.query.id, result, lane.sender.address),
+        message: submitMessage(state.query.id, result, worker.sender.address),
         keys: KEYS_PER_TX_RESULT,
         hash: toHex(tx.hash),
         remoteHeight: height,
@@ -173,7 +173,7 @@ async function proveBlock(
     if (!isBeyondProof(error, state)) return { ok: false, error: readFailed(error) };
     for (const tx of txs) {
       const ids = { queryId: state.query.id, hash: toHex(tx.hash), remoteHeight: height };
-      putAside(lane, deps, ids, errorText(error));
+      putAside(worker, deps, ids, errorText(error));
     }
     return { ok: true, proven: [] };
   }

@@ -1,11 +1,11 @@
 import type { Journal } from "../state/journal.ts";
-import { type Lane, throwStop } from "../connection/worker.ts";
+import { type ConnectionWorker, throwStop } from "../connection/worker.ts";
 import { planBatches, type ProvenResult } from "../submit/plan.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import { send, tooLarge } from "../kv/kv-cycle.ts";
 import type { RefusedResult } from "../submit/submission-outcome.ts";
 
-/** What TX queries need besides a lane. */
+/** What TX queries need besides a worker. */
 export interface TxDeps {
   readonly journal: Journal;
   /** How many blocks before the tip a search starts for a query that the journal does not know. */
@@ -30,38 +30,42 @@ export interface RelayedTxs {
 
 /** Sends in the order of the chain; stops at what must be sent again. Throws `RelayError` for an error of the connection. */
 export async function relayTxs(
-  lane: Lane,
+  worker: ConnectionWorker,
   deps: TxDeps,
   proven: readonly ProvenTx[],
   signal: AbortSignal,
 ): Promise<RelayedTxs> {
   const ready = proven.filter((tx) => {
-    const isFit = tx.message.length <= lane.settings.limits.bytes;
-    if (!isFit) putAside(lane, deps, idsOf(tx), tooLarge(tx, lane.settings.limits).reason);
+    const isFit = tx.message.length <= worker.settings.limits.bytes;
+    if (!isFit) putAside(worker, deps, idsOf(tx), tooLarge(tx, worker.settings.limits).reason);
     return isFit;
   });
   let count = 0;
-  for (const results of planBatches(ready, lane.budget.limits())) {
-    const outcome = await send(lane, { update: undefined, results }, signal);
-    for (const { result } of outcome.included) noteIncluded(lane, deps, result);
+  for (const results of planBatches(ready, worker.budget.limits())) {
+    const outcome = await send(worker, { update: undefined, results }, signal);
+    for (const { result } of outcome.included) noteIncluded(worker, deps, result);
     count += outcome.included.length;
-    const again = outcome.refused.filter((refused) => !putRefusedAside(lane, deps, refused));
-    throwStop(lane, outcome.stop);
+    const again = outcome.refused.filter((refused) => !putRefusedAside(worker, deps, refused));
+    throwStop(worker, outcome.stop);
     if (again[0] !== undefined || outcome.unsent.length > 0)
       return { count, isDone: false, error: again[0]?.error };
   }
   return { count, isDone: true, error: undefined };
 }
 
-function noteIncluded(lane: Lane, deps: TxDeps, tx: ProvenTx): void {
+function noteIncluded(worker: ConnectionWorker, deps: TxDeps, tx: ProvenTx): void {
   deps.journal.noteIncluded(tx.state.query.id, tx.hash, tx.remoteHeight);
-  lane.logger.info("transaction relayed", { ...idsOf(tx) });
+  worker.logger.info("transaction relayed", { ...idsOf(tx) });
 }
 
 /** False for a refusal that the transaction has no part in: its header, or the block's room. */
-function putRefusedAside(lane: Lane, deps: TxDeps, { result, error }: RefusedResult<ProvenTx>): boolean {
+function putRefusedAside(
+  worker: ConnectionWorker,
+  deps: TxDeps,
+  { result, error }: RefusedResult<ProvenTx>,
+): boolean {
   const isOwn = error.code === "rejected" && !/header is invalid|invalid query id/i.test(error.reason);
-  if (isOwn) putAside(lane, deps, idsOf(result), error.reason);
+  if (isOwn) putAside(worker, deps, idsOf(result), error.reason);
   return isOwn;
 }
 
@@ -76,8 +80,8 @@ function idsOf({ state, hash, remoteHeight }: ProvenTx): TxIds {
 }
 
 /** Lists a transaction as unsuccessful; it is never tried again. */
-export function putAside(lane: Lane, deps: TxDeps, tx: TxIds, reason: string): void {
-  deps.journal.noteUnsuccessful({ ...tx, reason, atMs: lane.clock.nowMs() });
-  lane.metrics.results.inc({ connection_id: lane.connectionId, outcome: "rejected" });
-  lane.logger.warn("transaction not accepted", { ...tx, reason });
+export function putAside(worker: ConnectionWorker, deps: TxDeps, tx: TxIds, reason: string): void {
+  deps.journal.noteUnsuccessful({ ...tx, reason, atMs: worker.clock.nowMs() });
+  worker.metrics.results.inc({ connection_id: worker.connectionId, outcome: "rejected" });
+  worker.logger.warn("transaction not accepted", { ...tx, reason });
 }

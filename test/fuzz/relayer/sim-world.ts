@@ -145,7 +145,7 @@ function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry"
     registry,
     height,
     tx: { journal, lookbackBlocks: 100n },
-    lanes: remotes.map((remote, index) => ({
+    workers: remotes.map((remote, index) => ({
       ...surroundings,
       connectionId: `connection-${index}`,
       remote: remote.client,

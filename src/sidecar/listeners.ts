@@ -21,7 +21,7 @@ export interface Faces {
 }
 
 /** Creates faces that are closed. Calls must not overlap. */
-export function createFaces(options: readonly FaceOptions[], deps: { readonly logger: Logger }): Faces {
+export function createListeners(options: readonly FaceOptions[], deps: { readonly logger: Logger }): Faces {
   let servers: readonly OpenHttpServer[] = [];
   let bound = options.map(({ listen }) => listen);
   const close = async (): Promise<void> => {

@@ -2,14 +2,14 @@ import { createServer, type Server as NetServer } from "node:net";
 import { type Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import type { Logger } from "../../base/logger.ts";
 import { toListenError } from "../../ops/listen-error.ts";
-import type { FaceAddress } from "../node-options.ts";
-import type { FaceFactory } from "../node-view.ts";
+import type { ServerAddress } from "../node-options.ts";
+import type { ServerFactory } from "../node-view.ts";
 import { createCallRouter } from "./call-router.ts";
 import { createGrpcServer } from "./grpc-server.ts";
 import type { ServiceContext } from "./node-method.ts";
 
 /** Where the gRPC face listens and what its answers say of the node. */
-export type GrpcFaceOptions = FaceAddress & Omit<ServiceContext, "view">;
+export type GrpcEndpointOptions = ServerAddress & Omit<ServiceContext, "view">;
 
 /** Connections at a time. */
 const MAX_CONNECTIONS = 256;
@@ -20,7 +20,10 @@ const GRACE_MS = 500;
  * Creates the gRPC face ("grpc"), without TLS: every query service of the application, `cosmos.tx.v1beta1.Service`,
  * `cosmos.base.tendermint.v1beta1.Service`, and server reflection.
  */
-export function createGrpcFace(options: GrpcFaceOptions, deps: { readonly logger: Logger }): FaceFactory {
+export function createGrpcEndpoint(
+  options: GrpcEndpointOptions,
+  deps: { readonly logger: Logger },
+): ServerFactory {
   const { host, port, portOption, ...context } = options;
   const logger = deps.logger.child({ face: "grpc" });
   return (view) => {
@@ -41,7 +44,7 @@ export function createGrpcFace(options: GrpcFaceOptions, deps: { readonly logger
   };
 }
 
-function listen(listener: NetServer, address: FaceAddress): Promise<number> {
+function listen(listener: NetServer, address: ServerAddress): Promise<number> {
   return new Promise((resolve, reject) => {
     const onError = (cause: unknown): void =>
       reject(toListenError(cause, "grpc", address, address.portOption));

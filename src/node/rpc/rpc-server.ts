@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { createHttpListener } from "../http/http-listener.ts";
 import type { NodeOptions } from "../node-options.ts";
-import type { FaceServer } from "../node-view.ts";
+import type { NodeServer } from "../node-view.ts";
 import { createHttpRpc } from "./http-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { publishedEvents } from "./published-events.ts";
@@ -13,7 +13,7 @@ import { createWebSocketRpc, DEFAULT_WEBSOCKET } from "./websocket-rpc.ts";
 const MAX_BODY_BYTES = 4_000_000;
 
 /** What the RPC face needs. */
-export interface RpcFaceDeps {
+export interface RpcServerDeps {
   readonly context: RpcContext;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -21,10 +21,10 @@ export interface RpcFaceDeps {
 }
 
 /** Creates the CometBFT RPC: JSON-RPC, URI calls, WebSocket and the index page on one port. */
-export function createRpcFace(
+export function createRpcServer(
   options: Pick<NodeOptions, "rpc" | "subscriptions" | "websocket">,
-  deps: RpcFaceDeps,
-): FaceServer {
+  deps: RpcServerDeps,
+): NodeServer {
   const { context, logger, signal } = deps;
   const subscriptions = createSubscriptions(options.subscriptions ?? DEFAULT_SUBSCRIPTION_LIMITS);
   const websocket = createWebSocketRpc(options.websocket ?? DEFAULT_WEBSOCKET, {

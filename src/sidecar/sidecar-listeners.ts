@@ -1,6 +1,6 @@
 import type { HttpRoute } from "../ops/http-route.ts";
 import { type Family, writeExposition } from "./exposition.ts";
-import { createFaces, type Faces } from "./faces.ts";
+import { createListeners, type Faces } from "./listeners.ts";
 import { createPriceRoutes, NOT_FOUND, type PriceRoutesDeps } from "./price-routes.ts";
 import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";
 
@@ -11,14 +11,14 @@ export interface PagesDeps {
 }
 
 /** The three ports of a sidecar: prices, oracle metrics, sidecar metrics, in this order. */
-export function createSidecarFaces(
+export function createSidecarListeners(
   options: SidecarOptions,
   deps: SidecarDeps,
   prices: PriceRoutesDeps,
   pages: PagesDeps,
 ): Faces {
   const { listen, portOption = "--port-offset" } = options;
-  return createFaces(
+  return createListeners(
     [
       {
         name: "sidecar prices",

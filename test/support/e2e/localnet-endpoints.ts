@@ -2,7 +2,7 @@ import { isRecord } from "../../../src/base/json.ts";
 import { getJson, until } from "./cli-process.ts";
 
 /** What a test reads of a running localnet. */
-export interface LocalnetFaces {
+export interface LocalnetEndpoints {
   readonly rpc: Readonly<Record<"local" | "remote", string>>;
   readonly rest: string;
   readonly relayer: string;
@@ -18,7 +18,7 @@ export interface LocalnetFaces {
 }
 
 /** The faces at a port offset. */
-export function localnetFaces(portOffset: number): LocalnetFaces {
+export function localnetEndpoints(portOffset: number): LocalnetEndpoints {
   const at = (port: number): string => `http://127.0.0.1:${port + portOffset}`;
   const rpc = { local: at(26_657), remote: at(26_757) };
   const rest = at(1_317);

@@ -2,17 +2,17 @@ import type { Registry } from "prom-client";
 import type { Logger } from "../../base/logger.ts";
 import { type HttpReply, textReply } from "../../ops/http-route.ts";
 import { type OpenHttpServer, openHttpServer } from "../../ops/http-server.ts";
-import type { FaceAddress } from "../node-options.ts";
-import type { FaceServer } from "../node-view.ts";
+import type { ServerAddress } from "../node-options.ts";
+import type { NodeServer } from "../node-view.ts";
 
 /** Scrapes at once; as on a real node one more gets 503. */
 const MAX_SCRAPES = 3;
 
 /** Serves a registry as Prometheus text on every path, as a real node does. */
-export function createMetricsFace(
-  address: FaceAddress,
+export function createMetricsServer(
+  address: ServerAddress,
   deps: { readonly registry: Registry; readonly logger: Logger },
-): FaceServer {
+): NodeServer {
   let scrapes = 0;
   const page = async (): Promise<HttpReply> => {
     if (scrapes >= MAX_SCRAPES) {
