@@ -1,11 +1,6 @@
 import { isRecord } from "../base/json.ts";
-import {
-  errorReply,
-  type HttpReply,
-  type HttpRequest,
-  type HttpRoute,
-  jsonReply,
-} from "../ops/http-route.ts";
+import { errorReply, type HttpReply, jsonReply } from "../ops/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../ops/http-route.ts";
 import { type FaultName, type FaultState, parseFaultName, UnknownFaultError } from "./faults.ts";
 
 /** The switchboard that the routes work on. */
@@ -30,7 +25,7 @@ export function createFaultRoutes(board: FaultBoard): readonly HttpRoute[] {
   ];
 }
 
-async function switchFault(request: HttpRequest, board: FaultBoard): Promise<HttpReply> {
+async function switchFault(request: RouteRequest, board: FaultBoard): Promise<HttpReply> {
   const on = parseSwitch(request.body);
   if (on === undefined) return errorReply(400, "bad-body", 'the body must be {"on": true} or {"on": false}');
   try {

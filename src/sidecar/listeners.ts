@@ -1,7 +1,9 @@
 import type { Logger } from "../base/logger.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
-import type { HttpReply, HttpRoute } from "../ops/http-route.ts";
-import { type OpenHttpServer, openHttpServer } from "../ops/http-server.ts";
+import type { HttpReply } from "../ops/http-reply.ts";
+import type { HttpRoute } from "../ops/http-route.ts";
+import type { OpenHttpServer } from "../ops/http-server.ts";
+import { openRouteServer } from "../ops/route-server.ts";
 
 /** One of the sidecar's three ports. */
 export interface FaceOptions {
@@ -33,7 +35,7 @@ export function createListeners(options: readonly FaceOptions[], deps: { readonl
     if (servers.length > 0) return bound;
     const tries = await Promise.allSettled(
       options.map((face, index) =>
-        openHttpServer({ ...face, listen: bound[index] ?? face.listen, closeTimeoutMs: 0 }, deps),
+        openRouteServer({ ...face, listen: bound[index] ?? face.listen, limits: { closeGraceMs: 0 } }, deps),
       ),
     );
     servers = tries.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));

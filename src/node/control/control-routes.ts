@@ -1,13 +1,8 @@
 import { fromHex, toHex, utf8 } from "../../base/bytes.ts";
 import { isRecord } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
-import {
-  errorReply,
-  type HttpReply,
-  type HttpRequest,
-  type HttpRoute,
-  jsonReply,
-} from "../../ops/http-route.ts";
+import { errorReply, type HttpReply, jsonReply } from "../../ops/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
 import { testValidatorSeed } from "../consensus/validator-keys.ts";
 import type { RunningNode } from "../create-node.ts";
 import { MempoolError, NodeError } from "../errors.ts";
@@ -111,7 +106,7 @@ async function answer(run: () => Answer): Promise<HttpReply> {
   }
 }
 
-function readBody(request: HttpRequest): Body {
+function readBody(request: RouteRequest): Body {
   if (request.body.length === 0) return {};
   try {
     const body: unknown = JSON.parse(new TextDecoder().decode(request.body));

@@ -1,6 +1,7 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import type { JsonObject } from "../../base/json.ts";
-import { type HttpRoute, jsonReply, textReply } from "../../ops/http-route.ts";
+import { jsonReply, textReply } from "../../ops/http-reply.ts";
+import type { HttpRoute } from "../../ops/http-route.ts";
 import type { Engine } from "../engine.ts";
 import type { Journal, UnsuccessfulTx } from "../state/journal.ts";
 import type { QueryState } from "../registry/query-state.ts";

@@ -5,6 +5,7 @@ import { utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { shapeDifferences, shapeOf } from "../../support/json-shape.ts";
 import { testValidatorSeed } from "../../../src/node/consensus/validator-keys.ts";
+import { DEFAULT_WEBSOCKET } from "../../../src/node/rpc/websocket-rpc.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 interface Frame {
@@ -167,6 +168,15 @@ describe("the WebSocket", () => {
     socket.send("{");
     await expect.poll(() => received.at(-1)).toMatchObject({ id: -1, error: { code: -32700 } });
     socket.close();
+  });
+
+  it("counts only requests without a response towards the bound of pending requests", async () => {
+    const small = await startTestNode({ websocket: { ...DEFAULT_WEBSOCKET, maxPendingRequests: 2 } });
+    const { socket, call, isClosed } = await connect(small.rpcUrl);
+    for (let id = 1; id <= 5; id++) expect(await call(id, "health", {})).toMatchObject({ id, result: {} });
+    for (let id = 6; id <= 9; id++) socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "health" }));
+    await expect.poll(isClosed).toBe(true);
+    await small.stop();
   });
 
   it("cuts a client that sends too much at once, and one that is silent", async () => {

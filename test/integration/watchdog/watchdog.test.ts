@@ -5,9 +5,10 @@ import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { type HttpReply, type HttpRoute, textReply } from "../../../src/ops/http-route.ts";
-import { openHttpServer } from "../../../src/ops/http-server.ts";
-import { PortInUseError } from "../../../src/ops/listen-error.ts";
+import { type HttpReply, textReply } from "../../../src/ops/http-reply.ts";
+import type { HttpRoute } from "../../../src/ops/http-route.ts";
+import { PortInUseError } from "../../../src/ops/listen.ts";
+import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSidecar } from "../../../src/sidecar/sidecar.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
@@ -36,12 +37,12 @@ const recorded = (name: string): string =>
 /** A server whose answer can be changed. */
 async function serve(first: HttpReply, method: HttpRoute["method"] = "GET") {
   const served = { reply: first, bodies: new Array<string>(), url: "" };
-  const server = await openHttpServer(
+  const server = await openRouteServer(
     {
       name: "test",
       listen: ANY,
       portOption: "none",
-      closeTimeoutMs: 0,
+      limits: { closeGraceMs: 0 },
       routes: [
         {
           method,
@@ -154,7 +155,7 @@ describe("over HTTP", () => {
 
   it("finds the path of a version 1 sidecar", async () => {
     const [, body = ""] = recorded("prices-v1.http").split(/\r?\n\r?\n/);
-    const server = await openHttpServer(
+    const server = await openRouteServer(
       {
         name: "v1",
         listen: ANY,
@@ -238,7 +239,7 @@ describe("bad surroundings", () => {
     const listen = { host: "127.0.0.1", port: Number(new URL(url).port) };
     const error = await startWatchdog({}, { listen }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PortInUseError);
-    expect(String(error)).toContain("move this with http.listen");
+    expect(String(error)).toContain("choose another port with http.listen");
   });
 
   it("do not keep it from stopping: a source that never answers and does not heed its signal", async () => {
