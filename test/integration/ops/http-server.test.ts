@@ -241,7 +241,7 @@ describe("openHttpServer", () => {
     ["declared", "Content-Length: 11\r\n\r\n"],
     ["chunked", `Transfer-Encoding: chunked\r\n\r\nb\r\n${"x".repeat(11)}\r\n`],
   ])("rejects a %s body over the limit before it has arrived, and closes", async (_form, rest) => {
-    const port = await listen(async ({ readBody }) => textReply(200, String((await readBody()).length)));
+    const port = await listen(async (request) => textReply(200, String((await request.readBody()).length)));
     const reply = await raw(port, `POST / HTTP/1.1\r\nHost: x\r\n${rest}`);
     expect(reply).toMatch(/^HTTP\/1\.1 413 Payload Too Large\r\n/);
     expect(reply).toMatch(/Connection: close\r\n[^]*\r\n\r\nbody-too-large$/);
@@ -290,8 +290,8 @@ describe("openHttpServer", () => {
 
   it("does not log a client that disconnects in the middle of its body", async () => {
     const failed = createDeferred<void>();
-    const port = await listen(async ({ readBody }) => {
-      await readBody().catch((error: unknown) => {
+    const port = await listen(async (request) => {
+      await request.readBody().catch((error: unknown) => {
         failed.resolve();
         throw error;
       });
