@@ -5,18 +5,18 @@ import type { PooledChainClient } from "../client/create-chain-client.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
 import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api/routes.ts";
-import { followLocalChain, openClient, openSender, surroundings } from "./connection/chain-access.ts";
-import { createChainCheck } from "./connection/chain-check.ts";
+import { followLocalChain, openClient, openSender, surroundings } from "./chain-access.ts";
+import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import { createEngine } from "./engine.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import { openJournal } from "./state/journal.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
-import { createLocalQueries } from "./registry/local-queries.ts";
+import { createLocalQueries } from "./local-queries.ts";
 import { createRelayerMetrics, createRpcObserver } from "./api/metrics.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { createReservesWatch } from "./api/reserves.ts";
+import { createReservesWatch } from "./api/gauge-poller.ts";
 
 /** A relayer that was put together. */
 export interface Relayer {

@@ -5,8 +5,8 @@ import { MsgUpdateClient } from "../../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../proto/gen/tendermint/types/validator.ts";
-import { askOnce } from "../ask-once.ts";
-import type { LightClientState, LocalQueries } from "../registry/local-queries.ts";
+import { askOnce } from "./memoize.ts";
+import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";
 

@@ -1,6 +1,6 @@
 import { revisionOfChainId } from "../../comet/chain-revision.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
-import type { LightClientState, LocalQueries } from "../registry/local-queries.ts";
+import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";
 

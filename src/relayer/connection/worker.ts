@@ -5,7 +5,7 @@ import type { ChainClient } from "../../client/chain-client.ts";
 import type { TxSender } from "../../client/tx/tx-sender.ts";
 import type { BatchBudget } from "../submit/batch-budget.ts";
 import type { ClientOfConnection } from "./connection-view.ts";
-import type { LocalQueries } from "../registry/local-queries.ts";
+import type { LocalQueries } from "../local-queries.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { BatchLimits, ProvenResult } from "../submit/plan.ts";
 import { failed, type QueryFailure, type QueryState } from "../registry/query-state.ts";

@@ -1,5 +1,5 @@
 import { ClientError } from "../../client/errors.ts";
-import type { LocalQueries } from "./local-queries.ts";
+import type { LocalQueries } from "../local-queries.ts";
 import type { QueryChange } from "./query-events.ts";
 import { type QueryState, refreshed, sameQuestion } from "./query-state.ts";
 import { isServed, type QueryFilter } from "./registered-query.ts";

@@ -9,7 +9,7 @@ import { type QueryFailure, type QueryState, searched } from "../registry/query-
 import { RelayError } from "../relay-error.ts";
 import { trustDeps } from "../kv/kv-cycle.ts";
 import { submitMessage } from "../submit/submission.ts";
-import { createTxBlocks, type TxBlocks } from "./tx-blocks.ts";
+import { createTxBlocks, type TxBlocks } from "./tx-prover.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
 import { type ProvenTx, putAside, relayTxs, type TxDeps } from "./tx-relay.ts";

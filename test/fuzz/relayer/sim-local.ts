@@ -19,7 +19,7 @@ import { verifySimpleProof } from "../../../src/merkle/simple-tree.ts";
 import { MsgUpdateClient } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import type { LocalQueries } from "../../../src/relayer/registry/local-queries.ts";
+import type { LocalQueries } from "../../../src/relayer/local-queries.ts";
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { Random } from "./random.ts";
 import type { SimRemote } from "./sim-remote.ts";

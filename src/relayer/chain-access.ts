@@ -1,15 +1,15 @@
-import { createWakeSignal } from "../../base/wake-signal.ts";
-import { formatDec18 } from "../../base/decimal.ts";
-import { createChainClient, type PooledChainClient } from "../../client/create-chain-client.ts";
-import { createTxSender } from "../../client/tx/create-tx-sender.ts";
-import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
-import { createSigner } from "../../client/tx/signer.ts";
-import type { ChainSubscription } from "../../client/events/subscription.ts";
-import type { TxSender } from "../../client/tx/tx-sender.ts";
-import { createWebSocketSubscription } from "../../client/events/websocket-subscription.ts";
-import type { DaemonContext } from "../../ops/daemon-context.ts";
-import type { RelayerConfig } from "../config.ts";
-import { queryChangeSubscriptions } from "../registry/query-events.ts";
+import { createWakeSignal } from "../base/wake-signal.ts";
+import { formatDec18 } from "../base/decimal.ts";
+import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
+import { createTxSender } from "../client/tx/create-tx-sender.ts";
+import type { RpcObserver } from "../client/rpc/rpc-caller.ts";
+import { createSigner } from "../client/tx/signer.ts";
+import type { ChainSubscription } from "../client/events/subscription.ts";
+import type { TxSender } from "../client/tx/tx-sender.ts";
+import { createWebSocketSubscription } from "../client/events/websocket-subscription.ts";
+import type { DaemonContext } from "../ops/daemon-context.ts";
+import type { RelayerConfig } from "./config.ts";
+import { queryChangeSubscriptions } from "./registry/query-events.ts";
 
 /** What parts take from the process. */
 export function surroundings(context: DaemonContext): Pick<DaemonContext, "clock" | "random" | "logger"> {

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Service } from "../../base/service.ts";
-import type { LocalQueries } from "../registry/local-queries.ts";
+import type { LocalQueries } from "../local-queries.ts";
 import type { RelayerMetrics } from "./metrics.ts";
 
 /** What the relayer lives on: the money of its account, and the time that is left to each client. */

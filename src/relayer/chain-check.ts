@@ -1,9 +1,9 @@
-import { untilAborted } from "../../base/abort.ts";
-import type { Service } from "../../base/service.ts";
-import { ClientError } from "../../client/errors.ts";
-import type { EndpointCheck, EndpointPool } from "../../client/endpoints/endpoint-pool.ts";
-import { errorText } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
+import { untilAborted } from "../base/abort.ts";
+import type { Service } from "../base/service.ts";
+import { ClientError } from "../client/errors.ts";
+import type { EndpointCheck, EndpointPool } from "../client/endpoints/endpoint-pool.ts";
+import { errorText } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
 
 /** A chain and its endpoints. */
 export interface CheckedChain {

@@ -1,6 +1,6 @@
 import { raceAbort } from "../../base/abort.ts";
 import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
-import { askOnce } from "../ask-once.ts";
+import { askOnce } from "../connection/memoize.ts";
 import { headerAny, type TrustFinder } from "../connection/client-update.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
 

@@ -1,6 +1,6 @@
-import type { ChainClient } from "../../client/chain-client.ts";
-import type { PageRequest } from "../../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import { QueryBalanceRequest, QueryBalanceResponse } from "../../proto/gen/cosmos/bank/v1beta1/query.ts";
+import type { ChainClient } from "../client/chain-client.ts";
+import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { QueryBalanceRequest, QueryBalanceResponse } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
 import {
   QueryClientStateRequest,
   QueryClientStateResponse,
@@ -10,20 +10,20 @@ import {
   QueryConsensusStateHeightsResponse,
   QueryConsensusStateRequest,
   QueryConsensusStateResponse,
-} from "../../proto/gen/ibc/core/client/v1/query.ts";
+} from "../proto/gen/ibc/core/client/v1/query.ts";
 import {
   QueryConnectionRequest,
   QueryConnectionResponse,
-} from "../../proto/gen/ibc/core/connection/v1/query.ts";
-import { ClientState, ConsensusState } from "../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+} from "../proto/gen/ibc/core/connection/v1/query.ts";
+import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import {
   QueryRegisteredQueriesRequest,
   QueryRegisteredQueriesResponse,
   QueryRegisteredQueryRequest,
   QueryRegisteredQueryResponse,
-} from "../../proto/gen/neutron/interchainqueries/query.ts";
-import { fromWireQuery, type RegisteredQuery, type RemoteHeight } from "./registered-query.ts";
-import { RelayError } from "../relay-error.ts";
+} from "../proto/gen/neutron/interchainqueries/query.ts";
+import { fromWireQuery, type RegisteredQuery, type RemoteHeight } from "./registry/registered-query.ts";
+import { RelayError } from "./relay-error.ts";
 
 /** A light client on the local chain. */
 export interface LightClientState {
