@@ -4,68 +4,66 @@ import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
-import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api/routes.ts";
-import { followLocalChain, openClient, openSender, surroundings } from "./chain-access.ts";
+import { createGaugePoller } from "./api/gauge-poller.ts";
+import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
+import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
+import { relayerStatus, type RelayerStatus } from "./api/status.ts";
+import { followLocalChain, openClient, openSender } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
-import { createEngine } from "./engine.ts";
-import { createHeightSignal } from "./registry/height-signal.ts";
-import { openJournal } from "./state/journal.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
+import { createEngine } from "./engine.ts";
 import { createLocalQueries } from "./local-queries.ts";
-import { createRelayerMetrics, createRpcObserver } from "./api/metrics.ts";
+import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { createReservesWatch } from "./api/gauge-poller.ts";
+import { openJournal } from "./state/journal.ts";
 
-/** A relayer that was put together. */
+/** A complete relayer. */
 export interface Relayer {
   readonly services: readonly Service[];
-  /** The HTTP face; its `ready` gives the bound address. */
+  /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
-  /** Closes connections and the journal; after the services have ended. */
+  /** Closes the connections and the journal. Call it after the services have ended. */
   readonly close: () => void;
 }
 
-/** Puts a relayer together from a checked configuration. Nothing is sent before its services run. Throws `ClientError`. */
+/**
+ * Creates a relayer from a checked configuration. Sends nothing before its services run. Throws `ClientError`
+ * ("bad-endpoint", "bad-key") and `RelayError` ("state-unusable").
+ */
 export async function createRelayer(
   config: RelayerConfig,
   registry: MetricsRegistry,
   context: DaemonContext,
 ): Promise<Relayer> {
+  const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
   const metrics = createRelayerMetrics(registry, connectionIds);
-  const local = openClient(config.chain, config, {
-    context,
-    observer: createRpcObserver(metrics, config.chain.id),
-  });
-  const remotes = config.connections.map((connection) => ({
-    connection,
-    client: openClient({ id: connection.chain_id, rpc: connection.rpc }, config, {
-      context,
-      observer: createRpcObserver(metrics, connection.chain_id),
-    }),
-  }));
+  const chains = openChains(config, metrics, context);
+  const local = chains.local.client;
   const queries = createLocalQueries(local, config.chain.name);
   const followed = followLocalChain(config, context);
   const sender = await openSender(config, local, followed, context);
   const journal = openJournal(config.state_dir, config.chain.id);
-  const height = createHeightSignal(context.clock, (now) => metrics.localHeight.set(Number(now)));
+  const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
   const queryRegistry = createRegistry(queryFilter(config, connectionIds), {
     local: queries,
     localHeight: height.now,
-    onGone: journal.forget,
+    onRemoved: journal.forget,
   });
-  const workers = remotes.map(({ connection, client }) => ({
-    connectionId: connection.id,
+  const workers = chains.remotes.map(({ connectionId, client }) => ({
+    connectionId,
     remote: client,
     local: queries,
     sender,
     registry: queryRegistry,
     metrics,
     settings: workerSettings(config),
-    ...surroundings(context),
+    clock,
+    random,
+    logger,
   }));
   const engine = createEngine({
     chainName: config.chain.name,
@@ -76,63 +74,70 @@ export async function createRelayer(
     height,
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
     metrics,
-    ...surroundings(context),
+    clock,
+    random,
+    logger,
   });
-  const face: ApiDeps = {
+  const api: ApiDeps = {
     engine,
     registry: queryRegistry,
     journal,
     metrics: registry,
     isConnected: followed.subscription.isConnected,
     address: sender.address,
-    nowMs: context.clock.nowMs,
+    nowMs: clock.nowMs,
   };
-  const chains = [
-    { chainId: config.chain.id, client: local },
-    ...remotes.map(({ connection, client }) => ({ chainId: connection.chain_id, client })),
-  ];
-  const reserves = createReservesWatch({
-    local: queries,
-    account: { address: sender.address, denom: config.gas.denom },
-    connectionIds,
-    metrics,
-    ...surroundings(context),
-  });
-  return assemble(config, face, context, { chains, reserves });
-}
-
-function assemble(
-  config: RelayerConfig,
-  face: ApiDeps,
-  context: DaemonContext,
-  parts: {
-    readonly chains: readonly { readonly chainId: string; readonly client: PooledChainClient }[];
-    readonly reserves: Service;
-  },
-): Relayer {
-  const { engine, journal } = face;
-  const { chains, reserves } = parts;
   const http = createHttpService(
     {
       name: "icq-relayer HTTP",
       listen: config.http.listen,
       portOption: "http.listen",
-      routes: relayerRoutes(face),
+      routes: relayerRoutes(api),
     },
-    { logger: context.logger },
+    { logger },
   );
+  const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
-    chains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
-    context.logger,
+    allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
+    logger,
   );
+  const account = { address: sender.address, denom: config.gas.denom };
+  const poller = createGaugePoller({ local: queries, account, connectionIds, metrics, clock, logger });
   return {
-    services: [http, check, reserves, ...engine.services],
+    services: [http, check, poller, ...engine.services],
     http,
-    status: () => relayerStatus(face),
+    status: () => relayerStatus(api),
     close: () => {
-      for (const { client } of chains) client.close();
+      for (const { client } of allChains) client.close();
       journal.close();
     },
+  };
+}
+
+interface OpenChain {
+  readonly chainId: string;
+  readonly client: PooledChainClient;
+}
+
+/** Creates a client for the local chain and one for each connection. */
+function openChains(
+  config: RelayerConfig,
+  metrics: RelayerMetrics,
+  context: DaemonContext,
+): {
+  readonly local: OpenChain;
+  readonly remotes: readonly (OpenChain & { readonly connectionId: string })[];
+} {
+  const open = (chainId: string, rpc: readonly string[]): OpenChain => {
+    const observer = createRpcObserver(metrics, chainId);
+    return { chainId, client: openClient({ id: chainId, rpc }, config, { context, observer }) };
+  };
+  return {
+    local: open(config.chain.id, config.chain.rpc),
+    remotes: config.connections.map(({ id, chain_id, rpc }) => ({
+      connectionId: id,
+      ...open(chain_id, rpc),
+    })),
   };
 }
 
@@ -149,7 +154,6 @@ function workerSettings(config: RelayerConfig): WorkerSettings {
     submission: {
       submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
       gasAdjustmentPermille: truncateDec18(config.gas.adjustment * 1_000n),
-      mostGas: config.batch.gas,
     },
   };
 }

@@ -1,13 +1,13 @@
-/** Remembers the promise for each key, also a rejected one: meant for the length of a round. */
-export function askOnce<Q, T>(
-  ask: (question: Q) => Promise<T>,
-  keyOf: (question: Q) => bigint,
-): (question: Q) => Promise<T> {
-  const known = new Map<bigint, Promise<T>>();
-  return (question) => {
-    const key = keyOf(question);
-    const asked = known.get(key) ?? ask(question);
-    known.set(key, asked);
-    return asked;
+/**
+ * Returns a function that calls `load` once for each key and returns the same promise afterwards. A rejected promise is
+ * kept too, so that one cycle does not repeat a failed request; create a new function for each cycle.
+ */
+export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
+  const promises = new Map<bigint, Promise<T>>();
+  return (request: Q): Promise<T> => {
+    const key = keyOf(request);
+    const promise = promises.get(key) ?? load(request);
+    promises.set(key, promise);
+    return promise;
   };
 }
