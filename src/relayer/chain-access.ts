@@ -55,11 +55,14 @@ export function followLocalChain(config: RelayerConfig, context: DaemonContext):
   return { subscription: { ...inner, next }, newBlock };
 }
 
-/** Creates the sender of the relayer's account. Throws `ClientError` "bad-key". */
+/**
+ * Creates the sender of the relayer's account. `newBlock` wakes it while it waits for inclusion. Throws `ClientError`
+ * "bad-key".
+ */
 export async function openSender(
   config: RelayerConfig,
   client: PooledChainClient,
-  followed: FollowedChain,
+  newBlock: WakeSignal,
   context: DaemonContext,
 ): Promise<TxSender> {
   const { clock, random, logger } = context;
@@ -81,6 +84,6 @@ export async function openSender(
       },
       limits: { confirmDeadlineMs: config.deadlines.inclusion },
     },
-    { client, signer, newBlock: followed.newBlock, clock, random, logger },
+    { client, signer, newBlock, clock, random, logger },
   );
 }

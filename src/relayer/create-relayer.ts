@@ -1,5 +1,6 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { truncateDec18 } from "../base/decimal.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
@@ -35,74 +36,52 @@ export interface Relayer {
  */
 export async function createRelayer(
   config: RelayerConfig,
-  registry: MetricsRegistry,
+  metricsRegistry: MetricsRegistry,
   context: DaemonContext,
 ): Promise<Relayer> {
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
-  const metrics = createRelayerMetrics(registry, connectionIds);
+  const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
   const chains = openChains(config, metrics, context);
-  const local = chains.local.client;
-  const queries = createLocalQueries(local, config.chain.name);
-  const followed = followLocalChain(config, context);
-  const sender = await openSender(config, local, followed, context);
+  const local = createLocalQueries(chains.local.client, config.chain.name);
+  const { subscription, newBlock } = followLocalChain(config, context);
+  const sender = await openSender(config, chains.local.client, newBlock, context);
   const journal = openJournal(config.state_dir, config.chain.id);
   const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
-  const queryRegistry = createRegistry(queryFilter(config, connectionIds), {
-    local: queries,
+  const registry = createRegistry(queryFilter(config, connectionIds), {
+    local,
     localHeight: height.now,
     onRemoved: journal.forget,
   });
-  const workers = chains.remotes.map(({ connectionId, client }) => ({
-    connectionId,
-    remote: client,
-    local: queries,
-    sender,
-    registry: queryRegistry,
-    metrics,
-    settings: workerSettings(config),
-    clock,
-    random,
-    logger,
-  }));
+  const common = { registry, metrics, clock, random, logger };
   const engine = createEngine({
+    ...common,
     chainName: config.chain.name,
-    local,
-    subscription: followed.subscription,
-    registry: queryRegistry,
-    workers,
+    local: chains.local.client,
+    subscription,
+    workers: chains.remotes.map(({ connectionId, client: remote }) => ({
+      ...common,
+      connectionId,
+      remote,
+      local,
+      sender,
+      settings: workerSettings(config),
+    })),
     height,
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
-    metrics,
-    clock,
-    random,
-    logger,
   });
-  const api: ApiDeps = {
-    engine,
-    registry: queryRegistry,
-    journal,
-    metrics: registry,
-    isConnected: followed.subscription.isConnected,
-    address: sender.address,
-    nowMs: clock.nowMs,
-  };
-  const http = createHttpService(
-    {
-      name: "icq-relayer HTTP",
-      listen: config.http.listen,
-      portOption: "http.listen",
-      routes: relayerRoutes(api),
-    },
-    { logger },
-  );
+  const { isConnected } = subscription;
+  const { address } = sender;
+  const { nowMs } = clock;
+  const api = { engine, registry, journal, metrics: metricsRegistry, isConnected, address, nowMs };
+  const http = createHttp(config, api, logger);
+  const account = { address, denom: config.gas.denom };
+  const poller = createGaugePoller({ local, account, connectionIds, metrics, clock, logger });
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
     logger,
   );
-  const account = { address: sender.address, denom: config.gas.denom };
-  const poller = createGaugePoller({ local: queries, account, connectionIds, metrics, clock, logger });
   return {
     services: [http, check, poller, ...engine.services],
     http,
@@ -112,6 +91,14 @@ export async function createRelayer(
       journal.close();
     },
   };
+}
+
+function createHttp(config: RelayerConfig, api: ApiDeps, logger: Logger): HttpService {
+  const { listen } = config.http;
+  return createHttpService(
+    { name: "icq-relayer HTTP", listen, portOption: "http.listen", routes: relayerRoutes(api) },
+    { logger },
+  );
 }
 
 interface OpenChain {

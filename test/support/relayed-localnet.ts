@@ -38,7 +38,7 @@ export interface RelayedLocalnet {
   /** Executes messages of the consumer contract in one transaction. Returns its height; throws unless it is included. */
   readonly execute: (...messages: readonly unknown[]) => Promise<bigint>;
   /** Queries the consumer contract. */
-  readonly ask: (message: unknown) => Promise<unknown>;
+  readonly queryConsumer: (message: unknown) => Promise<unknown>;
   readonly stop: () => Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
       if (done.kind !== "included") throw new Error(`not included: ${stringifyJson(done)}`);
       return done.height;
     },
-    ask: async (message) => {
+    queryConsumer: async (message) => {
       const request = { address: consumerAddress(), queryData: utf8(JSON.stringify(message)) };
       const bytes = QuerySmartContractStateRequest.encode(request).finish();
       const response = await clients.local.grpcQuery(

@@ -20,7 +20,8 @@ const INTERVAL_MS = 60_000;
 
 /**
  * Creates a service that reads the account balance and the expiry of each client once a minute and sets their gauges.
- * Warns once when the account runs empty. A gauge that cannot be read keeps its last value; the cycles report the error.
+ * Warns once when the account runs empty. A gauge that cannot be read keeps its last value. The error is logged at debug
+ * level only, since the cycles report it.
  */
 export function createGaugePoller(deps: GaugePollerDeps): Service {
   return {

@@ -20,7 +20,7 @@ export interface RelayerMetrics {
   readonly rpcBytes: Counter<"chain_id" | "direction">;
 }
 
-/** Registers the metrics. Counters and states of every connection start at 0, so that rates and alerts see the first event. */
+/** Registers the metrics. Those of a connection start at 0, so that the first event is visible as an increase. */
 export function createRelayerMetrics(registry: Registry, connectionIds: readonly string[]): RelayerMetrics {
   const registers = [registry];
   const metrics: RelayerMetrics = {

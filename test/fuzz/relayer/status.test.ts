@@ -4,15 +4,15 @@ import { type QueryView, type RelayerStatus, statusJson } from "../../../src/rel
 import { QUERY_STATUSES } from "../../../src/relayer/registry/query-state.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 
-/** Returns the value of a metric with exactly these labels. */
+/** Returns the value of a metric with these labels. */
 async function sample(
   metrics: MetricsRegistry,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): Promise<number | undefined> {
   const values = (await metrics.getSingleMetric(`relaywatch_relayer_${name}`)?.get())?.values ?? [];
-  const wanted = JSON.stringify(Object.entries(labels).toSorted());
-  return values.find((one) => JSON.stringify(Object.entries(one.labels).toSorted()) === wanted)?.value;
+  const wanted = Object.entries(labels);
+  return values.find((one) => wanted.every(([label, text]) => one.labels[label] === text))?.value;
 }
 
 /** Connection 0 works; the remote chain of connection 1 never answers. */

@@ -43,7 +43,7 @@ describe("the relayer between two local chains", () => {
 
   it("answers the query of the genesis repeatedly", async () => {
     await vi.waitFor(() => expect(view(net, 1n)?.results).toBeGreaterThanOrEqual(2), WAIT);
-    expect(await net.ask({ kv_result: { query_id: 1 } })).toMatchObject({});
+    expect(await net.queryConsumer({ kv_result: { query_id: 1 } })).toMatchObject({});
     expect(view(net, 1n)?.error).toBeUndefined();
   });
 
@@ -135,7 +135,7 @@ describe("a transfer on the remote chain", () => {
       const { latestHeight } = await net.clients.local.status(new AbortController().signal);
       expect(sent.kind).toBe("included");
       await vi.waitFor(() => expect(view(net, id)?.results).toBe(1), WAIT);
-      const response = await net.ask({ transactions: { query_id: Number(id) } });
+      const response = await net.queryConsumer({ transactions: { query_id: Number(id) } });
       expect(response).toMatchObject({
         transactions: [{ height: { revision_height: Number("height" in sent ? sent.height : 0n) } }],
       });
