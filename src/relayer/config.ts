@@ -114,9 +114,9 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
       .prefault({}),
     deadlines: z
       .strictObject({
-        /** For one RPC call. */
+        /** Deadline of one RPC call. */
         call: durationField().prefault("10s"),
-        /** For the inclusion of a broadcast transaction. */
+        /** Deadline for the inclusion of a broadcast transaction. */
         inclusion: durationField().prefault("60s"),
       })
       .prefault({}),

@@ -20,7 +20,7 @@ export interface RelayerMetrics {
   readonly rpcBytes: Counter<"chain_id" | "direction">;
 }
 
-/** Registers the metrics. Those of a connection start at 0, so that the first event is visible as an increase. */
+/** Registers the metrics. The counters of a connection start at 0, so that its first event is visible as an increase. */
 export function createRelayerMetrics(registry: Registry, connectionIds: readonly string[]): RelayerMetrics {
   const registers = [registry];
   const metrics: RelayerMetrics = {

@@ -32,11 +32,11 @@ export interface ConnectionWorker {
 
 export interface WorkerSettings {
   readonly allowKvCallbacks: boolean;
-  /** Largest transaction; `budget` may lower it for a while. */
+  /** Limits of a transaction. `budget` may lower them for a while. */
   readonly limits: BatchLimits;
-  /** Of one query after a failure. */
+  /** Backoff of a query after a failure. */
   readonly backoff: BackoffOptions;
-  /** The gas of a transaction is in the budget. */
+  /** `maxGas` comes from the budget. */
   readonly submission: Omit<SubmissionOptions, "maxGas">;
 }
 

@@ -33,8 +33,8 @@ export interface ProofOutcome {
 const KEYS_PER_CALLBACK = 3;
 
 /**
- * Verifies the proofs of all keys and builds one result for each query. A query with an unproven key gets the failure of
- * its first one; it does not affect the other queries. Each key is verified once.
+ * Verifies the proofs of all keys, each once, and builds one result for each query. A query with an unproven key gets the
+ * failure of that key and does not affect the others.
  *
  * The chain would refuse an unproven result too, but then all other results of the transaction would fail with it.
  */

@@ -14,7 +14,7 @@ import type { Registry } from "./registry.ts";
 
 /** When no notice arrives for this long, the height is read over RPC: the WebSocket may be disconnected. */
 const SILENCE_MS = 3_000;
-/** Interval at which the list of queries is read again without a reason. */
+/** Interval of the regular reload of the list of queries. */
 const RELOAD_MS = 60_000;
 /** Delay of a reload after an event whose query the chain did not have: the endpoint may be behind. */
 const RETRY_RELOAD_MS = 2_000;
@@ -61,7 +61,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       else reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + (await applyNotice(deps, notice, signal)));
     } catch (error) {
       if (signal.aborted) return;
-      // The notice in hand is lost, so the list must be read again.
+      // The current notice is lost, so the list must be read again.
       reloadAtMs = clock.monotonicMs();
       const kind = errorKind(error);
       const fields = { reason: errorText(error), failures };
@@ -83,7 +83,7 @@ async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   deps.height.wake();
 }
 
-/** Applies one notice. Returns after how many ms the list must be read again at the latest. */
+/** Applies one notice. Returns the time until the list must be read again, ms. */
 async function applyNotice(deps: FollowDeps, notice: ChainNotice, signal: AbortSignal): Promise<number> {
   switch (notice.kind) {
     case "connected":

@@ -13,7 +13,7 @@ export interface Registry {
    * the query was removed since, or this endpoint is behind the one that sent the event.
    */
   readonly apply: (change: QueryChange, signal: AbortSignal) => Promise<boolean>;
-  /** Replaces the state `before` by `after`. Has no effect when the query was removed since `before` was read. */
+  /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
 }

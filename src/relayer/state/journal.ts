@@ -29,7 +29,7 @@ export interface Journal {
   /** Whether this transaction was relayed for this query or is a dead letter. Reliable above `searchedTo` only. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   readonly noteIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
-  /** Stores a dead letter. Drops the oldest ones above {@link MAX_DEAD_LETTERS}. */
+  /** Stores a dead letter. Only the newest {@link MAX_DEAD_LETTERS} are kept. */
   readonly noteDeadLetter: (tx: DeadLetter) => void;
   /** Returns the dead letters, newest first. */
   readonly deadLetters: () => readonly DeadLetter[];

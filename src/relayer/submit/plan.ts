@@ -6,7 +6,7 @@ export interface ProvenResult {
   readonly state: QueryState;
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** Estimated gas in units of {@link GAS_PER_KEY}: the number of keys, plus what other work costs as much. */
+  /** Estimated gas in units of {@link GAS_PER_KEY}: the number of keys, plus the equivalent of other work. */
   readonly keys: number;
 }
 

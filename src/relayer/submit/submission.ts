@@ -40,7 +40,7 @@ export async function submit<T extends ProvenResult>(
 ): Promise<SubmissionOutcome<T>> {
   const refused: RefusedResult<T>[] = [];
   let results = plan.results;
-  // Ends: each turn returns or removes a result.
+  // Terminates: each turn returns or removes a result.
   while (results.length > 0) {
     const messages = toMessages({ ...plan, results }, options);
     const simulation = await sender.simulate(messages, signal);

@@ -20,7 +20,7 @@ const KEYS_PER_TX_RESULT = 8;
 const QUERIES_AT_ONCE = 4;
 /** Remote blocks that are read at once, for each query. */
 const BLOCKS_AT_ONCE = 8;
-/** Failures of a query after which a block that the endpoint does not have is given up. */
+/** Failures of a query after which a block that the endpoint does not have is skipped. */
 const MAX_BLOCK_FAILURES = 5;
 /** An endpoint may be this many blocks behind the last search. A greater distance means that the chain was reset. */
 const MAX_LAG = 20n;
@@ -79,8 +79,8 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
 
 /**
  * Returns the range of the next search, at most {@link MAX_BLOCKS_PER_SEARCH} long, or undefined when there is no new
- * block. `done` is the height up to which everything was searched; undefined for the first search, which starts
- * `lookback` blocks before `tip`. So does the search of a chain that was reset: `done` is far above its tip.
+ * block. `done` is the height up to which everything was searched. The first search (`done` undefined) and the search of
+ * a chain that was reset (`done` far above its tip) start `lookback` blocks before `tip`.
  */
 export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): HeightRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
@@ -111,8 +111,8 @@ type SearchOutcome =
   | { readonly ok: false; readonly error: QueryFailure };
 
 /**
- * Every error in here counts as an error of the query, not of the connection: a node may refuse one search and answer
- * all others.
+ * Errors of this step count as errors of the query, not of the connection: a node may refuse one search and answer all
+ * others.
  */
 async function searchAndProve(
   cycle: TxCycle,
@@ -157,7 +157,7 @@ type ProvenBlock =
   | { readonly ok: true; readonly proven: readonly ProvenTx[] }
   | { readonly ok: false; readonly error: QueryFailure };
 
-/** Proves the transactions of one block. If that is impossible for good, they become dead letters and the search goes on. */
+/** Proves the transactions of one block. Transactions that can never be proven become dead letters. */
 async function proveBlock(
   cycle: TxCycle,
   state: QueryState,

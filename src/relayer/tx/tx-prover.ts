@@ -41,7 +41,7 @@ export function createTxProver(
     ]);
     return { any: headerAny(block, trusted), block };
   };
-  // The next header of a block is the own header of the block after it: memoizing saves half of the reads in a row.
+  // The next header of one block is the own header of the block after it. Memoizing saves half of their reads.
   const header = memoize(readHeader, (height) => height);
   return {
     prove: async (height, txs) => {

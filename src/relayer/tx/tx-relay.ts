@@ -64,8 +64,8 @@ function noteIncluded(worker: ConnectionWorker, deps: TxDeps, tx: ProvenTx): voi
 }
 
 /**
- * Makes a rejected transaction a dead letter. Returns false when the rejection is not the transaction's own (its header,
- * a removed query, the space in the block): it must be sent again.
+ * Makes a rejected transaction a dead letter. Returns false when it must be sent again, because the cause is not the
+ * transaction: an invalid header, a removed query, a full block.
  */
 function rejectForGood(
   worker: ConnectionWorker,

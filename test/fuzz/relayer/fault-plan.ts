@@ -29,7 +29,7 @@ export interface FaultPlan {
   readonly resetAt: number | undefined;
 }
 
-/** Sets a fault for these targets and clears it for all others. A fault of the local chain ignores which target it is. */
+/** Sets a fault for these targets and clears it for all others. A fault of the local chain is set with any target. */
 const EFFECTS: Readonly<Record<Kind, (world: SimWorld, targets: readonly number[]) => void>> = {
   "remote down": (world, targets) => setRemotes(world, "down", targets),
   "remote hangs": (world, targets) => setRemotes(world, "hangs", targets),
