@@ -34,6 +34,6 @@ export function createNodeControl(deps: {
     },
     setAbsent: validators.setAbsent,
     absent: validators.absent,
-    setValidator: (seed, power) => validators.order(seed, power, engine.state().nextValidators).address,
+    setValidator: (seed, power) => validators.schedule(seed, power, engine.state().nextValidators).address,
   };
 }

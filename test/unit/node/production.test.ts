@@ -85,12 +85,16 @@ describe("block production", () => {
     await expect(done).rejects.toThrow("disk full");
   });
 
-  it("ends when an ordered block breaks the machine, though halted", async () => {
+  it.each([
+    ["while it waits for resume", 1000],
+    ["in the pause before it notices the halt", 0],
+  ])("rejects when a manual block fails on a halted chain, %s", async (_name, waitMs) => {
     const { clock, errors, production, done } = await setUp();
     production.halt();
-    await clock.advance(1000);
+    await clock.advance(waitMs);
     errors.push(new Error("disk full"));
     expect(() => production.produceNow()).toThrow("disk full");
+    await clock.advance(1000);
     await expect(done).rejects.toThrow("disk full");
   });
 
