@@ -61,8 +61,7 @@ export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
 
 /** Parses a genesis document in CometBFT's JSON form. Throws `NodeError` `bad-genesis` with the path of the field. */
 export function parseGenesis(document: unknown): GenesisDoc {
-  const error = (path: string, expected: string): NodeError => badGenesis(path, `${expected} was expected`);
-  const root: JsonField = { value: document, path: "", error };
+  const root: JsonField = { value: document, path: "", error: unexpected };
   return {
     chainId: parseChainId(member(root, "chain_id")),
     genesisTimeNs: asTimeNs(member(root, "genesis_time")),
@@ -102,6 +101,10 @@ function positive(field: JsonField): bigint {
   const number = quotedInt64(field);
   if (number < 1n) throw field.error(field.path, "a positive number in quotes");
   return number;
+}
+
+function unexpected(path: string, expected: string): NodeError {
+  return badGenesis(path, `${expected} was expected`);
 }
 
 function badGenesis(path: string, problem: string, cause?: unknown): NodeError {

@@ -46,7 +46,7 @@ export async function startRecordedNode(chainName = "neutron"): Promise<Recorded
       clock,
       createApp: (storage) => createApp({ kind: "local", denom: "untrn", chainName }, { storage }),
       genesis: (stored) => stored ?? genesis,
-      faces: [createRestServer(context, { clock, logger }), createGrpcEndpoint(context, { logger })],
+      servers: [createRestServer(context, { clock, logger }), createGrpcEndpoint(context, { logger })],
     },
   );
   node.control.produce(BLOCKS_BEFORE);

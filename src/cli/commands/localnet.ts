@@ -72,8 +72,8 @@ async function startLocalnet(
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
     },
     daemonContext(context, options.logLevel),
-    ({ faces }) => {
-      for (const { name, url } of faces) context.print(`${name} ${url}`);
+    ({ endpoints }) => {
+      for (const { name, url } of endpoints) context.print(`${name} ${url}`);
       if (hasControl) context.print(`control token in ${controlTokenFile(options.portOffset)}`);
     },
   );

@@ -94,7 +94,7 @@ function createParts(
       { ...daemon, signal },
       (ready) => {
         state = { ...state, chains: ready.chains };
-        printEndpoints(ready.faces);
+        printEndpoints(ready.endpoints);
         context.print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
         chainsUp.resolve(ready);
       },

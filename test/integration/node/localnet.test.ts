@@ -1,3 +1,4 @@
+import { consumerAddress } from "../../support/consumer-address.ts";
 import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
 import { GasPrice, SigningStargateClient } from "@cosmjs/stargate";
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
@@ -18,7 +19,6 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../../src/node/localnet/create-localnet.ts";
-import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import {
   QueryRegisteredQueryRequest,
