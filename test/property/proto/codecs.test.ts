@@ -5,7 +5,7 @@ import { toHex } from "../../../src/base/bytes.ts";
 import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
 import { protoRegistry } from "../../../src/proto/registry.ts";
 import { arbitraryBytes, integersForCosmjs } from "../../support/proto/arbitrary-message.ts";
-import { type Codec, cosmjsCodec, ownCodec } from "../../support/proto/codecs.ts";
+import { type Codec, cosmjsCodec, generatedFiles, ownCodec } from "../../support/proto/codecs.ts";
 
 /** Their definitions carry options, not messages that travel. */
 const OPTION_PACKAGES = new Set(["google.api", "cosmos_proto", "relaywatch"]);
@@ -21,13 +21,18 @@ const DIFFERENT = new Set([
   "ibc.core.connection.v1.QueryConnectionParamsResponse",
 ]);
 
+/** Each comparison covers at least this many messages. A smaller number means that the test compares nothing. */
+const MIN_MESSAGES = 200;
+
 const messages = [...protoRegistry()]
   .filter((desc) => desc.kind === "message")
   .filter((desc) => !OPTION_PACKAGES.has(desc.file.proto.package) && !desc.file.name.endsWith("/descriptor"));
 
 describe("generated codecs", () => {
-  it("agree with the descriptors on every message", async () => {
-    for (const desc of messages) {
+  it("agree with the descriptors on every message that has one", async () => {
+    const files = generatedFiles();
+    const generated = messages.filter((desc) => files.has(desc.file.name));
+    for (const desc of generated) {
       const codec = await ownCodec(desc);
       // A map entry's zero value may be written or left out: compared by meaning.
       const exact = !desc.fields.some((field) => field.fieldKind === "map");
@@ -39,7 +44,12 @@ describe("generated codecs", () => {
         { numRuns: 10 },
       );
     }
-    expect(messages.length).toBe(647);
+    expect(generated.length).toBeGreaterThan(MIN_MESSAGES);
+  });
+
+  it("exist only for definitions", () => {
+    const defined = new Set([...protoRegistry().files].map((file) => file.name));
+    expect([...generatedFiles()].filter((name) => !defined.has(name))).toEqual([]);
   });
 
   it("agree with cosmjs-types on every message that both have alike", () => {
@@ -55,7 +65,7 @@ describe("generated codecs", () => {
         { numRuns: 10 },
       );
     }
-    expect(compared).toBe(508);
+    expect(compared).toBeGreaterThan(MIN_MESSAGES);
   });
 });
 
@@ -73,7 +83,7 @@ describe("proto JSON", () => {
         { numRuns: 10 },
       );
     }
-    expect(compared).toBe(557);
+    expect(compared).toBeGreaterThan(MIN_MESSAGES);
   });
 });
 

@@ -29,7 +29,7 @@ describe("services", () => {
       },
     ]);
     expect(findService("no.such.Service")).toBeUndefined();
-    expect(listServices().length).toBe(38);
+    expect(listServices().map((service) => service.name)).toContain("cosmos.tx.v1beta1.Service");
   });
 });
 
@@ -80,7 +80,6 @@ describe("REST routes", () => {
       responseType: "cosmos.tx.v1beta1.BroadcastTxResponse",
       body: "*",
     });
-    expect(rules.length).toBe(133);
   });
 
   it("are each their own", () => {

@@ -97,8 +97,4 @@ describe("interchain query bytes", () => {
   it.each(PROOFS)("proof %#", (hex) => {
     expect(toHex(CommitmentProof.encode(CommitmentProof.decode(fromHex(hex))).finish())).toBe(hex);
   });
-
-  it("are all of them", () => {
-    expect([VECTORS.length, PROOFS.length]).toEqual([5, 4]);
-  });
 });
