@@ -1,14 +1,14 @@
-import { type ServiceFault, supervise } from "../../src/base/service.ts";
+import { type ServiceError, supervise } from "../../src/base/service.ts";
 import { httpUrl } from "../../src/ops/config-fields.ts";
-import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/ops/metrics.ts";
 import type { RelayerConfig } from "../../src/relayer/config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 
 /** Hears when the relayer listens; gets it to ask for its status. */
-export type RelayerReady = (relayer: Relayer, faces: readonly DaemonFace[]) => void;
+export type RelayerReady = (relayer: Relayer, faces: readonly DaemonEndpoint[]) => void;
 
-/** Runs the relayer until the context's signal fires. Throws the first fault of a part. */
+/** Runs the relayer until the context's signal fires. Throws the first error of a part. */
 export async function runIcqRelayer(
   config: RelayerConfig,
   context: DaemonContext,
@@ -31,7 +31,7 @@ export async function runIcqRelayer(
   }
 }
 
-function throwFirst(faults: readonly ServiceFault[]): void {
-  const [first] = faults;
-  if (first !== undefined) throw first.fault;
+function throwFirst(errors: readonly ServiceError[]): void {
+  const [first] = errors;
+  if (first !== undefined) throw first.error;
 }

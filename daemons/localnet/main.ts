@@ -1,4 +1,4 @@
-import { raceAbort } from "../../src/base/race-abort.ts";
+import { raceAbort, untilAborted } from "../../src/base/abort.ts";
 import { type Service, supervise } from "../../src/base/service.ts";
 import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
 import {
@@ -8,13 +8,12 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../src/node/localnet/create-localnet.ts";
-import { createGrpcFace } from "../../src/node/grpc/grpc-face.ts";
+import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
 import type { RunningNode } from "../../src/node/create-node.ts";
-import type { FaceAddress } from "../../src/node/node-options.ts";
-import type { FaceFactory } from "../../src/node/node-view.ts";
-import { createRestFace } from "../../src/node/rest/rest-face.ts";
-import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
-import { aborted } from "../../src/ops/http-service.ts";
+import type { ServerAddress } from "../../src/node/node-options.ts";
+import type { ServerFactory } from "../../src/node/node-view.ts";
+import { createRestServer } from "../../src/node/rest/rest-server.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
 import type { Secret } from "../../src/base/secret.ts";
 import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
@@ -43,14 +42,14 @@ export interface LocalnetDaemonOptions {
 /** A localnet that is up. */
 export interface LocalnetReady {
   readonly chains: RunningLocalnet["chains"];
-  readonly faces: readonly DaemonFace[];
+  readonly faces: readonly DaemonEndpoint[];
 }
 
 const HOST = "127.0.0.1";
 /** As a real node's `client_timeout`. */
 const ORACLE_TIMEOUT_MS = 2_000;
 
-/** Runs the chosen parts until the context's signal fires. Throws the first fault of a part. */
+/** Runs the chosen parts until the context's signal fires. Throws the first error of a part. */
 export async function runLocalnet(
   options: LocalnetDaemonOptions,
   context: DaemonContext,
@@ -61,7 +60,7 @@ export async function runLocalnet(
   const parts: readonly Service[] = [sidecar, localnet].filter((one) => one !== undefined);
   const services = [...parts, createAnnouncement(options, { localnet, sidecar }, onReady)];
   const [first] = await supervise(services, context.signal, context.logger);
-  if (first !== undefined) throw first.fault;
+  if (first !== undefined) throw first.error;
 }
 
 /** Tells once that everything is up; what does not come up says so itself. */
@@ -78,9 +77,9 @@ function createAnnouncement(
       if (running !== undefined) {
         const chains = running[0]?.chains ?? {};
         if (chains.remote !== undefined) makeProvable(chains.remote);
-        onReady({ chains, faces: facesOf(options) });
+        onReady({ chains, faces: endpointsOf(options) });
       }
-      await aborted(signal);
+      await untilAborted(signal);
     },
   };
 }
@@ -152,7 +151,7 @@ function controlFace(
 }
 
 /** REST for both chains; gRPC for the local one. */
-function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly FaceFactory[] {
+function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly ServerFactory[] {
   const isLocal = chain.part === "local";
   const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;
   const service = {
@@ -160,24 +159,24 @@ function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): 
     consensusPrefix: `${chain.bech32Prefix}valcons`,
     rpcAddress: () => rpcAddress,
   };
-  const rest = createRestFace(
+  const rest = createRestServer(
     { ...faceAt(isLocal ? ports.localRest : ports.remoteRest), ...service },
     context,
   );
-  return isLocal ? [rest, createGrpcFace({ ...faceAt(ports.localGrpc), ...service }, context)] : [rest];
+  return isLocal ? [rest, createGrpcEndpoint({ ...faceAt(ports.localGrpc), ...service }, context)] : [rest];
 }
 
-function faceAt(port: number): FaceAddress {
+function faceAt(port: number): ServerAddress {
   return { host: HOST, port, portOption: "--port-offset" };
 }
 
-function facesOf({ parts, ports, controlToken }: LocalnetDaemonOptions): readonly DaemonFace[] {
-  const face = (name: string, port: number, path = ""): DaemonFace => ({
+function endpointsOf({ parts, ports, controlToken }: LocalnetDaemonOptions): readonly DaemonEndpoint[] {
+  const face = (name: string, port: number, path = ""): DaemonEndpoint => ({
     name,
     url: `http://${HOST}:${port}${path}`,
   });
   const control = controlToken === undefined ? [] : [face("localnet control", ports.control)];
-  const byPart: Readonly<Record<LocalnetPart, readonly DaemonFace[]>> = {
+  const byPart: Readonly<Record<LocalnetPart, readonly DaemonEndpoint[]>> = {
     remote: [face("remote-1 RPC, WebSocket", ports.remoteRpc), face("remote-1 REST", ports.remoteRest)],
     local: [
       face("local-1 RPC, WebSocket", ports.localRpc),

@@ -1,11 +1,11 @@
 import { httpUrl } from "../../src/ops/config-fields.ts";
-import type { DaemonContext, DaemonFace } from "../../src/ops/daemon-context.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/ops/metrics.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 
 /** Hears when the watchdog listens; gets it to ask for its status. */
-export type WatchdogReady = (watchdog: Watchdog, faces: readonly DaemonFace[]) => void;
+export type WatchdogReady = (watchdog: Watchdog, faces: readonly DaemonEndpoint[]) => void;
 
 /** Runs the watchdog until the context's signal fires. Throws `WatchdogError` or a listening error. */
 export async function runOracleWatchdog(

@@ -1,57 +1,39 @@
-import { abortReason } from "./clock.ts";
+import { createWakeSignal } from "./wake-signal.ts";
 
-/** First in, first out, never longer than `capacity`. */
+/** FIFO queue with at most `capacity` items. */
 export interface BoundedQueue<T> {
-  /** Adds an item; false, and the item is dropped and counted, when the queue is full. */
+  /** Adds an item. Returns false when the queue is full; the item is then dropped and counted. */
   readonly offer: (item: T) => boolean;
-  /** Takes the oldest item, waiting for one; rejects with the signal's reason on abort. One waiter at a time. */
+  /** Removes the oldest item; waits for one when the queue is empty. Rejects with the reason when the signal aborts. */
   readonly take: (signal: AbortSignal) => Promise<T>;
   readonly size: () => number;
-  /** Items dropped since the start. */
+  /** Number of items dropped since creation. */
   readonly dropped: () => number;
 }
 
-/** Creates an empty queue of at most `capacity` items (at least 1). */
+/** Creates an empty queue. `capacity` is at least 1. */
 export function createBoundedQueue<T extends object | string | number | bigint>(
   capacity: number,
 ): BoundedQueue<T> {
   const items: T[] = [];
+  const added = createWakeSignal();
   let dropped = 0;
-  let wake: (() => void) | undefined;
   const offer = (item: T): boolean => {
     if (items.length >= capacity) {
       dropped += 1;
       return false;
     }
     items.push(item);
-    wake?.();
+    added.wake();
     return true;
   };
   const take = async (signal: AbortSignal): Promise<T> => {
     for (;;) {
       const [oldest] = items.splice(0, 1);
       if (oldest !== undefined) return oldest;
-      await nextOffer(signal);
+      // Several callers may wait. All wake up; those that find the queue empty again go on waiting.
+      await added.next(signal);
     }
   };
-  const nextOffer = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(abortReason(signal));
-        return;
-      }
-      if (wake !== undefined) {
-        reject(new Error("two waiters on one queue"));
-        return;
-      }
-      const onAbort = (): void => settle(() => reject(abortReason(signal)));
-      const settle = (finish: () => void): void => {
-        wake = undefined;
-        signal.removeEventListener("abort", onAbort);
-        finish();
-      };
-      wake = () => settle(resolve);
-      signal.addEventListener("abort", onAbort, { once: true });
-    });
   return { offer, take, size: () => items.length, dropped: () => dropped };
 }

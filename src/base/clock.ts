@@ -1,14 +1,14 @@
-/** Where the time comes from; tests bring their own. */
-export interface Clock {
+import { abortReason, type Sleeper } from "./abort.ts";
+
+/** Source of time. Tests use a manual clock. */
+export interface Clock extends Sleeper {
   /** Wall-clock time, ms since the Unix epoch. */
   readonly nowMs: () => number;
-  /** Time that never steps back, ms from an arbitrary origin: for durations. */
+  /** Monotonic time, ms from an arbitrary origin. For durations. */
   readonly monotonicMs: () => number;
-  /** Resolves after `delayMs`; rejects with the signal's reason when it is aborted first. */
-  readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** The machine's clock. Its sleep keeps the process alive. */
+/** The system clock. A pending sleep keeps the process alive. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
@@ -29,8 +29,3 @@ export const systemClock: Clock = {
       signal.addEventListener("abort", onAbort, { once: true });
     }),
 };
-
-/** The signal's reason as an Error. */
-export function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error("aborted", { cause: signal.reason });
-}

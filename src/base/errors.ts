@@ -4,7 +4,7 @@ export interface ErrorFacts {
 }
 
 /**
- * An error for a person (message) and a program (facts). Each area declares `class XError extends CodedError<XFault>`
+ * An error for a person (message) and a program (facts). Each area declares `class XError extends CodedError<XErrorFacts>`
  * with a union of `{code, …facts}`. Neither message nor facts hold a secret or a full URL.
  */
 export class CodedError<Facts extends ErrorFacts> extends Error {

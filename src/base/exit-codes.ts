@@ -2,7 +2,7 @@
 export const EXIT = {
   /** asked to stop, or the check is fine */
   ok: 0,
-  /** a fatal fault; for checks: a problem was found */
+  /** a fatal error; for checks: a problem was found */
   fatal: 1,
   /** wrong command line */
   usage: 2,

@@ -1,5 +1,5 @@
 /**
- * Maps all items by `work`, at most `limit` at once, keeping their order. Rejects with the first fault; what runs then
+ * Maps all items by `work`, at most `limit` at once, keeping their order. Rejects with the first error; what runs then
  * goes on, and nothing more is begun.
  */
 export async function mapLimit<T, R>(
@@ -19,9 +19,9 @@ export async function mapLimit<T, R>(
   const runners = Array.from({ length: Math.min(limit, items.length) }, async () => {
     try {
       await run();
-    } catch (fault) {
+    } catch (error) {
       failed = true;
-      throw fault;
+      throw error;
     }
   });
   await Promise.all(runners);

@@ -1,7 +1,7 @@
-/** A value or a fault, where a fault is an ordinary answer rather than an exception. */
+/** A value or an error, where an error is an ordinary answer rather than an exception. */
 export type Result<T, F> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: F };
+  | { readonly ok: false; readonly error: F };
 
 /** A good result. */
 export function good<T>(value: T): { readonly ok: true; readonly value: T } {
@@ -9,6 +9,6 @@ export function good<T>(value: T): { readonly ok: true; readonly value: T } {
 }
 
 /** A bad result. */
-export function bad<F>(fault: F): { readonly ok: false; readonly fault: F } {
-  return { ok: false, fault };
+export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
+  return { ok: false, error };
 }

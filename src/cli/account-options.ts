@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { EXIT } from "../base/exit-codes.ts";
 import { Secret } from "../base/secret.ts";
-import { createSigner, type Signer } from "../client/signer.ts";
+import { createSigner, type Signer } from "../client/tx/signer.ts";
 import { localnetAccounts } from "../node/localnet/accounts.ts";
 import { secretField } from "../ops/config-fields.ts";
 import { CliError } from "./cli-error.ts";

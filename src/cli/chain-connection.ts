@@ -4,8 +4,8 @@ import { systemClock } from "../base/clock.ts";
 import { CodedError } from "../base/errors.ts";
 import { EXIT } from "../base/exit-codes.ts";
 import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
-import { classifyClientFault, ClientError } from "../client/errors.ts";
-import { silentObserver } from "../client/rpc-caller.ts";
+import { classifyClientError, ClientError } from "../client/errors.ts";
+import { silentObserver } from "../client/rpc/rpc-caller.ts";
 import { CANONICAL_CHAIN_NAME, parseChainName } from "../proto/type-urls.ts";
 import type { CliContext } from "./cli-context.ts";
 import { CliError } from "./cli-error.ts";
@@ -54,19 +54,19 @@ export async function withChain<T>(
   );
   try {
     return await work(client);
-  } catch (fault) {
-    throw toCliFault(fault);
+  } catch (error) {
+    throw toCliError(error);
   } finally {
     client.close();
   }
 }
 
 /** What passes by itself is worth another try; an endpoint that does not answer may be the wrong one. */
-function toCliFault(fault: unknown): unknown {
-  if (!(fault instanceof ClientError) || classifyClientFault(fault) !== "retry") return fault;
+function toCliError(error: unknown): unknown {
+  if (!(error instanceof ClientError) || classifyClientError(error) !== "retry") return error;
   const hint =
-    fault.facts.code === "unreachable" ? "; start the chain, or choose one with --node or --port-offset" : "";
-  return new CliError(EXIT.tryAgain, `${fault.message}${hint}`, { cause: fault.cause });
+    error.facts.code === "unreachable" ? "; start the chain, or choose one with --node or --port-offset" : "";
+  return new CliError(EXIT.tryAgain, `${error.message}${hint}`, { cause: error.cause });
 }
 
 /** A real node's command line writes `tcp://` for plain HTTP. */
@@ -79,8 +79,8 @@ function parseNodeUrl(text: string): string {
 function parseName(text: string): string {
   try {
     return parseChainName(text);
-  } catch (fault) {
-    if (fault instanceof CodedError) throw new InvalidArgumentError(fault.message);
-    throw fault;
+  } catch (error) {
+    if (error instanceof CodedError) throw new InvalidArgumentError(error.message);
+    throw error;
   }
 }

@@ -5,7 +5,7 @@ import { ConfigError } from "../ops/config-error.ts";
 import { StopRequest } from "../ops/shutdown.ts";
 import { CliError } from "./cli-error.ts";
 
-/** Codes of faults that come from what was configured: starting again would not help. */
+/** Codes of errors that come from what was configured: starting again would not help. */
 const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-config",
   "wrong-chain",
@@ -17,22 +17,22 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-genesis",
 ]);
 
-/** What a command's fault means for the process: its exit code, and the words for stderr (none when all was said). */
-export function toExit(fault: unknown): {
+/** What a command's error means for the process: its exit code, and the words for stderr (none when all was said). */
+export function toExit(error: unknown): {
   readonly exitCode: ExitCode;
   readonly message: string | undefined;
 } {
-  if (fault instanceof StopRequest) return { exitCode: EXIT.ok, message: undefined };
-  if (fault instanceof CliError) return { exitCode: fault.facts.exitCode, message: errorText(fault) };
-  if (fault instanceof CommanderError) {
+  if (error instanceof StopRequest) return { exitCode: EXIT.ok, message: undefined };
+  if (error instanceof CliError) return { exitCode: error.facts.exitCode, message: errorText(error) };
+  if (error instanceof CommanderError) {
     // Commander has printed help, version or the mistake already.
-    return { exitCode: fault.exitCode === 0 ? EXIT.ok : EXIT.usage, message: undefined };
+    return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: undefined };
   }
-  if (fault instanceof ConfigError) return { exitCode: EXIT.badConfig, message: fault.message };
-  if (fault instanceof CodedError && isBadConfig(fault.facts)) {
-    return { exitCode: EXIT.badConfig, message: fault.message };
+  if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message: error.message };
+  if (error instanceof CodedError && isBadConfig(error.facts)) {
+    return { exitCode: EXIT.badConfig, message: error.message };
   }
-  return { exitCode: EXIT.fatal, message: errorText(fault) };
+  return { exitCode: EXIT.fatal, message: errorText(error) };
 }
 
 function isBadConfig(facts: unknown): boolean {

@@ -11,7 +11,7 @@ const shutdown = createShutdown({
   exit: (code) => process.exit(code),
   monotonicMs: systemClock.monotonicMs,
 });
-// A reader that closes the pipe early (`| head`) is not a fault.
+// A reader that closes the pipe early (`| head`) is not an error.
 process.stdout.on("error", () => process.exit(EXIT.ok));
 
 const program = createProgram({
@@ -23,8 +23,8 @@ const program = createProgram({
 
 try {
   await program.parseAsync(process.argv);
-} catch (fault) {
-  const { exitCode, message } = toExit(fault);
+} catch (error) {
+  const { exitCode, message } = toExit(error);
   if (message !== undefined) process.stderr.write(`relaywatch: ${message}\n`);
   process.exitCode = exitCode;
 } finally {

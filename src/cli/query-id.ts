@@ -9,8 +9,8 @@ export function queryIdArgument(): Argument {
 function parseQueryId(text: string): bigint {
   try {
     return parseUint64(text);
-  } catch (fault) {
-    if (!(fault instanceof InvalidArgumentError)) throw fault;
-    throw new InvalidArgumentError(`failed to parse query id: ${fault.message}`);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new InvalidArgumentError(`failed to parse query id: ${error.message}`);
   }
 }

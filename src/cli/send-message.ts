@@ -5,8 +5,8 @@ import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../base/decimal.
 import { EXIT } from "../base/exit-codes.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
-import { createTxSender } from "../client/create-tx-sender.ts";
-import type { SendOutcome, SimulationOutcome, TxSender, WireMessage } from "../client/tx-sender.ts";
+import { createTxSender } from "../client/tx/create-tx-sender.ts";
+import type { SendOutcome, SimulationOutcome, TxSender, WireMessage } from "../client/tx/tx-sender.ts";
 import {
   addAccountOptions,
   type AccountOptions,

@@ -45,9 +45,9 @@ function heightText(node: UpParts["chains"]["local"]): string {
 function relayerText(parts: UpParts, paint: Paint): string {
   const status = parts.relayer?.status();
   if (status === undefined) return "relayer starting";
-  const held = status.queries.filter(({ fault }) => fault !== undefined).length;
-  const fault = status.connections.find((connection) => connection.fault !== undefined)?.fault;
-  const trouble = fault === undefined ? "" : `, ${paint.red(fault)}`;
+  const held = status.queries.filter(({ error }) => error !== undefined).length;
+  const error = status.connections.find((connection) => connection.error !== undefined)?.error;
+  const trouble = error === undefined ? "" : `, ${paint.red(error)}`;
   return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${held} held back${trouble}`;
 }
 
@@ -66,8 +66,8 @@ function resultCount(parts: UpParts): number {
 function relayerTrouble(parts: UpParts): string {
   const status = parts.relayer?.status();
   const reasons = [
-    ...(status?.connections.flatMap(({ fault }) => fault ?? []) ?? []),
-    ...(status?.queries.flatMap(({ fault }) => fault?.reason ?? []) ?? []),
+    ...(status?.connections.flatMap(({ error }) => error ?? []) ?? []),
+    ...(status?.queries.flatMap(({ error }) => error?.reason ?? []) ?? []),
   ];
   return reasons.length === 0 ? "" : ` (${reasons.slice(0, 3).join("; ")})`;
 }

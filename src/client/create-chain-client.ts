@@ -3,18 +3,18 @@ import type { BackoffOptions } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Header } from "../comet/block-types.ts";
-import { createBatchingRpcClient } from "./batching-rpc-client.ts";
+import { createBatchingRpcClient } from "./rpc/batching-rpc-client.ts";
 import type { ChainClient } from "./chain-client.ts";
-import { createCosmjsRpcClient } from "./cosmjs-rpc-client.ts";
-import { type Endpoint, parseEndpoint } from "./endpoint.ts";
-import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
+import { createCosmjsRpcClient } from "./rpc/cosmjs-rpc-client.ts";
+import { type Endpoint, parseEndpoint } from "./endpoints/endpoint.ts";
+import { createEndpointPool, type EndpointPool } from "./endpoints/endpoint-pool.ts";
 import { ClientError } from "./errors.ts";
-import { createHttpTransport } from "./http-transport.ts";
-import { decodeHeader, readLightBlock } from "./light-block.ts";
-import { decodeStatus } from "./node-status.ts";
-import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
-import type { RpcObserver } from "./rpc-caller.ts";
-import { decodeGrpcAnswer, decodeStoreAnswer, grpcQueryParams, storeReadParams } from "./store-read.ts";
+import { createHttpTransport } from "./rpc/http-transport.ts";
+import { decodeHeader, readLightBlock } from "./read/light-block.ts";
+import { decodeStatus } from "./read/node-status.ts";
+import { createPooledEndpoint, type PooledEndpoint } from "./endpoints/pooled-endpoint.ts";
+import type { RpcObserver } from "./rpc/rpc-caller.ts";
+import { decodeGrpcAnswer, decodeStoreAnswer, grpcQueryParams, storeReadParams } from "./read/store-read.ts";
 
 /** How a chain is reached. */
 export interface ChainClientOptions {

@@ -1,8 +1,8 @@
-import { isAbort } from "../base/service.ts";
+import { isAbort } from "../base/abort.ts";
 import { CodedError } from "../base/errors.ts";
 
 /** What may go wrong between us and a chain. `endpoint` is the endpoint's name, never its URL. */
-export type ClientFault =
+export type ClientErrorFacts =
   /** no connection, or it broke before the answer was whole */
   | { readonly code: "unreachable"; readonly endpoint: string; readonly reason: string }
   | { readonly code: "timeout"; readonly endpoint: string; readonly method: string; readonly afterMs: number }
@@ -47,20 +47,20 @@ export type ClientFault =
   | { readonly code: "bad-endpoint"; readonly endpoint: string }
   | { readonly code: "closed" };
 
-/** Every fault of the client area. */
-export class ClientError extends CodedError<ClientFault> {}
+/** Every error of the client area. */
+export class ClientError extends CodedError<ClientErrorFacts> {}
 
-/** What a caller should do about a fault. */
-export type FaultClass = "retry" | "skip" | "fatal" | "aborted";
+/** What a caller should do about an error. */
+export type ErrorClass = "retry" | "skip" | "fatal" | "aborted";
 
 /**
- * Maps anything thrown by the client to what to do: `retry` may go away by itself, `skip` is the fault of this one
+ * Maps anything thrown by the client to what to do: `retry` may go away by itself, `skip` is the error of this one
  * request, `fatal` needs a person, `aborted` is our own stop.
  */
-export function classifyClientFault(fault: unknown, signal?: AbortSignal): FaultClass {
-  if (signal !== undefined && isAbort(fault, signal)) return "aborted";
-  if (!(fault instanceof ClientError)) return "fatal";
-  switch (fault.facts.code) {
+export function classifyClientError(error: unknown, signal?: AbortSignal): ErrorClass {
+  if (signal !== undefined && isAbort(error, signal)) return "aborted";
+  if (!(error instanceof ClientError)) return "fatal";
+  switch (error.facts.code) {
     case "unreachable":
     case "timeout":
     case "bad-answer":
@@ -69,9 +69,9 @@ export function classifyClientFault(fault: unknown, signal?: AbortSignal): Fault
     case "gas-price-above-cap":
       return "retry";
     case "http-status":
-      return isTransientStatus(fault.facts.status) ? "retry" : "fatal";
+      return isTransientStatus(error.facts.status) ? "retry" : "fatal";
     case "rpc":
-      return classifyRpc(fault.facts.rpcCode, fault.facts.data);
+      return classifyRpc(error.facts.rpcCode, error.facts.data);
     case "abci":
     case "too-large":
       return "skip";
@@ -89,13 +89,13 @@ const INVALID_PARAMS = -32602;
 /** JSON-RPC: the node does not know the method. */
 const METHOD_NOT_FOUND = -32601;
 
-/** Whether this fault says something about the endpoint rather than about the question, so that another may answer. */
-export function isEndpointFault(fault: unknown): boolean {
-  if (!(fault instanceof ClientError)) return false;
-  return ENDPOINT_FAULTS.has(fault.facts.code);
+/** Whether this error says something about the endpoint rather than about the question, so that another may answer. */
+export function isEndpointError(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false;
+  return ENDPOINT_ERRORS.has(error.facts.code);
 }
 
-const ENDPOINT_FAULTS: ReadonlySet<ClientFault["code"]> = new Set([
+const ENDPOINT_ERRORS: ReadonlySet<ClientErrorFacts["code"]> = new Set([
   "unreachable",
   "timeout",
   "http-status",
@@ -104,7 +104,7 @@ const ENDPOINT_FAULTS: ReadonlySet<ClientFault["code"]> = new Set([
 ] as const);
 
 /** A node that keeps no transaction index cannot confirm anything: a setting, not a moment. */
-function classifyRpc(rpcCode: number, data: string): FaultClass {
+function classifyRpc(rpcCode: number, data: string): ErrorClass {
   if (data.includes("indexing is disabled")) return "fatal";
   return rpcCode === INVALID_PARAMS || rpcCode === METHOD_NOT_FOUND ? "skip" : "retry";
 }

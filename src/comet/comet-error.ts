@@ -1,7 +1,7 @@
 import { CodedError } from "../base/errors.ts";
 
 /** What was wrong with a header, commit or validator set. The message is CometBFT's own text. */
-export type CometFault =
+export type CometErrorFacts =
   | { readonly code: "malformed"; readonly what: string }
   | { readonly code: "old-header-expired" }
   | { readonly code: "invalid-header" }
@@ -11,7 +11,7 @@ export type CometFault =
   | { readonly code: "wrong-signature"; readonly index: number };
 
 /** A block, commit or validator set that does not hold. */
-export class CometError extends CodedError<CometFault> {}
+export class CometError extends CodedError<CometErrorFacts> {}
 
 /** A {@link CometError} for bytes or JSON that are not what they should be. */
 export function malformed(what: string, message: string): CometError {
@@ -22,8 +22,8 @@ export function malformed(what: string, message: string): CometError {
 export function inContext<T>(words: string, check: () => T): T {
   try {
     return check();
-  } catch (fault) {
-    if (fault instanceof CometError) throw new CometError(fault.facts, `${words}: ${fault.message}`);
-    throw fault;
+  } catch (error) {
+    if (error instanceof CometError) throw new CometError(error.facts, `${words}: ${error.message}`);
+    throw error;
   }
 }

@@ -111,9 +111,9 @@ function verifyTrustLevel(
   const of = { chainId: trusted.header.chainId, commit: untrusted.commit };
   try {
     verifyCommitLightTrusting(trusted.validators, of, level, memo);
-  } catch (fault) {
-    if (!(fault instanceof CometError) || fault.facts.code !== "not-enough-power") throw fault;
-    throw new CometError({ code: "untrusted-validators" }, `cant trust new val set: ${fault.message}`);
+  } catch (error) {
+    if (!(error instanceof CometError) || error.facts.code !== "not-enough-power") throw error;
+    throw new CometError({ code: "untrusted-validators" }, `cant trust new val set: ${error.message}`);
   }
 }
 

@@ -153,8 +153,8 @@ function decoded<T>(value: unknown, what: string, decode: (text: string) => T): 
   const encoded = text(value, what);
   try {
     return decode(encoded);
-  } catch (fault) {
-    throw wrong(what, fault instanceof Error ? fault.message : "another encoding");
+  } catch (error) {
+    throw wrong(what, error instanceof Error ? error.message : "another encoding");
   }
 }
 

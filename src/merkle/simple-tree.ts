@@ -18,7 +18,7 @@ export interface SimpleProof {
 }
 
 /** Why a simple proof does not hold; the text is CometBFT's. */
-export interface SimpleProofFault {
+export interface SimpleProofFailure {
   readonly code: "malformed-proof" | "wrong-leaf" | "wrong-shape" | "wrong-root";
   readonly text: string;
 }
@@ -61,12 +61,12 @@ export function verifySimpleProof(
   root: Uint8Array,
   leaf: Uint8Array,
   proof: SimpleProof,
-): Result<void, SimpleProofFault> {
+): Result<void, SimpleProofFailure> {
   const shape = checkSimpleProof(proof);
   if (!shape.ok) return shape;
   const leafHash = simpleLeafHash(leaf);
   if (!equalBytes(proof.leafHash, leafHash)) {
-    return fault(
+    return error(
       "wrong-leaf",
       `invalid leaf hash: wanted ${upperHex(leafHash)} got ${upperHex(proof.leafHash)}`,
     );
@@ -74,27 +74,27 @@ export function verifySimpleProof(
   const computed = rootFromAunts(proof);
   if (!computed.ok) return computed;
   if (!equalBytes(computed.value, root)) {
-    return fault("wrong-root", `invalid root hash: wanted ${upperHex(root)} got ${upperHex(computed.value)}`);
+    return error("wrong-root", `invalid root hash: wanted ${upperHex(root)} got ${upperHex(computed.value)}`);
   }
   return good(undefined);
 }
 
 /** The checks of CometBFT's `Proof.ValidateBasic`: nothing negative, hashes of 32 bytes, at most 100 aunts. */
-export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFault> {
-  if (proof.total < 0n) return fault("malformed-proof", "negative Total");
-  if (proof.index < 0n) return fault("malformed-proof", "negative Index");
+export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFailure> {
+  if (proof.total < 0n) return error("malformed-proof", "negative Total");
+  if (proof.index < 0n) return error("malformed-proof", "negative Index");
   if (proof.leafHash.length !== HASH_BYTES) {
-    return fault(
+    return error(
       "malformed-proof",
       `expected LeafHash size to be ${HASH_BYTES}, got ${proof.leafHash.length}`,
     );
   }
   if (proof.aunts.length > MAX_AUNTS) {
-    return fault("malformed-proof", `expected no more than ${MAX_AUNTS} aunts, got ${proof.aunts.length}`);
+    return error("malformed-proof", `expected no more than ${MAX_AUNTS} aunts, got ${proof.aunts.length}`);
   }
   for (const [index, aunt] of proof.aunts.entries()) {
     if (aunt.length !== HASH_BYTES) {
-      return fault("malformed-proof", `expected Aunts#${index} size to be ${HASH_BYTES}, got ${aunt.length}`);
+      return error("malformed-proof", `expected Aunts#${index} size to be ${HASH_BYTES}, got ${aunt.length}`);
     }
   }
   return good(undefined);
@@ -118,15 +118,15 @@ export function simplePath(index: bigint, total: bigint): readonly boolean[] {
   return path.toReversed();
 }
 
-function rootFromAunts(proof: SimpleProof): Result<Uint8Array, SimpleProofFault> {
+function rootFromAunts(proof: SimpleProof): Result<Uint8Array, SimpleProofFailure> {
   const { index, total, aunts } = proof;
   if (index >= total) {
-    return fault("wrong-shape", `compute root hash: invalid index ${index} and/or total ${total}`);
+    return error("wrong-shape", `compute root hash: invalid index ${index} and/or total ${total}`);
   }
   const path = simplePath(index, total);
-  if (aunts.length > path.length) return fault("wrong-shape", "compute root hash: unexpected inner hashes");
+  if (aunts.length > path.length) return error("wrong-shape", "compute root hash: unexpected inner hashes");
   if (aunts.length < path.length) {
-    return fault("wrong-shape", "compute root hash: expected at least one inner hash");
+    return error("wrong-shape", "compute root hash: expected at least one inner hash");
   }
   let hash = proof.leafHash;
   for (const [step, aunt] of aunts.entries()) {
@@ -160,10 +160,10 @@ function splitPoint(total: bigint): bigint {
   return 1n << BigInt((total - 1n).toString(2).length - 1);
 }
 
-function fault(
-  code: SimpleProofFault["code"],
+function error(
+  code: SimpleProofFailure["code"],
   text: string,
-): { readonly ok: false; readonly fault: SimpleProofFault } {
+): { readonly ok: false; readonly error: SimpleProofFailure } {
   return bad({ code, text });
 }
 

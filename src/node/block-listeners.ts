@@ -24,8 +24,8 @@ export function createBlockListeners(logger: Logger): BlockListeners {
       for (const listener of listeners) {
         try {
           listener(block, results);
-        } catch (fault) {
-          logger.error("block listener failed", { height: block.header.height, fault: errorText(fault) });
+        } catch (error) {
+          logger.error("block listener failed", { height: block.header.height, error: errorText(error) });
         }
       }
     },

@@ -1,7 +1,8 @@
+import { isAbort } from "../base/abort.ts";
 import { setImmediate } from "node:timers/promises";
 import { equalBytes } from "../base/bytes.ts";
 import { encodeBech32 } from "../base/bech32.ts";
-import { isAbort, type Service } from "../base/service.ts";
+import { type Service } from "../base/service.ts";
 import { createDeferred } from "../ops/deferred.ts";
 import { createBlockListeners } from "./block-listeners.ts";
 import { createEngine, type Engine, type ProducedBlock } from "./consensus/engine.ts";
@@ -12,14 +13,14 @@ import { createValidators, type Validators } from "./consensus/validators.ts";
 import { createView } from "./create-view.ts";
 import { NodeError } from "./errors.ts";
 import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./genesis-doc.ts";
-import { createMetricsFace } from "./metrics/metrics-face.ts";
+import { createMetricsServer } from "./metrics/metrics-server.ts";
 import { createNodeMetrics, type NodeMetrics } from "./metrics/node-metrics.ts";
 import { createNodeControl, type NodeControl } from "./node-control.ts";
 import type { NodeDeps, NodeOptions } from "./node-options.ts";
-import type { FaceServer, NodeView } from "./node-view.ts";
+import type { NodeServer, NodeView } from "./node-view.ts";
 import { createOracleClient } from "./oracle/oracle-client.ts";
 import { createOracleMetrics } from "./oracle/oracle-metrics.ts";
-import { createRpcFace } from "./rpc/rpc-face.ts";
+import { createRpcServer } from "./rpc/rpc-server.ts";
 import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
 
 /** A node that is up: all faces listen. */
@@ -55,9 +56,9 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
       } finally {
         store.close();
       }
-    } catch (fault) {
-      ready.reject(fault);
-      if (!isAbort(fault, signal)) throw fault;
+    } catch (error) {
+      ready.reject(error);
+      if (!isAbort(error, signal)) throw error;
     }
   };
   const runOn = async (store: BlockStore, signal: AbortSignal): Promise<void> => {
@@ -65,7 +66,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     const parts = assemble(options, deps, store, genesis);
     const ports = new Map<string, number>();
     const rpcPort = (): number => ports.get("rpc") ?? options.rpc.port;
-    const faces = createFaces(options, deps, { ...parts, rpcPort }, signal);
+    const faces = createListeners(options, deps, { ...parts, rpcPort }, signal);
     try {
       for (const face of faces) ports.set(face.name, await face.listen());
       ready.resolve({ view: parts.view, control: createNodeControl(parts), genesis, ports });
@@ -165,12 +166,12 @@ function createVote(
   return async (signal) => counts.observe(await client.vote(signal));
 }
 
-function createFaces(
+function createListeners(
   options: NodeOptions,
   deps: NodeDeps,
   parts: Parts & { readonly rpcPort: () => number },
   signal: AbortSignal,
-): readonly FaceServer[] {
+): readonly NodeServer[] {
   const { view, genesis, engine, metrics } = parts;
   const roundState = () => {
     const { height, validators, lastCommit } = engine.state();
@@ -188,10 +189,10 @@ function createFaces(
     commitTimeoutMs: options.commitTimeoutMs ?? DEFAULT_COMMIT_TIMEOUT_MS,
     rpcAddress: () => `tcp://${options.rpc.host}:${parts.rpcPort()}`,
   };
-  const rpc = createRpcFace(options, { ...deps, context, signal });
+  const rpc = createRpcServer(options, { ...deps, context, signal });
   const metricsFace =
     options.metrics === undefined
       ? []
-      : [createMetricsFace(options.metrics, { registry: metrics.registry, logger: deps.logger })];
+      : [createMetricsServer(options.metrics, { registry: metrics.registry, logger: deps.logger })];
   return [rpc, ...metricsFace, ...(deps.faces ?? []).map((create) => create(view))];
 }

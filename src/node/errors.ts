@@ -1,19 +1,19 @@
 import { CodedError } from "../base/errors.ts";
 
 /** Why a transaction did not enter the mempool at all. */
-export type MempoolFault =
+export type MempoolErrorFacts =
   | { readonly code: "tx-in-cache" }
   | { readonly code: "mempool-full"; readonly txs: number; readonly bytes: number }
   | { readonly code: "tx-too-large"; readonly bytes: number; readonly maxBytes: number };
 
 /** A transaction that the mempool refuses before CheckTx; texts as CometBFT's. */
-export class MempoolError extends CodedError<MempoolFault> {}
+export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
 /** A page beyond what a search found. */
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
 /** Why a node does not start or stops. */
-export type NodeFault =
+export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
   | { readonly code: "no-state"; readonly home: string }
@@ -23,5 +23,5 @@ export type NodeFault =
   | { readonly code: "no-quorum"; readonly height: bigint }
   | { readonly code: "bad-validator-update"; readonly reason: string };
 
-/** A fault of the node itself. */
-export class NodeError extends CodedError<NodeFault> {}
+/** An error of the node itself. */
+export class NodeError extends CodedError<NodeErrorFacts> {}

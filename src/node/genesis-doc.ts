@@ -44,8 +44,8 @@ export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   let document: unknown;
   try {
     document = JSON.parse(fromUtf8(bytes));
-  } catch (fault) {
-    throw badGenesis("", "not JSON", fault);
+  } catch (error) {
+    throw badGenesis("", "not JSON", error);
   }
   return parseGenesis(document);
 }
@@ -91,8 +91,8 @@ function positive(value: unknown): bigint {
 function read<T>(path: string, parse: () => T): T {
   try {
     return parse();
-  } catch (fault) {
-    throw badGenesis(path, fault instanceof Error ? fault.message : "unreadable", fault);
+  } catch (error) {
+    throw badGenesis(path, error instanceof Error ? error.message : "unreadable", error);
   }
 }
 

@@ -4,13 +4,13 @@ import type { Application } from "../chain/abci.ts";
 import type { StateStorage } from "../chain/store/state-storage.ts";
 import type { MempoolOptions } from "./consensus/mempool.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";
-import type { FaceFactory } from "./node-view.ts";
+import type { ServerFactory } from "./node-view.ts";
 import type { OracleOptions } from "./oracle/oracle-client.ts";
 import type { SubscriptionLimits } from "./rpc/subscriptions.ts";
 import type { WebSocketOptions } from "./rpc/websocket-rpc.ts";
 
 /** Where a face listens and which option moves it. */
-export interface FaceAddress {
+export interface ServerAddress {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
@@ -30,8 +30,8 @@ export interface NodeOptions {
   readonly validatorSeeds: readonly Uint8Array[];
   /** Human-readable part of consensus addresses, for metrics: "neutronvalcons". */
   readonly consensusPrefix: string;
-  readonly rpc: FaceAddress;
-  readonly metrics?: FaceAddress;
+  readonly rpc: ServerAddress;
+  readonly metrics?: ServerAddress;
   readonly oracle?: OracleOptions;
   readonly mempool?: MempoolOptions;
   readonly subscriptions?: SubscriptionLimits;
@@ -51,5 +51,5 @@ export interface NodeDeps {
    */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
   /** Further faces: REST, gRPC. */
-  readonly faces?: readonly FaceFactory[];
+  readonly faces?: readonly ServerFactory[];
 }

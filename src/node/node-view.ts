@@ -103,7 +103,7 @@ export interface NodeView {
 }
 
 /** A server that shows a node to the world. */
-export interface FaceServer {
+export interface NodeServer {
   readonly name: string;
   /** Opens the port and resolves with the bound one. Rejects with `PortInUseError` or `ListenError`. */
   readonly listen: () => Promise<number>;
@@ -112,4 +112,4 @@ export interface FaceServer {
 }
 
 /** Makes a server of a node's view: how REST and gRPC faces are attached to a node. */
-export type FaceFactory = (view: NodeView) => FaceServer;
+export type ServerFactory = (view: NodeView) => NodeServer;

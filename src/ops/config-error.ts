@@ -1,7 +1,7 @@
 import { CodedError } from "../base/errors.ts";
 
 /** One thing that is wrong in a configuration file. `line` and `column` count from 1. */
-export interface ConfigFault {
+export interface ConfigIssue {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -11,18 +11,18 @@ export interface ConfigFault {
   readonly text: string;
 }
 
-/** A configuration that cannot be used; the message lists every fault, one a line. */
+/** A configuration that cannot be used; the message lists every error, one a line. */
 export class ConfigError extends CodedError<{
   readonly code: "bad-config";
-  readonly faults: readonly ConfigFault[];
+  readonly errors: readonly ConfigIssue[];
 }> {
-  constructor(faults: readonly ConfigFault[], options?: { readonly cause?: unknown }) {
-    super({ code: "bad-config", faults }, faults.map(formatConfigFault).join("\n"), options);
+  constructor(errors: readonly ConfigIssue[], options?: { readonly cause?: unknown }) {
+    super({ code: "bad-config", errors }, errors.map(formatConfigIssue).join("\n"), options);
   }
 }
 
 /** `file:line:column: path: what is wrong (what was expected)`. */
-export function formatConfigFault(fault: ConfigFault): string {
-  const place = `${fault.file}:${fault.line}:${fault.column}`;
-  return fault.path === "" ? `${place}: ${fault.text}` : `${place}: ${fault.path}: ${fault.text}`;
+export function formatConfigIssue(error: ConfigIssue): string {
+  const place = `${error.file}:${error.line}:${error.column}`;
+  return error.path === "" ? `${place}: ${error.text}` : `${place}: ${error.path}: ${error.text}`;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
 import { errorText } from "../base/errors.ts";
-import { faultText, receivedText } from "./config-issue.ts";
+import { issueText, receivedText } from "./config-issue.ts";
 import { parseDurationMs } from "./duration.ts";
 import { Secret } from "../base/secret.ts";
 
@@ -18,7 +18,7 @@ export function durationField(atLeastMs = 1) {
     const ms = parseDurationMs(text);
     if (ms !== undefined && ms >= atLeastMs) return ms;
     context.addIssue(
-      faultText("is not a usable duration", `a duration such as "30s", at least ${atLeastMs}ms`),
+      issueText("is not a usable duration", `a duration such as "30s", at least ${atLeastMs}ms`),
     );
     return z.NEVER;
   });
@@ -28,7 +28,7 @@ export function durationField(atLeastMs = 1) {
 export function amountField() {
   return textField("a whole number in quotes").transform((text, context) => {
     if (/^\d{1,78}$/.test(text)) return BigInt(text);
-    context.addIssue(faultText("is not a whole number", "digits in quotes"));
+    context.addIssue(issueText("is not a whole number", "digits in quotes"));
     return z.NEVER;
   });
 }
@@ -38,7 +38,7 @@ export function listenField() {
   return textField('an address such as "127.0.0.1:9998"').transform((text, context): ListenAddress => {
     const address = parseListenAddress(text);
     if (address !== undefined) return address;
-    context.addIssue(faultText("is not an address to listen on", '"host:port", such as "127.0.0.1:9998"'));
+    context.addIssue(issueText("is not an address to listen on", '"host:port", such as "127.0.0.1:9998"'));
     return z.NEVER;
   });
 }
@@ -58,7 +58,7 @@ export function httpUrlField() {
   return textField("a URL such as http://127.0.0.1:26660/metrics").transform((text, context) => {
     if (isPlainHttpUrl(text)) return new URL(text).href;
     context.addIssue(
-      faultText("is not a usable URL", "http:// or https://, without user name, password or fragment"),
+      issueText("is not a usable URL", "http:// or https://, without user name, password or fragment"),
     );
     return z.NEVER;
   });
@@ -90,7 +90,7 @@ export function secretField(source: SecretSource = processSecretSource) {
     {
       error: (issue) =>
         issue.code === "invalid_type"
-          ? faultText(
+          ? issueText(
               receivedText(issue.input),
               "a reference, {file: path} or {env: NAME}, not the secret itself",
             )
@@ -112,20 +112,20 @@ function readSecret(
 ): Secret | string {
   const { file, env } = given;
   if ((file === undefined) === (env === undefined))
-    return faultText("names no single place for the secret", "either file or env");
+    return issueText("names no single place for the secret", "either file or env");
   try {
     const text = (file === undefined ? source.environment(env ?? "") : source.file(file))?.trim();
     if (text !== undefined && text !== "") return new Secret(text);
     return file === undefined
-      ? faultText(`environment variable ${env} is not set`, "the secret in it")
-      : faultText(`file ${file} is empty`, "the secret in it");
+      ? issueText(`environment variable ${env} is not set`, "the secret in it")
+      : issueText(`file ${file} is empty`, "the secret in it");
   } catch (cause) {
-    return faultText(`cannot be read: ${errorText(cause)}`, "a readable file with the secret in it");
+    return issueText(`cannot be read: ${errorText(cause)}`, "a readable file with the secret in it");
   }
 }
 
 function textField(expected: string) {
-  return z.string({ error: (issue) => faultText(receivedText(issue.input), expected) });
+  return z.string({ error: (issue) => issueText(receivedText(issue.input), expected) });
 }
 
 /** The URL at which an address is reached from this machine. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
-/** A fault of one field in the house's wording: "is a number (expected a quoted whole number)". */
-export function faultText(what: string, expected: string): string {
+/** An error of one field in the house's wording: "is a number (expected a quoted whole number)". */
+export function issueText(what: string, expected: string): string {
   return `${what} (expected ${expected})`;
 }
 
@@ -9,24 +9,24 @@ export function faultText(what: string, expected: string): string {
 export function wordIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return faultText(receivedText(issue.input), article(String(issue["expected"])));
+      return issueText(receivedText(issue.input), article(String(issue["expected"])));
     case "unrecognized_keys":
-      return faultText("unknown key", "one of the documented keys");
+      return issueText("unknown key", "one of the documented keys");
     case "too_small":
-      return faultText("is too small", `${limitText(issue, "minimum")} or more`);
+      return issueText("is too small", `${limitText(issue, "minimum")} or more`);
     case "too_big":
-      return faultText("is too large", `${limitText(issue, "maximum")} or less`);
+      return issueText("is too large", `${limitText(issue, "maximum")} or less`);
     case "invalid_value":
-      return faultText("is not one of the allowed values", listText(issue["values"]));
+      return issueText("is not one of the allowed values", listText(issue["values"]));
     case "invalid_format":
-      return faultText("has the wrong form", `text of the form ${issue["pattern"] ?? issue["format"]}`);
+      return issueText("has the wrong form", `text of the form ${issue["pattern"] ?? issue["format"]}`);
     case "custom":
     case "invalid_element":
     case "invalid_key":
     case "invalid_union":
     case "not_multiple_of":
     default:
-      return faultText("is not valid", "a value as documented");
+      return issueText("is not valid", "a value as documented");
   }
 }
 

@@ -2,13 +2,13 @@ import { readFileSync, statSync } from "node:fs";
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { errorText } from "../base/errors.ts";
-import { ConfigError, type ConfigFault } from "./config-error.ts";
-import { faultText, wordIssue } from "./config-issue.ts";
+import { ConfigError, type ConfigIssue } from "./config-error.ts";
+import { issueText, wordIssue } from "./config-issue.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** A YAML text and the name that its faults carry. */
+/** A YAML text and the name that its errors carry. */
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface ConfigText {
 
 /**
  * Reads and checks a configuration file of at most 1 MiB.
- * @throws {ConfigError} with every fault of the file, also when it cannot be read.
+ * @throws {ConfigError} with every error of the file, also when it cannot be read.
  */
 export function loadConfig<Schema extends z.ZodType>(file: string, schema: Schema): z.output<Schema> {
   return parseConfig({ file, text: readConfigFile(file) }, schema);
@@ -24,16 +24,16 @@ export function loadConfig<Schema extends z.ZodType>(file: string, schema: Schem
 
 /**
  * Checks a YAML text against a schema; the result is frozen through and through. An empty text is an empty section.
- * @throws {ConfigError} with every fault, in the order of the file.
+ * @throws {ConfigError} with every error, in the order of the file.
  */
 export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema: Schema): z.output<Schema> {
   const lines = new LineCounter();
   const document = parseDocument(source.text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
   const place = { file: source.file, document, lines };
-  const faults = [...syntaxFaults(place), ...reservedKeyFaults(place)];
-  if (faults.length > 0) throw new ConfigError(faults);
+  const errors = [...syntaxIssues(place), ...reservedKeyIssues(place)];
+  if (errors.length > 0) throw new ConfigError(errors);
   const result = schema.safeParse(toPlain(place), { error: wordIssue });
-  if (!result.success) throw new ConfigError(issueFaults(place, result.error.issues));
+  if (!result.success) throw new ConfigError(schemaIssues(place, result.error.issues));
   return deepFreeze(result.data);
 }
 
@@ -63,7 +63,7 @@ function toPlain(place: Place): unknown {
   }
 }
 
-function syntaxFaults(place: Place): readonly ConfigFault[] {
+function syntaxIssues(place: Place): readonly ConfigIssue[] {
   return place.document.errors.map((error) => ({
     ...position(place, error.pos[0]),
     path: "",
@@ -72,19 +72,19 @@ function syntaxFaults(place: Place): readonly ConfigFault[] {
 }
 
 /** The schema never sees this key: objects treat it in their own way. */
-function reservedKeyFaults(place: Place): readonly ConfigFault[] {
-  const faults: ConfigFault[] = [];
+function reservedKeyIssues(place: Place): readonly ConfigIssue[] {
+  const errors: ConfigIssue[] = [];
   visit(place.document, {
     Pair: (_key, { key }) => {
       if (!isScalar(key) || key.value !== "__proto__") return;
-      const text = faultText("unknown key", "one of the documented keys");
-      faults.push({ ...position(place, startOf(key) ?? 0), path: "__proto__", text });
+      const text = issueText("unknown key", "one of the documented keys");
+      errors.push({ ...position(place, startOf(key) ?? 0), path: "__proto__", text });
     },
   });
-  return faults;
+  return errors;
 }
 
-function issueFaults(place: Place, issues: readonly z.core.$ZodIssue[]): readonly ConfigFault[] {
+function schemaIssues(place: Place, issues: readonly z.core.$ZodIssue[]): readonly ConfigIssue[] {
   return issues
     .flatMap((issue) => {
       const keys =
@@ -98,7 +98,7 @@ function issueFaults(place: Place, issues: readonly z.core.$ZodIssue[]): readonl
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-function position(place: Place, offset: number): Pick<ConfigFault, "file" | "line" | "column"> {
+function position(place: Place, offset: number): Pick<ConfigIssue, "file" | "line" | "column"> {
   const { line, col } = place.lines.linePos(offset);
   return { file: place.file, line: Math.max(1, line), column: Math.max(1, col) };
 }

@@ -14,7 +14,7 @@ export interface DaemonContext {
 }
 
 /** What is known once a daemon listens. */
-export interface DaemonFace {
+export interface DaemonEndpoint {
   /** What it is, e.g. "icq-relayer HTTP". */
   readonly name: string;
   /** Where it listens, e.g. "http://127.0.0.1:9999". */

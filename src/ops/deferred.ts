@@ -2,7 +2,7 @@
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
-  readonly reject: (fault: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Creates an open promise. Its rejection may go unwatched: nobody has to wait for it. */
@@ -15,6 +15,6 @@ export function createDeferred<T>(): Deferred<T> {
   return {
     promise,
     resolve: (value) => settle?.resolve(value),
-    reject: (fault) => settle?.reject(fault),
+    reject: (error) => settle?.reject(error),
   };
 }

@@ -38,9 +38,9 @@ export async function answerRequest(
   outgoing.on("close", () => cut.abort(new Error("the client has gone")));
   try {
     send(incoming, outgoing, await reply(incoming, cut.signal, call.options));
-  } catch (fault) {
+  } catch (error) {
     if (cut.signal.aborted) outgoing.destroy();
-    else send(incoming, outgoing, faultReply(fault, call));
+    else send(incoming, outgoing, errorReplyOf(error, call));
   } finally {
     call.open.delete(cut);
   }
@@ -86,13 +86,13 @@ function methodReply(allowed: readonly string[]): HttpReply {
   return { ...refusal, headers: { ...refusal.headers, allow: allowed.join(", ") } };
 }
 
-function faultReply(fault: unknown, call: HttpCall): HttpReply {
-  if (fault instanceof BodyTooLargeError) {
-    const refusal = errorReply(413, fault.facts.code, fault.message);
+function errorReplyOf(error: unknown, call: HttpCall): HttpReply {
+  if (error instanceof BodyTooLargeError) {
+    const refusal = errorReply(413, error.facts.code, error.message);
     return { ...refusal, headers: { ...refusal.headers, connection: "close" } };
   }
-  call.logger.error("http request failed", { server: call.options.name, fault });
-  return errorReply(500, "internal", `the request failed: ${errorText(fault)}`);
+  call.logger.error("http request failed", { server: call.options.name, error });
+  return errorReply(500, "internal", `the request failed: ${errorText(error)}`);
 }
 
 function send(incoming: IncomingMessage, outgoing: ServerResponse, given: HttpReply): void {

@@ -52,7 +52,7 @@ export async function openHttpServer(
   server.maxConnections = 512;
   server.maxHeadersCount = 100;
   await listen(server, options);
-  server.on("error", (fault) => deps.logger.error("http server fault", { server: options.name, fault }));
+  server.on("error", (error) => deps.logger.error("http server error", { server: options.name, error }));
   const bound = server.address();
   const port = typeof bound === "object" && bound !== null ? bound.port : options.listen.port;
   let closed: Promise<void> | undefined;

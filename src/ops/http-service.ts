@@ -1,3 +1,4 @@
+import { untilAborted } from "../base/abort.ts";
 import type { Service } from "../base/service.ts";
 import type { ListenAddress } from "./config-fields.ts";
 import { createDeferred } from "./deferred.ts";
@@ -16,20 +17,12 @@ export function createHttpService(options: HttpServerOptions, deps: HttpServerDe
     try {
       const server = await openHttpServer(options, deps);
       ready.resolve(server.address);
-      await aborted(signal);
+      await untilAborted(signal);
       await server.close();
-    } catch (fault) {
-      ready.reject(fault);
-      throw fault;
+    } catch (error) {
+      ready.reject(error);
+      throw error;
     }
   };
   return { name: options.name, run, ready: ready.promise };
-}
-
-/** Resolves when the signal fires. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,7 +1,7 @@
 import { CodedError } from "../base/errors.ts";
 
 /** What can be wrong with a message, its bytes or its JSON. `path` names the field, e.g. `result.kv_results[0].key`. */
-export type ProtoFault =
+export type ProtoErrorFacts =
   | { readonly code: "unknown-message"; readonly typeName: string }
   | { readonly code: "unresolvable-type-url"; readonly typeUrl: string }
   | { readonly code: "bad-bytes"; readonly typeName: string }
@@ -12,4 +12,4 @@ export type ProtoFault =
   | { readonly code: "bad-chain-name"; readonly chainName: string };
 
 /** A message, its bytes or its JSON that cannot be used. */
-export class ProtoError extends CodedError<ProtoFault> {}
+export class ProtoError extends CodedError<ProtoErrorFacts> {}

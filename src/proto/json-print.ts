@@ -147,6 +147,6 @@ function fieldValue(message: ReflectMessage, name: string): unknown {
 
 function asProtoError(thrown: unknown, desc: DescMessage): ProtoError {
   if (thrown instanceof ProtoError) return thrown;
-  const fault = { code: "bad-bytes", typeName: desc.typeName } as const;
-  return new ProtoError(fault, `the bytes are no ${desc.typeName}: ${errorText(thrown)}`, { cause: thrown });
+  const error = { code: "bad-bytes", typeName: desc.typeName } as const;
+  return new ProtoError(error, `the bytes are no ${desc.typeName}: ${errorText(thrown)}`, { cause: thrown });
 }

@@ -9,7 +9,7 @@ import {
   type SecretSource,
   secretField,
 } from "../ops/config-fields.ts";
-import { faultText } from "../ops/config-issue.ts";
+import { issueText } from "../ops/config-issue.ts";
 
 /** A price or factor such as "0.0025" with at most 18 fractional digits; gives {@link Dec18}. */
 function decimalField() {
@@ -20,7 +20,7 @@ function decimalField() {
     } catch {
       // said below
     }
-    context.addIssue(faultText("is not a positive decimal", 'a decimal in quotes such as "0.0025"'));
+    context.addIssue(issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"'));
     return z.NEVER;
   });
 }
@@ -104,7 +104,7 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
       .prefault({}),
     retry: z
       .strictObject({
-        /** First wait after a fault of a query; doubles with each one. */
+        /** First wait after an error of a query; doubles with each one. */
         first: durationField().prefault("2s"),
         /** Longest wait. */
         most: durationField().prefault("5m"),

@@ -4,19 +4,19 @@ import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
-import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api.ts";
-import { followLocalChain, openClient, openSender, surroundings } from "./chain-access.ts";
-import { createChainCheck } from "./chain-check.ts";
+import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api/routes.ts";
+import { followLocalChain, openClient, openSender, surroundings } from "./connection/chain-access.ts";
+import { createChainCheck } from "./connection/chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import { createEngine } from "./engine.ts";
-import { createHeightSignal } from "./height-signal.ts";
-import { openJournal } from "./journal.ts";
-import type { LaneSettings } from "./lane.ts";
-import { createLocalQueries } from "./local-queries.ts";
-import { createRelayerMetrics, createRpcObserver } from "./metrics.ts";
-import type { QueryFilter } from "./registered-query.ts";
-import { createRegistry } from "./registry.ts";
-import { createReservesWatch } from "./reserves.ts";
+import { createHeightSignal } from "./registry/height-signal.ts";
+import { openJournal } from "./state/journal.ts";
+import type { WorkerSettings } from "./connection/worker.ts";
+import { createLocalQueries } from "./registry/local-queries.ts";
+import { createRelayerMetrics, createRpcObserver } from "./api/metrics.ts";
+import type { QueryFilter } from "./registry/registered-query.ts";
+import { createRegistry } from "./registry/registry.ts";
+import { createReservesWatch } from "./api/reserves.ts";
 
 /** A relayer that was put together. */
 export interface Relayer {
@@ -57,14 +57,14 @@ export async function createRelayer(
     localHeight: height.now,
     onGone: journal.forget,
   });
-  const lanes = remotes.map(({ connection, client }) => ({
+  const workers = remotes.map(({ connection, client }) => ({
     connectionId: connection.id,
     remote: client,
     local: queries,
     sender,
     registry: queryRegistry,
     metrics,
-    settings: laneSettings(config),
+    settings: workerSettings(config),
     ...surroundings(context),
   }));
   const engine = createEngine({
@@ -72,7 +72,7 @@ export async function createRelayer(
     local,
     subscription: followed.subscription,
     registry: queryRegistry,
-    lanes,
+    workers,
     height,
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
     metrics,
@@ -141,7 +141,7 @@ function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): Q
   return { connectionIds, owners, queryIds: ids, types: tx ? ["kv", "tx"] : ["kv"] };
 }
 
-function laneSettings(config: RelayerConfig): LaneSettings {
+function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
     limits: config.batch,

@@ -2,19 +2,19 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import type { ChainClient } from "../client/chain-client.ts";
-import type { ChainSubscription } from "../client/subscription.ts";
-import { createBatchBudget } from "./batch-budget.ts";
-import { createClientOfConnection } from "./connection-view.ts";
-import { followChain } from "./follow-chain.ts";
-import type { HeightSignal } from "./height-signal.ts";
-import type { Lane } from "./lane.ts";
-import { runLane } from "./lane-loop.ts";
-import type { RelayerMetrics } from "./metrics.ts";
-import type { Registry } from "./registry.ts";
-import type { TxDeps } from "./tx-relay.ts";
+import type { ChainSubscription } from "../client/events/subscription.ts";
+import { createBatchBudget } from "./submit/batch-budget.ts";
+import { createClientOfConnection } from "./connection/connection-view.ts";
+import { followChain } from "./registry/follow-chain.ts";
+import type { HeightSignal } from "./registry/height-signal.ts";
+import type { ConnectionWorker } from "./connection/worker.ts";
+import { runWorker } from "./connection/worker-loop.ts";
+import type { RelayerMetrics } from "./api/metrics.ts";
+import type { Registry } from "./registry/registry.ts";
+import type { TxDeps } from "./tx/tx-relay.ts";
 
 /** A connection as it is configured; the engine adds what its rounds learn. */
-type LaneParts = Omit<Lane, "localHeight" | "client" | "budget">;
+type WorkerParts = Omit<ConnectionWorker, "localHeight" | "client" | "budget">;
 
 /** What the engine's parts share: the local chain as it was last seen. */
 export interface EngineDeps {
@@ -22,7 +22,7 @@ export interface EngineDeps {
   readonly local: Pick<ChainClient, "status">;
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
-  readonly lanes: readonly LaneParts[];
+  readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
   readonly clock: Clock;
@@ -37,8 +37,8 @@ export interface Engine {
   readonly localHeight: () => bigint;
   /** Whether the list of queries was read at least once. */
   readonly isLoaded: () => boolean;
-  /** The last fault of each connection's rounds, undefined after a good round. */
-  readonly laneFaults: () => ReadonlyMap<string, string | undefined>;
+  /** The last error of each connection's rounds, undefined after a good round. */
+  readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
 }
 
 const TYPES = ["kv", "tx"] as const;
@@ -48,8 +48,8 @@ const TYPES = ["kv", "tx"] as const;
  * A slow remote chain delays only its own, a slow search no value.
  */
 export function createEngine(deps: EngineDeps): Engine {
-  const faults = new Map<string, string | undefined>();
-  const loops = deps.lanes.flatMap((parts) =>
+  const errors = new Map<string, string | undefined>();
+  const loops = deps.workers.flatMap((parts) =>
     TYPES.map((type) => ({ parts, type, name: nameOf(parts, type) })),
   );
   let isLoaded = false;
@@ -66,30 +66,30 @@ export function createEngine(deps: EngineDeps): Engine {
       ...loops.map(({ parts, type, name }) => ({
         name,
         run: (signal: AbortSignal) =>
-          runLane(
-            toLane(parts, deps.height),
-            { height: deps.height, tx: deps.tx, type, onRound: (fault) => faults.set(name, fault) },
+          runWorker(
+            toWorker(parts, deps.height),
+            { height: deps.height, tx: deps.tx, type, onCycle: (error) => errors.set(name, error) },
             signal,
           ),
       })),
     ],
     localHeight: deps.height.now,
     isLoaded: () => isLoaded,
-    laneFaults: () =>
+    workerErrors: () =>
       new Map(
-        deps.lanes.map((parts) => [
+        deps.workers.map((parts) => [
           parts.connectionId,
-          TYPES.map((type) => faults.get(nameOf(parts, type))).find((fault) => fault !== undefined),
+          TYPES.map((type) => errors.get(nameOf(parts, type))).find((error) => error !== undefined),
         ]),
       ),
   };
 }
 
-function nameOf({ connectionId }: LaneParts, type: (typeof TYPES)[number]): string {
-  return `${type} lane of ${connectionId}`;
+function nameOf({ connectionId }: WorkerParts, type: (typeof TYPES)[number]): string {
+  return `${type} worker of ${connectionId}`;
 }
 
-function toLane(parts: LaneParts, height: HeightSignal): Lane {
+function toWorker(parts: WorkerParts, height: HeightSignal): ConnectionWorker {
   return {
     ...parts,
     localHeight: height.now,

@@ -1,7 +1,7 @@
 import { CodedError } from "../base/errors.ts";
 
-/** What can go wrong for a whole connection or the relayer; faults of one query are `QueryFault`s. */
-export type RelayFault =
+/** What can go wrong for a whole connection or the relayer; errors of one query are `QueryFailure`s. */
+export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
   | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
@@ -21,5 +21,5 @@ export type RelayFault =
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/** A fault that stops one connection's round, which is tried again, or the start ("state-unusable"). */
-export class RelayError extends CodedError<RelayFault> {}
+/** An error that stops one connection's round, which is tried again, or the start ("state-unusable"). */
+export class RelayError extends CodedError<RelayErrorFacts> {}

@@ -35,9 +35,9 @@ async function switchFault(request: HttpRequest, board: FaultBoard): Promise<Htt
   if (on === undefined) return errorReply(400, "bad-body", 'the body must be {"on": true} or {"on": false}');
   try {
     await board.setFault(parseFaultName(request.params["name"] ?? ""), on);
-  } catch (fault) {
-    if (fault instanceof UnknownFaultError) return errorReply(404, fault.facts.code, fault.message);
-    throw fault;
+  } catch (error) {
+    if (error instanceof UnknownFaultError) return errorReply(404, error.facts.code, error.message);
+    throw error;
   }
   return jsonReply(200, { faults: board.faults() });
 }

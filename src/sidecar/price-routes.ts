@@ -49,9 +49,9 @@ async function answerPrices(request: HttpRequest, deps: PriceRoutesDeps): Promis
   };
   try {
     if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
-  } catch (fault) {
+  } catch (error) {
     record("Failure");
-    throw fault;
+    throw error;
   }
   const failed = deps.faults.has("http-500");
   record(failed ? "Failure" : "Success");

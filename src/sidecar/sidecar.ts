@@ -2,12 +2,12 @@ import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred } from "../ops/deferred.ts";
-import type { Faces } from "./faces.ts";
+import type { Faces } from "./listeners.ts";
 import type { FaultBoard } from "./fault-routes.ts";
 import { type FaultName, listFaults } from "./faults.ts";
 import { createLife, type Life, type LifeOptions } from "./life.ts";
 import { DEFAULT_MARKETS } from "./markets.ts";
-import { createSidecarFaces } from "./sidecar-faces.ts";
+import { createSidecarListeners } from "./sidecar-listeners.ts";
 import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";
 import { pageFamilies } from "./sidecar-families.ts";
 
@@ -48,9 +48,9 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
     try {
       ready.resolve(namedAddresses(await inTurn(state, faces.open)));
       await tickUntil(signal, options, deps, async () => tickOnce(state, faces, deps));
-    } catch (fault) {
-      ready.reject(fault);
-      throw fault;
+    } catch (error) {
+      ready.reject(error);
+      throw error;
     } finally {
       state.running = false;
       await settle(state, faces);
@@ -91,7 +91,7 @@ function inTurn<T>(state: SidecarState, work: () => Promise<T>): Promise<T> {
 async function tickOnce(state: SidecarState, faces: Faces, { clock, logger }: SidecarDeps): Promise<void> {
   if (state.on.has("sidecar-down")) return;
   state.life.tick(clock.nowMs(), state.on);
-  await settle(state, faces).catch((fault: unknown) => logger.warn("sidecar cannot listen yet", { fault }));
+  await settle(state, faces).catch((error: unknown) => logger.warn("sidecar cannot listen yet", { error }));
 }
 
 /** Ticks at most every update interval until the signal fires. */
@@ -103,8 +103,8 @@ async function tickUntil(
 ): Promise<void> {
   while (!signal.aborted) {
     await tick();
-    await clock.sleep(options.updateIntervalMs ?? 250, signal).catch((fault: unknown) => {
-      if (!signal.aborted) throw fault;
+    await clock.sleep(options.updateIntervalMs ?? 250, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
     });
   }
 }
@@ -137,7 +137,7 @@ function connectFaces(
     version,
     slowMs: options.slowMs ?? 3000,
   };
-  return createSidecarFaces(options, deps, prices, {
+  return createSidecarListeners(options, deps, prices, {
     oracleFamilies: () => Object.values(state.life.oracle),
     sidecarFamilies: () => pageFamilies(state.life.sidecar, metricNames),
   });

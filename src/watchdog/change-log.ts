@@ -30,14 +30,14 @@ export function createChangeLog(logger: Logger): ChangeLog {
 /** One line when a source goes down, changes its problem, or comes back. */
 function noteSources(seen: Observation, problems: Map<SourceName, string>, logger: Logger): void {
   for (const [source, { outcome }] of looksOf(seen)) {
-    const code = outcome.ok ? "" : outcome.fault.code;
+    const code = outcome.ok ? "" : outcome.error.code;
     if (problems.get(source) === code) continue;
     const isNews = problems.has(source);
     problems.set(source, code);
     if (outcome.ok) logger.info(isNews ? "source is back" : "source found", { source });
     else if (source === "oracle-metrics" && code === "refused")
       logger.info("nobody listens for oracle metrics, which is normal", { source });
-    else logger.warn("source cannot be read", { source, code, problem: outcome.fault.text });
+    else logger.warn("source cannot be read", { source, code, problem: outcome.error.text });
   }
 }
 

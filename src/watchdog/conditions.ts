@@ -1,6 +1,6 @@
 import type { Result } from "../base/result.ts";
 import type { PricesReading } from "./sources/prices-reading.ts";
-import type { SourceFault } from "./sources/source-fault.ts";
+import type { SourceFailure } from "./sources/source-failure.ts";
 
 /** The one alert (spec 000, "Oracle requirements": act when all prices stay missing for more than 5 minutes). */
 export const ALL_PRICES_MISSING = "all-prices-missing";
@@ -17,14 +17,14 @@ export type PricesVerdict =
  * unless the node's calls of the same sidecar succeed: then only the watchdog's way there is broken.
  */
 export function judgePrices(
-  prices: Result<PricesReading, SourceFault>,
+  prices: Result<PricesReading, SourceFailure>,
   nodeIsServed: boolean,
 ): PricesVerdict {
   if (prices.ok) {
     if (prices.value.pairs.length > 0) return { kind: "present" };
     return { kind: "missing", reason: "the sidecar answers without any price" };
   }
-  const reason = `the sidecar's prices cannot be read: ${prices.fault.text}`;
+  const reason = `the sidecar's prices cannot be read: ${prices.error.text}`;
   return nodeIsServed ? { kind: "unseen", reason } : { kind: "missing", reason };
 }
 

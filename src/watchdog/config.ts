@@ -7,7 +7,7 @@ import {
   secretField,
 } from "../ops/config-fields.ts";
 import { isPlainHttpUrl } from "../ops/config-fields.ts";
-import { faultText } from "../ops/config-issue.ts";
+import { issueText } from "../ops/config-issue.ts";
 import type { Secret } from "../base/secret.ts";
 
 /** What the watchdog runs with. */
@@ -45,7 +45,7 @@ export interface WebhookConfig {
 const webhook = z.strictObject({
   url: secretField()
     .refine((secret) => isPlainHttpUrl(secret.reveal()), {
-      error: faultText("does not hold a usable URL", "http:// or https://"),
+      error: issueText("does not hold a usable URL", "http:// or https://"),
     })
     .describe("where notices are posted as JSON; the URL is a secret, so it is given by reference"),
   deadline: durationField(100).prefault("10s").describe("for one post"),

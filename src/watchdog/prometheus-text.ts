@@ -8,7 +8,7 @@ import {
 } from "./prometheus-line.ts";
 
 /** What can be wrong with a page. `line` counts from 1. */
-export type PageFault =
+export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
   | { readonly code: "not-utf8"; readonly line: number }
@@ -16,7 +16,7 @@ export type PageFault =
   | { readonly code: "too-many-lines"; readonly limit: number };
 
 /** A page that is not Prometheus text. */
-export class PrometheusTextError extends CodedError<PageFault> {}
+export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
 /** Where the parser hands over what it reads, in the order of the page. */
 export interface PrometheusSink {
@@ -120,9 +120,9 @@ function readLine(text: string, line: number, sink: PrometheusSink): void {
     const comment = parseComment(content);
     if (comment?.kind === "help") sink.help?.(comment.name, comment.text);
     if (comment?.kind === "type") sink.type?.(comment.name, comment.type);
-  } catch (fault) {
-    if (!(fault instanceof LineSyntaxError)) throw fault;
-    throw new PrometheusTextError({ code: "bad-line", line }, `line ${line}: ${fault.message}`);
+  } catch (error) {
+    if (!(error instanceof LineSyntaxError)) throw error;
+    throw new PrometheusTextError({ code: "bad-line", line }, `line ${line}: ${error.message}`);
   }
 }
 

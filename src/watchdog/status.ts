@@ -127,7 +127,7 @@ function toSourceStatus(
   return {
     name,
     up: outcome.ok,
-    problem: outcome.ok ? "" : outcome.fault.text,
+    problem: outcome.ok ? "" : outcome.error.text,
     lastGoodMs: lastGood.get(name),
     tookMs,
   };

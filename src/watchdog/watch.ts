@@ -65,8 +65,8 @@ export function createWatch(config: WatchdogConfig, deps: WatchDeps): Watch {
       try {
         await lookOnce(signal);
         await clock.sleep(config.intervalMs, signal);
-      } catch (fault) {
-        if (!signal.aborted) throw fault;
+      } catch (error) {
+        if (!signal.aborted) throw error;
       }
     }
   };
@@ -76,10 +76,10 @@ export function createWatch(config: WatchdogConfig, deps: WatchDeps): Watch {
 
 /** A node of another chain, before this process has seen the right one, is a wrong configuration. */
 function requireChain({ node }: Observation, expected: string | undefined, config: WatchdogConfig): void {
-  if (expected === undefined || node.outcome.ok || node.outcome.fault.code !== "wrong-chain") return;
+  if (expected === undefined || node.outcome.ok || node.outcome.error.code !== "wrong-chain") return;
   const hint =
     config.chainId === undefined && config.stateDir !== undefined
       ? `; the state in ${config.stateDir} was counted on ${expected}, so give another state_dir for another chain`
       : "";
-  throw new WatchdogError({ code: "wrong-chain", expected }, `${node.outcome.fault.text}${hint}`);
+  throw new WatchdogError({ code: "wrong-chain", expected }, `${node.outcome.error.text}${hint}`);
 }

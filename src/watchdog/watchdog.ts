@@ -6,7 +6,7 @@ import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { createHttpService } from "../ops/http-service.ts";
 import type { WatchdogConfig } from "./config.ts";
-import { createWatchdogRoutes } from "./face/routes.ts";
+import { createWatchdogRoutes } from "./api/routes.ts";
 import { createWatchdogMetrics, type WatchdogMetrics } from "./metrics.ts";
 import { runDelivery } from "./notify/deliver.ts";
 import { createWebhook, type PostJson } from "./notify/webhook.ts";
@@ -54,10 +54,10 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
       const [first] = await supervise(services(parts, ready), signal, deps.logger);
-      if (first !== undefined) throw first.fault;
-    } catch (fault) {
-      ready.reject(fault);
-      throw fault;
+      if (first !== undefined) throw first.error;
+    } catch (error) {
+      ready.reject(error);
+      throw error;
     } finally {
       keeper.close();
       await reader.close();

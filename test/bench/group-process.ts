@@ -5,7 +5,7 @@ import { BENCH_GROUPS } from "./groups.ts";
 /** What a group's process tells the one that started it, once. */
 export type GroupMessage =
   | { readonly kind: "rows"; readonly rows: readonly BenchRow[] }
-  | { readonly kind: "fault"; readonly text: string };
+  | { readonly kind: "error"; readonly text: string };
 
 /** Runs one group, named by the first argument, in a process of its own; gives up when the parent is gone. */
 async function main([name, speed]: readonly string[]): Promise<void> {
@@ -21,11 +21,11 @@ async function runGroup(
   settings: { readonly quick: boolean; readonly signal: AbortSignal },
 ): Promise<GroupMessage> {
   const run = BENCH_GROUPS[name];
-  if (run === undefined) return { kind: "fault", text: `there is no group ${name}` };
+  if (run === undefined) return { kind: "error", text: `there is no group ${name}` };
   try {
     return { kind: "rows", rows: await run(settings) };
-  } catch (fault) {
-    return { kind: "fault", text: errorText(fault) };
+  } catch (error) {
+    return { kind: "error", text: errorText(error) };
   }
 }
 

@@ -45,15 +45,15 @@ function parseOptions(args: readonly string[]): Options {
 async function bench({ groups, quick, json }: Options, signal: AbortSignal): Promise<number> {
   const machine = describeMachine();
   const results: GroupRows[] = [];
-  let faults = 0;
+  let errors = 0;
   for (const group of groups) {
     process.stderr.write(`${group} …\n`);
     try {
       results.push({ group, rows: await runGroup(group, quick, signal) });
-    } catch (fault) {
+    } catch (error) {
       if (signal.aborted) return EXIT.fatal;
-      faults += 1;
-      process.stderr.write(`${group} failed: ${errorText(fault)}\n`);
+      errors += 1;
+      process.stderr.write(`${group} failed: ${errorText(error)}\n`);
     }
   }
   const rows = results.flatMap((one) => one.rows.map((row) => ({ group: one.group, ...row })));
@@ -63,7 +63,7 @@ async function bench({ groups, quick, json }: Options, signal: AbortSignal): Pro
   else process.stdout.write(table);
   if (json === undefined || json === "-") process.stdout.write(`${document}\n`);
   else writeFileSync(json, `${document}\n`);
-  return faults === 0 ? EXIT.ok : EXIT.fatal;
+  return errors === 0 ? EXIT.ok : EXIT.fatal;
 }
 
 function runGroup(group: string, quick: boolean, signal: AbortSignal): Promise<readonly BenchRow[]> {
@@ -101,8 +101,8 @@ async function main(args: readonly string[]): Promise<number> {
   let options: Options;
   try {
     options = parseOptions(args);
-  } catch (fault) {
-    process.stderr.write(`bench: ${errorText(fault)}\n${USAGE}\n`);
+  } catch (error) {
+    process.stderr.write(`bench: ${errorText(error)}\n${USAGE}\n`);
     return EXIT.usage;
   }
   if (options.help) {

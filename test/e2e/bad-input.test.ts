@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
 import { type CliResult, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
-import { deep, localnetFaces } from "../support/e2e/localnet-faces.ts";
+import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
 const home = openCliHome(5_400);
 
@@ -60,7 +60,7 @@ describe("a command line that cannot work", () => {
     expectRefusal(result, 1, /\b32057\b/, "--port-offset");
   });
 
-  it("ends with 78 and the place of every fault when a configuration cannot be used", async () => {
+  it("ends with 78 and the place of every error when a configuration cannot be used", async () => {
     const wrong = file(
       "wrong.yaml",
       "chain: { id: local-1, rpc: [] }\nsigner: { mnemonic: { env: NOT_SET } }\nconections: []\n",
@@ -100,7 +100,7 @@ function expectOf(one: Readonly<Record<string, unknown>>): Readonly<Record<strin
 
 describe("surroundings that are not as they should be", () => {
   const world = openCliHome(5_600);
-  const its = localnetFaces(world.portOffset);
+  const its = localnetEndpoints(world.portOffset);
   const chains = ["--home", join(world.directory, "chains"), "--block-time", "300", "$PORTS"];
   let remote = world.start("localnet", "start", "remote", ...chains);
   beforeAll(async () => {
@@ -129,11 +129,11 @@ http: { listen: "127.0.0.1:0" }
     remote.kill("SIGKILL");
     await remote.exited;
     const relayer = world.start("relayer", "start", "$PORTS");
-    const fault = await until("a fault of the connection", async () => {
+    const error = await until("an error of the connection", async () => {
       const told = deep(await getJson(`${its.relayer}/api/status`), ["connections", "0"]);
-      return isRecord(told) && typeof told["fault"] === "string" ? told["fault"] : undefined;
+      return isRecord(told) && typeof told["error"] === "string" ? told["error"] : undefined;
     });
-    expect(fault).toMatch(/cannot be reached|ECONNREFUSED/);
+    expect(error).toMatch(/cannot be reached|ECONNREFUSED/);
     expect(relayer.stderr()).toContain(`127.0.0.1:${26_757 + world.portOffset}`);
     const before = await its.lastResult(1);
     remote = world.start("localnet", "start", "remote", ...chains);

@@ -2,10 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
-import { deep, localnetFaces } from "../support/e2e/localnet-faces.ts";
+import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
 const home = openCliHome(5_200);
-const faces = localnetFaces(home.portOffset);
+const faces = localnetEndpoints(home.portOffset);
 const chains = ["--block-time", "300", "--home", join(home.directory, "chains"), "$PORTS"];
 const PARTS = {
   remote: ["localnet", "start", "remote", ...chains],

@@ -7,11 +7,11 @@ import { decodeBech32 } from "../../src/base/bech32.ts";
 import { sha256 } from "../../src/base/sha256.ts";
 import { createProofVerifier } from "../../src/merkle/ics23/proof-verifier.ts";
 import { openCliHome, until } from "../support/e2e/cli-process.ts";
-import { localnetFaces } from "../support/e2e/localnet-faces.ts";
+import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { testAccount } from "../support/e2e/test-account.ts";
 
 const home = openCliHome(5_800);
-const faces = localnetFaces(home.portOffset);
+const faces = localnetEndpoints(home.portOffset);
 
 beforeAll(async () => {
   await home.start("localnet", "start", "--block-time", "300", "$PORTS").printed(/sidecar metrics/);

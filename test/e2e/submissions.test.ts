@@ -7,11 +7,11 @@ import { TxBody, TxRaw } from "../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult, QueryResult } from "../../src/proto/gen/neutron/interchainqueries/tx.ts";
 import { messageToJson } from "../../src/proto/json.ts";
 import { getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
-import { deep, localnetFaces } from "../support/e2e/localnet-faces.ts";
+import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { openWallet, type TestWallet } from "../support/e2e/test-wallet.ts";
 
 const home = openCliHome(6_000);
-const faces = localnetFaces(home.portOffset);
+const faces = localnetEndpoints(home.portOffset);
 let alice: TestWallet;
 
 beforeAll(async () => {
@@ -90,9 +90,9 @@ describe("results that are submitted by hand", () => {
     const last = await faces.lastResult(1);
     await faces.resultAfter(1, last);
     const status = await getJson(`${faces.relayer}/api/status`);
-    const faults = deep(status, ["queries"]);
+    const errors = deep(status, ["queries"]);
     expect(
-      Array.isArray(faults) && faults.every((query: unknown) => isRecord(query) && !query["fault"]),
+      Array.isArray(errors) && errors.every((query: unknown) => isRecord(query) && !query["error"]),
     ).toBe(true);
   });
 });

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
-import { deep, localnetFaces } from "../support/e2e/localnet-faces.ts";
+import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
 /** Two seconds are promised; the rest is for a machine that is busy with other things. */
 const STOP_MS = 4_000;
 
 describe("relaywatch up", () => {
   const home = openCliHome(5_000);
-  const faces = localnetFaces(home.portOffset);
+  const faces = localnetEndpoints(home.portOffset);
   afterAll(home.close);
 
   it("ends with 0 as soon as there are a proven result and a success rate", async () => {

@@ -54,8 +54,8 @@ export function createGrpcTestClient(address: string): GrpcTestClient {
           data,
           metadata,
           deadline(),
-          (fault: ServiceError | null, value?: Uint8Array) => {
-            if (fault !== null) reject(fault);
+          (error: ServiceError | null, value?: Uint8Array) => {
+            if (error !== null) reject(error);
             else resolve({ value: value ?? new Uint8Array(), metadata: received });
           },
         );
@@ -77,7 +77,7 @@ export function createGrpcTestClient(address: string): GrpcTestClient {
       const stream = openStream("v1");
       const answered = new Promise<void>((resolve) => stream.once("data", () => resolve()));
       const ended = new Promise<number>((resolve) => {
-        stream.on("error", (fault: ServiceError) => resolve(fault.code));
+        stream.on("error", (error: ServiceError) => resolve(error.code));
       });
       stream.write({ host: "", messageRequest: { $case: "listServices", value: "" } });
       return { answered, ended };

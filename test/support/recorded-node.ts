@@ -3,8 +3,8 @@ import { fromBase64 } from "../../src/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../src/base/json.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { createApp } from "../../src/chain/app.ts";
-import { createGrpcFace } from "../../src/node/grpc/grpc-face.ts";
-import { createRestFace } from "../../src/node/rest/rest-face.ts";
+import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
+import { createRestServer } from "../../src/node/rest/rest-server.ts";
 import { recordedIbcGenesis, record } from "./recorded-client.ts";
 import { RECORDED_SIGNER, recordedBody, recordedQueriesGenesis, recordedTxBase64 } from "./recorded-rest.ts";
 import { startTestNode, testGenesis, type TestNode } from "./test-node.ts";
@@ -46,7 +46,7 @@ export async function startRecordedNode(chainName = "neutron"): Promise<Recorded
       clock,
       createApp: (storage) => createApp({ kind: "local", denom: "untrn", chainName }, { storage }),
       genesis: (stored) => stored ?? genesis,
-      faces: [createRestFace(context, { clock, logger }), createGrpcFace(context, { logger })],
+      faces: [createRestServer(context, { clock, logger }), createGrpcEndpoint(context, { logger })],
     },
   );
   node.control.produce(BLOCKS_BEFORE);

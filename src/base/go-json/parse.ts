@@ -28,8 +28,8 @@ const TOKEN = /[ \t\n\r,:]*(?:("[^"\\]*(?:\\.[^"\\]*)*")|(-?\d[\d.eE+-]*)|(true|
 
 /** Parses one JSON value. Throws {@link GoJsonError} with Go's text. Linear, not recursive. */
 export function parseGoJson(text: string): GoJson {
-  const fault = goJsonSyntaxError(utf8(text));
-  if (fault !== undefined) throw new GoJsonError(fault);
+  const error = goJsonSyntaxError(utf8(text));
+  if (error !== undefined) throw new GoJsonError(error);
   const open: (OpenArray | OpenObject)[] = [];
   let done: GoJson | undefined;
   TOKEN.lastIndex = 0;

@@ -1,7 +1,7 @@
 import { concat, fromUtf8, prefixEnd, readUint64BigEndian, uint64BigEndian, utf8 } from "../../base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../base/json.ts";
 import {
-  ContractFault,
+  ContractError,
   type ContractResponse,
   type ContractScope,
   NO_RESPONSE,
@@ -32,7 +32,7 @@ export const failureSwitch = {
 
 /** Reads a KV result from the chain and keeps it with the number of results so far. */
 export function recordKvResult(scope: ContractScope, queryId: bigint): ContractResponse {
-  if (failureSwitch.get(scope).kv) throw new ContractFault("kv callbacks are told to fail");
+  if (failureSwitch.get(scope).kv) throw new ContractError("kv callbacks are told to fail");
   const { storage } = scope;
   const result = scope.query({ custom: { interchain_query_result: { query_id: Number(queryId) } } });
   storage.set(concat(KV_RESULT, uint64BigEndian(queryId)), utf8(JSON.stringify(result)));
@@ -43,7 +43,7 @@ export function recordKvResult(scope: ContractScope, queryId: bigint): ContractR
 
 /** Keeps a transaction after those that came before it. */
 export function recordTx(scope: ContractScope, queryId: bigint, fields: Fields): ContractResponse {
-  if (failureSwitch.get(scope).tx) throw new ContractFault("tx callbacks are told to fail");
+  if (failureSwitch.get(scope).tx) throw new ContractError("tx callbacks are told to fail");
   const prefix = concat(TRANSACTION, uint64BigEndian(queryId));
   const [last] = scope.storage.iterateReverse(prefix, prefixEnd(prefix));
   const number = last === undefined ? 0n : readUint64BigEndian(last[0], prefix.length) + 1n;
@@ -57,10 +57,10 @@ export function answer(scope: ContractScope, name: string, fields: Fields): Json
   if (name === "failure") return { ...failureSwitch.get(scope) };
   const id = fields["query_id"];
   if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 0)
-    throw new ContractFault("query_id: an unsigned integer was expected");
+    throw new ContractError("query_id: an unsigned integer was expected");
   if (name === "kv_result") return kvResult(scope, BigInt(id));
   if (name === "transactions") return transactions(scope, BigInt(id));
-  throw new ContractFault(`unknown variant ${name}`);
+  throw new ContractError(`unknown variant ${name}`);
 }
 
 /** The last result, null before the first, and how many there were. */

@@ -3,7 +3,7 @@ import { decodeBech32 } from "../../base/bech32.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../base/json.ts";
 import {
   type ContractCode,
-  ContractFault,
+  ContractError,
   type ContractResponse,
   type ContractScope,
   NO_RESPONSE,
@@ -36,7 +36,7 @@ export const icqConsumer: ContractCode = {
     const [name, fields] = variant(message);
     if (name === "kv_query_result") return recordKvResult(scope, idOf(fields));
     if (name === "tx_query_result") return recordTx(scope, idOf(fields), fields);
-    throw new ContractFault(`unknown variant ${name}`);
+    throw new ContractError(`unknown variant ${name}`);
   },
   reply: () => NO_RESPONSE,
   query: (scope, message): JsonValue => {
@@ -66,7 +66,7 @@ function execute(scope: ContractScope, name: string, fields: Fields): ContractRe
       failureSwitch.set(scope, { kv: fields["kv"] === true, tx: fields["tx"] === true });
       return NO_RESPONSE;
     default:
-      throw new ContractFault(`unknown variant ${name}`);
+      throw new ContractError(`unknown variant ${name}`);
   }
 }
 
@@ -96,7 +96,7 @@ function addressBytes(address: string): Uint8Array {
   try {
     return decodeBech32(address).bytes;
   } catch {
-    throw new ContractFault(`${address} is no address`);
+    throw new ContractError(`${address} is no address`);
   }
 }
 
@@ -109,20 +109,20 @@ function variant(message: JsonValue): readonly [name: string, fields: Fields] {
   const entries = isRecord(message) ? Object.entries(message) : [];
   const [name, fields] = entries[0] ?? ["", undefined];
   if (entries.length !== 1 || !isRecord(fields))
-    throw new ContractFault("Error parsing into type Message: one variant with fields was expected");
+    throw new ContractError("Error parsing into type Message: one variant with fields was expected");
   return [name, fields];
 }
 
 function idOf(fields: Fields): bigint {
   const id = fields["query_id"];
   if (typeof id === "number" && Number.isSafeInteger(id) && id >= 0) return BigInt(id);
-  throw new ContractFault("query_id: an unsigned integer was expected");
+  throw new ContractError("query_id: an unsigned integer was expected");
 }
 
 function text(fields: Fields, name: string): string {
   const value = fields[name];
   if (typeof value === "string") return value;
-  throw new ContractFault(`${name}: a string was expected`);
+  throw new ContractError(`${name}: a string was expected`);
 }
 
 function json(value: unknown): JsonValue {

@@ -16,7 +16,7 @@ export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<s
 
 const NOTHING = new Uint8Array(0);
 
-/** An answer without a fault. */
+/** An answer without an error. */
 export function goodAnswer(answer: Partial<QueryResponse>): QueryResponse {
   return {
     code: 0,

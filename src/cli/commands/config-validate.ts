@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { EXIT } from "../../base/exit-codes.ts";
 import { stringifyJson } from "../../base/json.ts";
 import { loadConfig } from "../../ops/config.ts";
-import { ConfigError, type ConfigFault, formatConfigFault } from "../../ops/config-error.ts";
+import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../ops/config-error.ts";
 import { relayerConfigSchema } from "../../relayer/config.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -17,7 +17,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** `relaywatch config validate FILE…`: every fault of every file, with its place. */
+/** `relaywatch config validate FILE…`: every error of every file, with its place. */
 export function configCommand(context: CliContext): Command {
   const validate = new Command("validate")
     .description("check configuration files; secrets that they refer to must be readable")
@@ -28,22 +28,22 @@ export function configCommand(context: CliContext): Command {
       ),
     )
     .option("--json", "print JSON")
-    .addHelpText("after", "\nExits 78 when a file has a fault.")
+    .addHelpText("after", "\nExits 78 when a file has an error.")
     .action((files: readonly string[], options: Options) => validateFiles(files, options, context));
   return new Command("config").description("work with configuration files").addCommand(validate);
 }
 
 function validateFiles(files: readonly string[], options: Options, context: CliContext): void {
-  const checked = files.map((file) => ({ file, faults: faultsOf(file, options.kind ?? kindOf(file)) }));
+  const checked = files.map((file) => ({ file, errors: errorsOf(file, options.kind ?? kindOf(file)) }));
   if (options.json) context.print(stringifyJson(checked, 2));
-  else for (const { file, faults } of checked) printFile(file, faults, context);
-  const bad = checked.filter(({ faults }) => faults.length > 0).length;
+  else for (const { file, errors } of checked) printFile(file, errors, context);
+  const bad = checked.filter(({ errors }) => errors.length > 0).length;
   if (bad > 0) throw new CliError(EXIT.badConfig, `${bad} of ${files.length} files cannot be used`);
 }
 
-function printFile(file: string, faults: readonly ConfigFault[], context: CliContext): void {
-  if (faults.length === 0) context.print(`${file}: good`);
-  for (const fault of faults) context.print(formatConfigFault(fault));
+function printFile(file: string, errors: readonly ConfigIssue[], context: CliContext): void {
+  if (errors.length === 0) context.print(`${file}: good`);
+  for (const error of errors) context.print(formatConfigIssue(error));
 }
 
 /** Only a relayer has connections and a signer; a file that cannot be read is told when it is loaded. */
@@ -60,12 +60,12 @@ function readText(file: string): string {
   }
 }
 
-function faultsOf(file: string, kind: Kind): readonly ConfigFault[] {
+function errorsOf(file: string, kind: Kind): readonly ConfigIssue[] {
   try {
     loadConfig(file, kind === "icq-relayer" ? relayerConfigSchema() : watchdogConfigSchema);
     return [];
-  } catch (fault) {
-    if (fault instanceof ConfigError) return fault.facts.faults;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.facts.errors;
+    throw error;
   }
 }

@@ -1,14 +1,13 @@
+import { withTimeout, pause, abortReason, raceAbort } from "../../base/abort.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
 import { portsAt } from "../../../daemons/localnet/ports.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
-import { atMost, pause } from "../../base/at-most.ts";
-import { abortReason, systemClock } from "../../base/clock.ts";
+import { systemClock } from "../../base/clock.ts";
 import { EXIT } from "../../base/exit-codes.ts";
-import { raceAbort } from "../../base/race-abort.ts";
 import { type Service, supervise } from "../../base/service.ts";
-import type { DaemonContext, DaemonFace } from "../../ops/daemon-context.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../ops/daemon-context.ts";
 import { createDeferred } from "../../ops/deferred.ts";
 import type { LogLevel } from "../../ops/logger.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -65,7 +64,7 @@ async function up(options: Options, context: CliContext): Promise<void> {
     context.logger(options.logLevel),
   );
   context.signal.removeEventListener("abort", onAbort);
-  if (first !== undefined) throw first.fault;
+  if (first !== undefined) throw first.error;
 }
 
 const DONE = new Error("the first results are there");
@@ -79,7 +78,7 @@ function createParts(
   const ports = portsAt(options.portOffset);
   const chainsUp = createDeferred<LocalnetReady>();
   let state: UpParts = { chains: {}, relayer: undefined, watchdog: undefined };
-  const printFaces = (faces: readonly DaemonFace[]): void => {
+  const printEndpoints = (faces: readonly DaemonEndpoint[]): void => {
     for (const { name, url } of faces) context.print(`${name.padEnd(24)} ${url}`);
   };
   const localnet = (signal: AbortSignal): Promise<void> =>
@@ -95,7 +94,7 @@ function createParts(
       { ...daemon, signal },
       (ready) => {
         state = { ...state, chains: ready.chains };
-        printFaces(ready.faces);
+        printEndpoints(ready.faces);
         context.print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
         chainsUp.resolve(ready);
       },
@@ -104,7 +103,7 @@ function createParts(
     await raceAbort(chainsUp.promise, signal);
     await runIcqRelayer(localnetRelayerConfig(ports, undefined), { ...daemon, signal }, (running, faces) => {
       state = { ...state, relayer: running };
-      printFaces(faces);
+      printEndpoints(faces);
     });
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
@@ -114,7 +113,7 @@ function createParts(
       { ...daemon, signal },
       (running, faces) => {
         state = { ...state, watchdog: running };
-        printFaces(faces);
+        printEndpoints(faces);
       },
     );
   };
@@ -129,7 +128,7 @@ function createParts(
 }
 
 async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<void> {
-  const found = await atMost(FIRST_RESULT_MS, systemClock, signal, async (inner) => {
+  const found = await withTimeout(FIRST_RESULT_MS, systemClock, signal, async (inner) => {
     while (!hasFirstResults(now())) await systemClock.sleep(FIRST_RESULT_POLL_MS, inner);
     return true;
   });

@@ -38,7 +38,7 @@ function judge(
   const value = expect.kind === "membership" ? (answer.value ?? new Uint8Array()) : undefined;
   const operations = answer.proofOps?.ops.map(({ data }) => data);
   const verdict = verifier.verify(recorded.app_hash, { store, key, value, operations });
-  if (!verdict.ok) return { valid: false, says: verdict.fault.text };
+  if (!verdict.ok) return { valid: false, says: verdict.error.text };
   const place = `${store}/${toHex(key)} at height ${height}`;
   const says =
     value === undefined

@@ -58,9 +58,9 @@ function judgeCase(
       },
     );
     return { ...common, valid: true, says: `header ${one.untrusted} follows from header ${one.trusted}` };
-  } catch (fault) {
-    if (fault instanceof CometError) return { ...common, valid: false, says: fault.message };
-    throw fault;
+  } catch (error) {
+    if (error instanceof CometError) return { ...common, valid: false, says: error.message };
+    throw error;
   }
 }
 

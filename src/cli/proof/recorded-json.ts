@@ -26,8 +26,8 @@ function toBytes(
 ): Uint8Array {
   try {
     return decode(text);
-  } catch (fault) {
-    context.addIssue(fault instanceof Error ? fault.message : "does not decode");
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : "does not decode");
     return z.NEVER;
   }
 }

@@ -53,11 +53,11 @@ type TxCase = z.output<typeof txCase>;
 export function judgeTx(recorded: TxCase): ProofVerdict {
   const common = { name: recorded.name, kind: "transaction", expected: recorded.expect.valid };
   try {
-    const fault = faultOf(recorded);
-    if (fault !== undefined) return { ...common, valid: false, says: fault };
-  } catch (fault) {
-    if (!(fault instanceof CometError || fault instanceof CliError)) throw fault;
-    return { ...common, valid: false, says: errorText(fault) };
+    const error = errorOf(recorded);
+    if (error !== undefined) return { ...common, valid: false, says: error };
+  } catch (error) {
+    if (!(error instanceof CometError || error instanceof CliError)) throw error;
+    return { ...common, valid: false, says: errorText(error) };
   }
   const hash = toHex(recorded.tx.hash).toUpperCase();
   return {
@@ -67,11 +67,11 @@ export function judgeTx(recorded: TxCase): ProofVerdict {
   };
 }
 
-function faultOf(recorded: TxCase): string | undefined {
+function errorOf(recorded: TxCase): string | undefined {
   const header = signedHeader(recorded, recorded.block);
   const next = signedHeader(recorded, recorded.next_block);
   if (next.height !== header.height + 1n) return "the second header is not the next one";
-  return inclusionFault(recorded, header) ?? deliveryFault(recorded, next);
+  return inclusionError(recorded, header) ?? deliveryError(recorded, next);
 }
 
 function signedHeader(recorded: TxCase, block: TxCase["block"]): Header {
@@ -91,23 +91,23 @@ function signedHeader(recorded: TxCase, block: TxCase["block"]): Header {
   return header;
 }
 
-function inclusionFault({ tx }: TxCase, header: Header): string | undefined {
+function inclusionError({ tx }: TxCase, header: Header): string | undefined {
   const txHash = sha256(tx.tx);
   if (!equalBytes(txHash, tx.hash)) return "the hash is not that of the transaction";
   if (!equalBytes(tx.proof.root_hash, header.dataHash))
     return "the proof's root is not the header's data hash";
   const { leaf_hash: leafHash, ...rest } = tx.proof.proof;
   const inclusion = verifySimpleProof(header.dataHash, txHash, { ...rest, leafHash });
-  if (!inclusion.ok) return `inclusion: ${inclusion.fault.text}`;
+  if (!inclusion.ok) return `inclusion: ${inclusion.error.text}`;
   return rest.index === BigInt(tx.index) ? undefined : "the proof is for another place in the block";
 }
 
-function deliveryFault({ tx, block_results: results }: TxCase, next: Header): string | undefined {
+function deliveryError({ tx, block_results: results }: TxCase, next: Header): string | undefined {
   const leaves = (results.txs_results ?? []).map(toLeaf);
   const proof = simpleProofs(leaves).proofs[tx.index];
   if (proof === undefined) return "the block's results have no result for the transaction";
   const delivery = verifySimpleProof(next.lastResultsHash, toLeaf(tx.tx_result), proof);
-  if (!delivery.ok) return `delivery: ${delivery.fault.text}`;
+  if (!delivery.ok) return `delivery: ${delivery.error.text}`;
   return tx.tx_result.code === 0 ? undefined : `the transaction failed with code ${tx.tx_result.code}`;
 }
 

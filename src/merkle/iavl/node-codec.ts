@@ -9,14 +9,14 @@ const HASH_BYTES = 32;
 const writer = createByteWriter();
 
 /** Why a tree's saved nodes cannot be used. */
-export type IavlFault =
+export type IavlErrorFacts =
   | { readonly code: "broken-node"; readonly what: string }
   | { readonly code: "missing-node"; readonly version: number; readonly nonce: number }
   | { readonly code: "bad-version"; readonly version: bigint }
   | { readonly code: "empty-key" };
 
 /** Saved nodes are missing or broken, or the tree was used against its contract. */
-export class IavlError extends CodedError<IavlFault> {}
+export class IavlError extends CodedError<IavlErrorFacts> {}
 
 /** 8 bytes of version and 4 bytes of nonce, both big-endian. */
 export function encodeNodeId(id: NodeId): Uint8Array {

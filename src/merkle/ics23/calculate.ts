@@ -9,7 +9,7 @@ import { NO_HASH } from "./proof-spec.ts";
 
 /**
  * The root that a proof leads to by whatever operations it names (ics23 `Calculate`), without any judgement; only for the
- * texts about proofs that were refused. The fault is Go's text.
+ * texts about proofs that were refused. The error is Go's text.
  */
 export function calculateRoot(proof: CommitmentProof): Result<HashText, string> {
   if (proof.kind === "exist") return calculateExistence(proof.exist);
@@ -22,11 +22,11 @@ export function calculateRoot(proof: CommitmentProof): Result<HashText, string> 
 function calculateExistence(proof: ExistenceProof): Result<HashText, string> {
   if (proof.leaf === undefined) return bad("existence Proof needs defined LeafOp");
   let hash = applyLeaf(proof, proof.leaf);
-  if (!hash.ok) return bad(`leaf, ${hash.fault}`);
+  if (!hash.ok) return bad(`leaf, ${hash.error}`);
   for (const step of proof.path) {
     if (hash.value.length === 0) return bad("inner, inner op needs child value");
     hash = hashWith(step.hash, joinStep(step, hash.value));
-    if (!hash.ok) return bad(`inner, ${hash.fault}`);
+    if (!hash.ok) return bad(`inner, ${hash.error}`);
   }
   return hash;
 }
@@ -37,9 +37,9 @@ function applyLeaf(proof: ExistenceProof, leaf: LeafOp): Result<HashText, string
   if (key.length === 0) return bad("leaf op needs key");
   if (value.length === 0) return bad("leaf op needs value");
   const keyData = prepare(leaf.prehashKey, leaf.length, key);
-  if (!keyData.ok) return bad(`prehash key, ${keyData.fault}`);
+  if (!keyData.ok) return bad(`prehash key, ${keyData.error}`);
   const valueData = prepare(leaf.prehashValue, leaf.length, value);
-  if (!valueData.ok) return bad(`prehash value, ${valueData.fault}`);
+  if (!valueData.ok) return bad(`prehash value, ${valueData.error}`);
   const prefix = rangeOf(proof, leaf.prefixStart, leaf.prefixEnd);
   return hashWith(leaf.hash, Buffer.concat([prefix, keyData.value, valueData.value]));
 }

@@ -10,14 +10,14 @@ export type RootFinder = (proof: ExistenceProof, spec: ProofSpec) => Result<Hash
 
 /**
  * The root that an existence proof leads to, when all its operations are as the spec says and key and value are not empty
- * (ics23 `ExistenceProof.CheckAgainstSpec` and `Calculate` in one pass). The fault is Go's text.
+ * (ics23 `ExistenceProof.CheckAgainstSpec` and `Calculate` in one pass). The error is Go's text.
  */
 export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<HashText, string> {
   if (proof.iavlRoot !== undefined && spec.name === "iavl") return good(proof.iavlRoot);
   const { leaf, path } = proof;
   if (leaf === undefined) return bad("existence Proof needs defined LeafOp");
-  const leafFault = checkLeaf(proof, leaf, spec);
-  if (leafFault !== undefined) return bad(`leaf, ${leafFault}`);
+  const leafError = checkLeaf(proof, leaf, spec);
+  if (leafError !== undefined) return bad(`leaf, ${leafError}`);
   if (path.length > MAX_DEPTH) return bad(`innerOps depth too long: ${path.length}`);
   if (proof.keyStart === proof.keyEnd) return bad("error calculating root, leaf, leaf op needs key");
   if (proof.valueStart === proof.valueEnd) return bad("error calculating root, leaf, leaf op needs value");

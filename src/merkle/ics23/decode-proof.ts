@@ -17,7 +17,7 @@ interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
 
 /**
  * Reads the bytes of a `CommitmentProof`; the result refers to them, so they must not change while it is used.
- * The fault is Go's decoding error, or "<nil>" for bytes that hold no proof.
+ * The error is Go's decoding error, or "<nil>" for bytes that hold no proof.
  */
 export function decodeCommitmentProof(
   encoded: Uint8Array,

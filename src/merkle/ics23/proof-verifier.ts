@@ -5,7 +5,7 @@ import { conformingRoot, type RootFinder } from "./conforming-root.ts";
 import { decodeCommitmentProof } from "./decode-proof.ts";
 import { type DecodeOperation, decodeMerkleProof } from "./merkle-proof.ts";
 import { createPathClimber } from "./path-climber.ts";
-import type { ProofFault } from "./proof-fault.ts";
+import type { ProofFailure } from "./proof-failure.ts";
 import type { CommitmentProof, ExistenceProof, MerkleProof } from "./proof-types.ts";
 import {
   type Claim,
@@ -29,7 +29,7 @@ export interface ProofItem {
  * common: several proofs of one app hash take far less time than one by one. Its memory is bounded (about 10 MB).
  */
 export interface ProofVerifier {
-  readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFault>;
+  readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
   readonly verifyMembership: (claim: Claim, value: Uint8Array) => ProofVerdict;
   readonly verifyNonMembership: (claim: Claim) => ProofVerdict;
   /** Decodes and verifies. */

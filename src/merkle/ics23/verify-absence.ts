@@ -8,7 +8,7 @@ import { type ExistenceProof, keyOf, type NonExistenceProof } from "./proof-type
 
 /**
  * The root of the tree that has no `key`, shown by its neighbours (ics23 `NonExistenceProof.Verify`). Both must be in
- * that tree; a missing one means that the other is the first or last leaf. The fault is Go's text.
+ * that tree; a missing one means that the other is the first or last leaf. The error is Go's text.
  */
 export function rootWithoutKey(
   proof: NonExistenceProof,
@@ -18,16 +18,16 @@ export function rootWithoutKey(
 ): Result<HashText, string> {
   const { left, right } = proof;
   const leftRoot = left && findRoot(left, spec);
-  if (leftRoot?.ok === false) return bad(`left proof, ${leftRoot.fault}`);
+  if (leftRoot?.ok === false) return bad(`left proof, ${leftRoot.error}`);
   const rightRoot = right && findRoot(right, spec);
-  if (rightRoot?.ok === false) return bad(`right proof, ${rightRoot.fault}`);
+  if (rightRoot?.ok === false) return bad(`right proof, ${rightRoot.error}`);
   const root = leftRoot?.value ?? rightRoot?.value;
   if (root === undefined) return bad("both left and right proofs missing");
   if (rightRoot !== undefined && rightRoot.value !== root) {
     return bad("right proof, calculated root doesn't match provided root");
   }
-  const fault = checkPlace(left, right, key) ?? checkAdjacent(left, right, spec);
-  return fault === undefined ? good(root) : bad(fault);
+  const error = checkPlace(left, right, key) ?? checkAdjacent(left, right, spec);
+  return error === undefined ? good(root) : bad(error);
 }
 
 function checkPlace(

@@ -1,12 +1,12 @@
+import { goString, upperHex } from "../../base/go-text.ts";
 import { utf8 } from "../../base/bytes.ts";
 import { bad, good, type Result } from "../../base/result.ts";
 import type { HashText } from "./hash-text.ts";
 import { calculateRoot } from "./calculate.ts";
 import { conformingRoot, type RootFinder } from "./conforming-root.ts";
-import { goString, upperHex } from "./go-text.ts";
 import { fromHashText, isHashText } from "./hashing.ts";
 import { equalRange } from "./compare-range.ts";
-import { invalidMerkleProof, invalidProof, type ProofFault } from "./proof-fault.ts";
+import { invalidMerkleProof, invalidProof, type ProofFailure } from "./proof-failure.ts";
 import { SDK_SPECS } from "./proof-spec.ts";
 import type { CommitmentProof, ExistenceProof, MerkleProof, NonExistenceProof } from "./proof-types.ts";
 import { rootWithoutKey } from "./verify-absence.ts";
@@ -22,7 +22,7 @@ export interface Claim {
 }
 
 /** Nothing to say when the proof shows the claim; else why not. */
-export type ProofVerdict = Result<void, ProofFault>;
+export type ProofVerdict = Result<void, ProofFailure>;
 
 /** How to find the roots of the two trees that a proof goes through. */
 export type RootFinders = readonly [store: RootFinder, multistore: RootFinder];
@@ -38,8 +38,8 @@ export function verifyMembership(
   value: Uint8Array,
   finders: RootFinders = PLAIN_FINDERS,
 ): ProofVerdict {
-  const fault = checkArguments(claim);
-  if (fault !== undefined) return bad(fault);
+  const error = checkArguments(claim);
+  if (error !== undefined) return bad(error);
   if (value.length === 0) return bad(invalidProof("empty-value", "empty value in membership proof"));
   return verifyChain(claim, value, 0, finders);
 }
@@ -49,20 +49,20 @@ export function verifyMembership(
  * Never throws, whatever the proof is.
  */
 export function verifyNonMembership(claim: Claim, finders: RootFinders = PLAIN_FINDERS): ProofVerdict {
-  const fault = checkArguments(claim);
-  if (fault !== undefined) return bad(fault);
+  const error = checkArguments(claim);
+  if (error !== undefined) return bad(error);
   const [proof] = claim.proof;
   if (proof?.kind === "exist") return bad(invalidProof("wrong-kind", PRESENCE_PROVEN));
   if (proof?.kind !== "nonexist") return bad(invalidProof("wrong-kind", unexpectedType(proof)));
   const root = rootWithoutKey(proof.nonexist, claim.key, SDK_SPECS[0], finders[0]);
-  if (!root.ok) return bad(absenceFault(proof, proof.nonexist, { key: claim.key, detail: root.fault }));
+  if (!root.ok) return bad(absenceFailure(proof, proof.nonexist, { key: claim.key, detail: root.error }));
   return verifyChain(claim, root.value, 1, finders);
 }
 
 const PRESENCE_PROVEN =
   "got ExistenceProof in VerifyNonMembership. If this is unexpected, please ensure that proof was queried with the correct key.";
 
-function checkArguments(claim: Claim): ProofFault | undefined {
+function checkArguments(claim: Claim): ProofFailure | undefined {
   if (claim.proof.length === 0) return invalidMerkleProof("no-proof", "proof cannot be empty");
   if (claim.root.length === 0) return invalidMerkleProof("no-root", "root cannot be empty");
   if (claim.proof.length === SDK_SPECS.length) return undefined;
@@ -96,18 +96,18 @@ function verifyLink(
   value: Uint8Array | HashText,
   index: 0 | 1,
   finders: RootFinders,
-): Result<HashText, ProofFault> {
+): Result<HashText, ProofFailure> {
   const proof = claim.proof[index];
   if (proof?.kind === "nonexist") return bad(invalidProof("wrong-kind", absenceProven(claim, index)));
   if (proof?.kind !== "exist") return bad(invalidProof("wrong-kind", unexpectedType(proof)));
   const key = index === 0 ? claim.key : utf8(claim.store);
   const root = finders[index](proof.exist, SDK_SPECS[index]);
-  const detail = root.ok ? differs(proof.exist, key, value) : root.fault;
+  const detail = root.ok ? differs(proof.exist, key, value) : root.error;
   if (root.ok && detail === undefined) return root;
   const calculated = calculateRoot(proof);
   const text = calculated.ok
     ? `chained membership proof failed to verify membership of value: ${hexText(value)} in subroot ${hexText(calculated.value)} at index ${index}. Please ensure the path and value are both correct.`
-    : `could not calculate proof root at index ${index}, merkle tree may be empty. ${calculated.fault}`;
+    : `could not calculate proof root at index ${index}, merkle tree may be empty. ${calculated.error}`;
   return bad(invalidProof("not-member", text, detail));
 }
 
@@ -124,21 +124,21 @@ function isValue(value: Uint8Array | HashText, bytes: Uint8Array, start: number,
     : equalRange(value, bytes, start, end);
 }
 
-function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFault {
+function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFailure {
   const text = `proof did not commit to expected root: ${upperHex(expected)}, got: ${hexText(value)}. Please ensure proof was submitted with correct proofHeight and to the correct chain.`;
   return invalidProof("wrong-root", text);
 }
 
-function absenceFault(
+function absenceFailure(
   proof: CommitmentProof,
   { left, right }: NonExistenceProof,
   about: { readonly key: Uint8Array; readonly detail: string },
-): ProofFault {
+): ProofFailure {
   const { key, detail } = about;
   const calculated = calculateRoot(proof);
   const text = calculated.ok
     ? `could not verify absence of key ${goString(key)}. Please ensure that the path is correct.`
-    : `could not calculate root for proof index 0, merkle tree is likely empty. ${calculated.fault}`;
+    : `could not calculate root for proof index 0, merkle tree is likely empty. ${calculated.error}`;
   if (left === undefined && right === undefined) return invalidProof("empty-tree", text, detail);
   const besideNothing = [left, right].some((side) => side !== undefined && side.valueStart === side.valueEnd);
   return invalidProof(besideNothing ? "empty-neighbour" : "not-absent", text, detail);

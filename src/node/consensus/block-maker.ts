@@ -1,6 +1,6 @@
 import type { BlockSteps, Engine, ProducedBlock } from "./engine.ts";
 
-/** Makes blocks, and tells of them once they are written. A fault leaves as the engine throws it. */
+/** Makes blocks, and tells of them once they are written. An error leaves as the engine throws it. */
 export interface BlockMaker {
   /** Makes a block in one go; one that is being made in steps is ended before. */
   readonly makeNow: () => ProducedBlock;
@@ -46,9 +46,9 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): Bl
   const goOn = (): boolean => {
     try {
       if (open !== undefined && advance(open.steps) !== undefined) open = undefined;
-    } catch (fault) {
+    } catch (error) {
       open = undefined;
-      throw fault;
+      throw error;
     }
     return open !== undefined;
   };

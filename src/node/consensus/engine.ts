@@ -57,9 +57,9 @@ const SIGNATURE_OVERHEAD = 111n;
 /** Creates an engine that continues from `initial`. */
 export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
   let state = initial;
-  let broken: { readonly fault: unknown } | undefined;
+  let broken: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
-    if (broken !== undefined) throw broken.fault;
+    if (broken !== undefined) throw broken.error;
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
@@ -68,9 +68,9 @@ export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
       state = produced.state;
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
-    } catch (fault) {
-      broken = { fault };
-      throw fault;
+    } catch (error) {
+      broken = { error };
+      throw error;
     }
   };
   return { state: () => state, produce };

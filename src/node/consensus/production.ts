@@ -1,14 +1,14 @@
+import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { onAbort } from "../../base/on-abort.ts";
 import { NodeError } from "../errors.ts";
 import { type BlockMakerDeps, createBlockMaker } from "./block-maker.ts";
 import type { ProducedBlock } from "./engine.ts";
 
 /** Decides when blocks are made. */
 export interface Production {
-  /** Makes a block at once and then one every block time, until the signal fires. Rejects on a fault of the machine. */
+  /** Makes a block at once and then one every block time, until the signal fires. Rejects on an error of the machine. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly halt: () => void;
   readonly resume: () => void;
@@ -29,13 +29,13 @@ export interface ProductionDeps extends BlockMakerDeps {
 export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
   let halted = false;
   let stuck = false;
-  let failure: { readonly fault: unknown } | undefined;
+  let failure: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
   const maker = createBlockMaker(deps);
-  /** A fault of the machine in a block that was ordered from outside must end `run` too, halted or not. */
-  const noteFault = (fault: unknown): void => {
-    if (isNoQuorum(fault)) return;
-    failure = { fault };
+  /** An error of the machine in a block that was ordered from outside must end `run` too, halted or not. */
+  const noteFailure = (error: unknown): void => {
+    if (isNoQuorum(error)) return;
+    failure = { error };
     wake?.();
   };
   const produceNow = (): ProducedBlock => {
@@ -43,18 +43,18 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
       const produced = maker.makeNow();
       stuck = false;
       return produced;
-    } catch (fault) {
-      noteFault(fault);
-      throw fault;
+    } catch (error) {
+      noteFailure(error);
+      throw error;
     }
   };
   const tryProduce = async (): Promise<void> => {
     try {
       await maker.makeInSteps();
       stuck = false;
-    } catch (fault) {
-      if (!isNoQuorum(fault)) throw fault;
-      if (!stuck) deps.logger.warn("chain stands still", { reason: errorText(fault) });
+    } catch (error) {
+      if (!isNoQuorum(error)) throw error;
+      if (!stuck) deps.logger.warn("chain stands still", { reason: errorText(error) });
       stuck = true;
     }
   };
@@ -69,7 +69,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
   const run = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
       if (halted) await resumed(signal);
-      if (failure !== undefined) throw failure.fault;
+      if (failure !== undefined) throw failure.error;
       await deps.beforeBlock(signal);
       signal.throwIfAborted();
       if (!halted) await tryProduce();
@@ -90,6 +90,6 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
   };
 }
 
-function isNoQuorum(fault: unknown): boolean {
-  return fault instanceof NodeError && fault.facts.code === "no-quorum";
+function isNoQuorum(error: unknown): boolean {
+  return error instanceof NodeError && error.facts.code === "no-quorum";
 }

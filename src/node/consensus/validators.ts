@@ -60,8 +60,8 @@ export function createValidators(
 function refuseBadUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
   try {
     updateValidatorSet(upcoming, updates);
-  } catch (fault) {
-    if (!(fault instanceof CometError)) throw fault;
-    throw new NodeError({ code: "bad-validator-update", reason: fault.message }, fault.message);
+  } catch (error) {
+    if (!(error instanceof CometError)) throw error;
+    throw new NodeError({ code: "bad-validator-update", reason: error.message }, error.message);
   }
 }

@@ -102,12 +102,12 @@ async function describe({ profile, ready }: ControlledChain): Promise<Readonly<R
 async function answer(run: () => Answer): Promise<HttpReply> {
   try {
     return jsonReply(200, await run());
-  } catch (fault) {
-    if (fault instanceof OrderError) return errorReply(400, "bad-order", fault.message);
-    if (fault instanceof NodeError || fault instanceof MempoolError || fault instanceof FaucetError) {
-      return errorReply(409, fault.facts.code, fault.message);
+  } catch (error) {
+    if (error instanceof OrderError) return errorReply(400, "bad-order", error.message);
+    if (error instanceof NodeError || error instanceof MempoolError || error instanceof FaucetError) {
+      return errorReply(409, error.facts.code, error.message);
     }
-    throw fault;
+    throw error;
   }
 }
 

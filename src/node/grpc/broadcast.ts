@@ -2,13 +2,13 @@ import { sha256 } from "../../base/sha256.ts";
 import { QueryError } from "../../chain/runtime/module.ts";
 import type { TxResponse } from "../../proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { BroadcastMode, type BroadcastTxRequest } from "../../proto/gen/cosmos/tx/v1beta1/service.ts";
-import { MempoolError, type MempoolFault } from "../errors.ts";
+import { MempoolError, type MempoolErrorFacts } from "../errors.ts";
 import type { NodeView } from "../node-view.ts";
 import { GRPC } from "./grpc-status.ts";
 import { broadcastResponse, emptyTxResponse } from "./tx-response.ts";
 
 /** Codes of the SDK for what the mempool refuses before CheckTx. */
-const MEMPOOL_CODES: Readonly<Record<MempoolFault["code"], number>> = {
+const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-in-cache": 19,
   "mempool-full": 20,
   "tx-too-large": 21,

@@ -33,7 +33,7 @@ export interface UnaryReply {
 export interface CallRouter {
   /** gRPC paths in the chain's own name. */
   readonly paths: readonly string[];
-  /** Never throws; a fault of ours is status Internal and a line in the log. */
+  /** Never throws; an error of ours is status Internal and a line in the log. */
   readonly call: (call: UnaryCall) => UnaryReply;
 }
 
@@ -56,8 +56,8 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
           ? callApp(call, height, { view: context.view, request: requests.get(call.path) })
           : callNode(method, call.data, height, context);
       } catch (thrown) {
-        if (isQueryFault(thrown)) return toFailure(thrown, undefined);
-        logger.error("grpc call failed", { path: call.path, fault: errorText(thrown) });
+        if (isQueryFailure(thrown)) return toFailure(thrown, undefined);
+        logger.error("grpc call failed", { path: call.path, error: errorText(thrown) });
         return failed(GRPC.internal, "internal error");
       }
     },
@@ -106,12 +106,12 @@ function callNode(method: NodeMethod, data: Uint8Array, wanted: bigint, context:
   try {
     return { code: GRPC.ok, message: "", value: method.answer(data, context), height };
   } catch (thrown) {
-    if (isQueryFault(thrown)) return toFailure(thrown, height);
+    if (isQueryFailure(thrown)) return toFailure(thrown, height);
     throw thrown;
   }
 }
 
-function isQueryFault(thrown: unknown): thrown is ModuleError | QueryError {
+function isQueryFailure(thrown: unknown): thrown is ModuleError | QueryError {
   return thrown instanceof ModuleError || thrown instanceof QueryError;
 }
 

@@ -79,8 +79,8 @@ function reflectionHandler(
       call.pause();
       call.once("drain", () => call.resume());
     });
-    call.on("error", (fault: Error) => {
-      logger.debug("reflection stream ended", { fault: fault.message, code: status.CANCELLED });
+    call.on("error", (error: Error) => {
+      logger.debug("reflection stream ended", { error: error.message, code: status.CANCELLED });
     });
     call.on("end", () => call.end());
   };

@@ -58,9 +58,9 @@ export function searchTxs(request: GetTxsEventRequest, context: ServiceContext):
 
 function search(request: GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {
   const { query, page, limit, orderBy } = request;
-  if (query === "") throw searchFault("query cannot be empty");
+  if (query === "") throw searchError("query cannot be empty");
   if (query.length > MAX_QUERY_LENGTH)
-    throw searchFault("failed to search for txs: maximum query length exceeded");
+    throw searchError("failed to search for txs: maximum query length exceeded");
   try {
     return view.searchTxs({
       query,
@@ -70,7 +70,7 @@ function search(request: GetTxsEventRequest, view: NodeView): SearchPage<StoredT
     });
   } catch (thrown) {
     if (thrown instanceof QueryLanguageError || thrown instanceof PageError) {
-      throw searchFault(`failed to search for txs: ${thrown.message}`);
+      throw searchError(`failed to search for txs: ${thrown.message}`);
     }
     throw thrown;
   }
@@ -81,7 +81,7 @@ function pageSize(limit: bigint): bigint {
   return limit > MAX_LIMIT ? MAX_LIMIT : limit;
 }
 
-function searchFault(text: string): QueryError {
+function searchError(text: string): QueryError {
   return new QueryError(GRPC.internal, text);
 }
 

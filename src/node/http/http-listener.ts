@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { toListenError } from "../../ops/listen-error.ts";
-import type { FaceServer } from "../node-view.ts";
+import type { NodeServer } from "../node-view.ts";
 
 /** Where and how a face listens. */
 export interface ListenOptions {
@@ -51,8 +51,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 900;
 const HEADERS_TIMEOUT_MS = 10_000;
 
-/** Creates an HTTP server of one face: bounded bodies, deadlines, coded errors for a busy port, a plain 500 for our own faults. */
-export function createHttpListener(options: ListenOptions, deps: ListenDeps): FaceServer {
+/** Creates an HTTP server of one face: bounded bodies, deadlines, coded errors for a busy port, a plain 500 for our own errors. */
+export function createHttpListener(options: ListenOptions, deps: ListenDeps): NodeServer {
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: 60_000 },
     (request, response) => void serve(request, response, options, deps),
@@ -63,7 +63,7 @@ export function createHttpListener(options: ListenOptions, deps: ListenDeps): Fa
     if (deps.upgrade === undefined) socket.destroy();
     else deps.upgrade(request, socket, head);
   });
-  server.on("clientError", (_fault, socket) => {
+  server.on("clientError", (_error, socket) => {
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
   });
   return {
@@ -86,9 +86,9 @@ async function serve(
       ...answer.headers,
     });
     response.end(answer.body);
-  } catch (fault) {
+  } catch (error) {
     if (!request.complete) return; // the client went away before it had asked
-    deps.logger.error("request failed", { face: options.face, fault: errorText(fault) });
+    deps.logger.error("request failed", { face: options.face, error: errorText(error) });
     if (!response.headersSent) response.writeHead(500, { "Content-Type": "text/plain; charset=utf-8" });
     response.end("internal error\n");
   }

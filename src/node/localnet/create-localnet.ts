@@ -11,8 +11,8 @@ import type { Secret } from "../../base/secret.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { createNode, type Node, type RunningNode } from "../create-node.ts";
 import type { GenesisDoc } from "../genesis-doc.ts";
-import type { FaceAddress } from "../node-options.ts";
-import type { FaceFactory } from "../node-view.ts";
+import type { ServerAddress } from "../node-options.ts";
+import type { ServerFactory } from "../node-view.ts";
 import type { OracleOptions } from "../oracle/oracle-client.ts";
 import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
 import { localGenesis, localnetSeeds, remoteGenesis } from "./genesis.ts";
@@ -20,8 +20,8 @@ import { fetchRemoteHeader } from "./remote-header.ts";
 
 /** How one chain of the localnet runs. */
 export interface LocalnetChainOptions {
-  readonly rpc: FaceAddress;
-  readonly metrics?: FaceAddress;
+  readonly rpc: ServerAddress;
+  readonly metrics?: ServerAddress;
   /** Voting powers of its validators, at least one. */
   readonly validatorPowers: readonly bigint[];
   /** Starts a new chain from this document (an export, say) instead of the localnet's own. */
@@ -40,9 +40,9 @@ export interface LocalnetOptions {
   /** The price sidecar that the local validator asks. */
   readonly oracle?: OracleOptions;
   readonly control?: {
-    readonly address: FaceAddress;
+    readonly address: ServerAddress;
     readonly token: Secret;
-    /** Routes of other parts, such as the sidecar's faults. */
+    /** Routes of other parts, such as the sidecar's errors. */
     readonly routes?: readonly HttpRoute[];
   };
 }
@@ -52,7 +52,7 @@ export interface LocalnetDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   /** REST, gRPC and whatever else shows a chain. */
-  readonly faces?: (chain: ChainProfile) => readonly FaceFactory[];
+  readonly faces?: (chain: ChainProfile) => readonly ServerFactory[];
 }
 
 /** A localnet that is up. */
@@ -68,7 +68,7 @@ export interface Localnet extends Service {
 
 const REMOTE_WAIT_MS = 60_000;
 
-/** Creates a localnet: one or both chains, and the control face. The first fault stops all of it and comes out of `run`. */
+/** Creates a localnet: one or both chains, and the control face. The first error stops all of it and comes out of `run`. */
 export function createLocalnet(options: LocalnetOptions, deps: LocalnetDeps): Localnet {
   const remote = options.chains.remote && createRemote(options, options.chains.remote, deps);
   const local = options.chains.local && createLocal(options, options.chains.local, deps, remote);
@@ -92,7 +92,7 @@ export function createLocalnet(options: LocalnetOptions, deps: LocalnetDeps): Lo
   const run = async (signal: AbortSignal): Promise<void> => {
     settle().then(ready.resolve, ready.reject);
     const [first] = await supervise(services, signal, deps.logger);
-    if (first !== undefined) throw first.fault;
+    if (first !== undefined) throw first.error;
   };
   return { name: "localnet", run, ready: ready.promise };
 }

@@ -1,6 +1,6 @@
+import { withDeadline } from "../../base/abort.ts";
 import { request } from "undici";
 import type { Clock } from "../../base/clock.ts";
-import { withDeadline } from "../../base/deadline.ts";
 import { CodedError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { SignedHeader } from "../../comet/block-types.ts";
@@ -33,26 +33,26 @@ export async function fetchRemoteHeader(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<SignedHeader> {
-  let lastFault: unknown;
+  let lastError: unknown;
   try {
     return await withDeadline("the remote chain's first header", remote.timeoutMs, signal, async (inner) => {
       for (;;) {
         try {
           return checkChain(await fetchHeader(remote.rpcUrl, inner), remote.chainId);
-        } catch (fault) {
-          if (fault instanceof RemoteChainError || inner.aborted) throw fault;
-          lastFault = fault;
+        } catch (error) {
+          if (error instanceof RemoteChainError || inner.aborted) throw error;
+          lastError = error;
         }
         await clock.sleep(RETRY_MS, inner);
       }
     });
-  } catch (fault) {
+  } catch (error) {
     signal.throwIfAborted();
-    if (fault instanceof RemoteChainError) throw fault;
+    if (error instanceof RemoteChainError) throw error;
     throw new RemoteChainError(
       { code: "remote-unreachable" },
       `the remote chain ${remote.chainId} showed no block within ${remote.timeoutMs / 1000} s; start it first (localnet start --part remote) or say where its RPC is`,
-      { cause: lastFault ?? fault },
+      { cause: lastError ?? error },
     );
   }
 }

@@ -1,6 +1,6 @@
+import { withDeadline } from "../../base/abort.ts";
 import { request } from "undici";
 import type { Clock } from "../../base/clock.ts";
-import { withDeadline } from "../../base/deadline.ts";
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -50,8 +50,8 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps): Or
     for (;;) {
       try {
         return await ask(signal);
-      } catch (fault) {
-        if (!isRefused(fault)) throw fault;
+      } catch (error) {
+        if (!isRefused(error)) throw error;
         await deps.clock.sleep(RECONNECT_MS, signal);
       }
     }
@@ -67,10 +67,10 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps): Or
       });
       try {
         return done(true, await withDeadline("oracle prices", options.timeoutMs, signal, askUntilThere));
-      } catch (fault) {
+      } catch (error) {
         signal.throwIfAborted();
-        deps.logger.debug("oracle client failed", { fault: errorText(fault) });
-        return done(fault instanceof PriceError);
+        deps.logger.debug("oracle client failed", { error: errorText(error) });
+        return done(error instanceof PriceError);
       }
     },
   };
@@ -81,8 +81,8 @@ class PriceError extends Error {}
 
 const RECONNECT_MS = 200;
 
-function isRefused(fault: unknown): boolean {
-  return fault instanceof Error && "code" in fault && fault.code === "ECONNREFUSED";
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
 }
 
 async function fetchPrices(

@@ -74,7 +74,7 @@ function answer(found: FoundRoute, request: HttpRequest, deps: GatewayDeps): Htt
     const body = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
     return json(200, body, headers);
   } catch (thrown) {
-    deps.logger.error("answer has no json form", { path: route.path, fault: errorText(thrown) });
+    deps.logger.error("answer has no json form", { path: route.path, error: errorText(thrown) });
     return failure(GRPC.internal, errorMessage(thrown), headers);
   }
 }

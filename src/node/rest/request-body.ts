@@ -24,7 +24,7 @@ export function parseBody(typeName: string, body: Uint8Array, chainName: string)
   return messageFromJson(typeName, json, chainName);
 }
 
-/** Throws for the faults that Go's decoder words in its own way; what is deeper `messageFromJson` finds. */
+/** Throws for the errors that Go's decoder words in its own way; what is deeper `messageFromJson` finds. */
 function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   if (!isRecord(json)) {
     throw new Error(

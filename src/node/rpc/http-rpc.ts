@@ -14,7 +14,7 @@ import {
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { parametersFromUri } from "./parameters.ts";
-import { RpcFault, toRpcFault } from "./rpc-fault.ts";
+import { RpcError, toRpcError } from "./rpc-error.ts";
 
 /** Requests in one batch, CometBFT's default. */
 const MAX_BATCH = 10;
@@ -59,13 +59,13 @@ async function callJson(body: string, context: RpcContext, signal: AbortSignal):
     const parsed = goJsonParse(body);
     isBatch = Array.isArray(parsed);
     requests = (Array.isArray(parsed) ? parsed : [parsed]).map(parseRequest);
-  } catch (fault) {
-    const text = fault instanceof Error ? fault.message : String(fault);
-    return json(500, badAnswer(NO_ID, new RpcFault("parse", `error unmarshaling request: ${text}`)));
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return json(500, badAnswer(NO_ID, new RpcError("parse", `error unmarshaling request: ${text}`)));
   }
   if (requests.length > MAX_BATCH) {
     const text = `batch request exceeds maximum (${MAX_BATCH}) allowed number of requests`;
-    return json(500, badAnswer(NO_ID, new RpcFault("invalid-request", text)));
+    return json(500, badAnswer(NO_ID, new RpcError("invalid-request", text)));
   }
   const answers: JsonObject[] = [];
   for (const { id, method, params } of requests) {
@@ -78,7 +78,7 @@ async function callJson(body: string, context: RpcContext, signal: AbortSignal):
 
 async function callUri(request: HttpRequest, context: RpcContext, signal: AbortSignal): Promise<HttpAnswer> {
   const name = request.url.pathname.slice(1);
-  if (WEBSOCKET_METHODS.has(name)) return json(404, badAnswer(NO_ID, new RpcFault("method-not-found")));
+  if (WEBSOCKET_METHODS.has(name)) return json(404, badAnswer(NO_ID, new RpcError("method-not-found")));
   const method = RPC_METHODS.get(name);
   if (method === undefined) return plainAnswer(404, "404 page not found");
   try {
@@ -87,9 +87,9 @@ async function callUri(request: HttpRequest, context: RpcContext, signal: AbortS
     const parameters = readParameters(read, "invalid-params", "http");
     return json(200, goodAnswer(NO_ID, await method.call(parameters, context, signal)));
   } catch (thrown) {
-    const fault = toRpcFault(thrown);
-    if (fault === undefined) throw thrown;
-    return json(500, badAnswer(NO_ID, fault));
+    const error = toRpcError(thrown);
+    if (error === undefined) throw thrown;
+    return json(500, badAnswer(NO_ID, error));
   }
 }
 

@@ -3,7 +3,7 @@ import { isRecord } from "../../base/json.ts";
 import { goKind } from "./go-decoding.ts";
 import type { RpcContext, RpcMethod } from "./method.ts";
 import { type Parameters, parametersFromJson } from "./parameters.ts";
-import { faultToJson, RpcFault, toRpcFault } from "./rpc-fault.ts";
+import { rpcErrorToJson, RpcError, toRpcError } from "./rpc-error.ts";
 import { BLOCK_METHODS } from "./methods/blocks.ts";
 import { CHAIN_METHODS } from "./methods/chain.ts";
 import { TX_METHODS } from "./methods/txs.ts";
@@ -48,11 +48,11 @@ export function goodAnswer(id: RpcId, result: JsonValue): JsonObject {
 }
 
 /** A failed answer. */
-export function badAnswer(id: RpcId, fault: RpcFault): JsonObject {
-  return { jsonrpc: "2.0", id, error: faultToJson(fault) };
+export function badAnswer(id: RpcId, error: RpcError): JsonObject {
+  return { jsonrpc: "2.0", id, error: rpcErrorToJson(error) };
 }
 
-/** Decodes parameters with `read`, or throws the fault that CometBFT gives for them. */
+/** Decodes parameters with `read`, or throws the error that CometBFT gives for them. */
 export function readParameters(
   read: () => Parameters,
   kind: "invalid-params" | "internal",
@@ -60,14 +60,14 @@ export function readParameters(
 ): Parameters {
   try {
     return read();
-  } catch (fault) {
-    const text = fault instanceof Error ? fault.message : String(fault);
-    throw new RpcFault(kind, `error converting ${source} params to arguments: ${text}`);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    throw new RpcError(kind, `error converting ${source} params to arguments: ${text}`);
   }
 }
 
 /**
- * Answers one request over HTTP POST. Rejects only for a fault of ours. `invalidParams` is how wrong parameters are
+ * Answers one request over HTTP POST. Rejects only for an error of ours. `invalidParams` is how wrong parameters are
  * reported: CometBFT uses another code on WebSocket.
  */
 export async function answerRequest(
@@ -78,13 +78,13 @@ export async function answerRequest(
 ): Promise<JsonObject> {
   try {
     const method = RPC_METHODS.get(request.method);
-    if (method === undefined) throw new RpcFault("method-not-found");
+    if (method === undefined) throw new RpcError("method-not-found");
     const read = (): Parameters => parametersFromJson(method.parameters, request.params);
     const parameters = readParameters(read, invalidParams, "json");
     return goodAnswer(request.id, await method.call(parameters, context, signal));
   } catch (thrown) {
-    const fault = toRpcFault(thrown);
-    if (fault === undefined) throw thrown;
-    return badAnswer(request.id, fault);
+    const error = toRpcError(thrown);
+    if (error === undefined) throw thrown;
+    return badAnswer(request.id, error);
   }
 }

@@ -15,7 +15,7 @@ export interface RpcContext {
   readonly rpcAddress: () => string;
 }
 
-/** A method of the RPC: its parameters in positional order, and what it answers. Throws `RpcFault`. */
+/** A method of the RPC: its parameters in positional order, and what it answers. Throws `RpcError`. */
 export interface RpcMethod {
   readonly parameters: ParameterList;
   readonly call: (

@@ -1,4 +1,4 @@
-import { internal } from "./rpc-fault.ts";
+import { internal } from "./rpc-error.ts";
 
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100;
@@ -9,7 +9,7 @@ export function toPerPage(perPage: bigint | undefined): number {
   return perPage > BigInt(MAX_PER_PAGE) ? MAX_PER_PAGE : Number(perPage);
 }
 
-/** The page wished for, 1 when absent. Throws the fault of a page outside [1, pages]. */
+/** The page wished for, 1 when absent. Throws the error of a page outside [1, pages]. */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
   const pages = Math.max(1, Math.ceil(total / perPage));
@@ -24,7 +24,7 @@ export function toSearchPage(page: bigint | undefined): number {
   return page === undefined ? 1 : Number(page);
 }
 
-/** The height wished for: `latest` when absent. Throws the faults of heights that are not there. */
+/** The height wished for: `latest` when absent. Throws the errors of heights that are not there. */
 export function toHeight(wish: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (wish === undefined) return latest;
   if (wish <= 0n) throw internal(`height must be greater than 0, but got ${wish}`);

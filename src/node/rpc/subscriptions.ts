@@ -5,7 +5,7 @@ import { type EventQuery, MAX_QUERY_LENGTH, parseQuery } from "../query-language
 import { QueryLanguageError } from "../query-language/scanner.ts";
 import { badAnswer, goodAnswer, type RpcId } from "./json-rpc.ts";
 import type { PublishedEvent } from "./published-events.ts";
-import { internal, RpcFault } from "./rpc-fault.ts";
+import { internal, RpcError } from "./rpc-error.ts";
 
 /** Bounds of subscriptions; CometBFT's defaults. */
 export interface SubscriptionLimits {
@@ -19,7 +19,7 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = { maxClients: 100
 /** Takes a notice; false when the client does not read fast enough. The last word to a client is taken in any case. */
 export type Send = (message: JsonObject, isLastWord?: boolean) => boolean;
 
-/** One client's subscriptions. Every method throws `RpcFault` with CometBFT's text. */
+/** One client's subscriptions. Every method throws `RpcError` with CometBFT's text. */
 export interface ClientSubscriptions {
   readonly subscribe: (id: RpcId, query: string) => void;
   readonly unsubscribe: (query: string) => void;
@@ -87,15 +87,15 @@ function publishTo(queries: ClientQueries, event: PublishedEvent): void {
     if (send(goodAnswer(id, notice))) continue;
     queries.delete(text);
     const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
-    send(badAnswer(id, new RpcFault("server", reason)), true);
+    send(badAnswer(id, new RpcError("server", reason)), true);
   }
 }
 
 function readQuery(text: string): EventQuery {
   try {
     return parseQuery(text);
-  } catch (fault) {
-    if (!(fault instanceof QueryLanguageError)) throw fault;
-    throw internal(`failed to parse query: ${errorText(fault)}`);
+  } catch (error) {
+    if (!(error instanceof QueryLanguageError)) throw error;
+    throw internal(`failed to parse query: ${errorText(error)}`);
   }
 }

@@ -15,7 +15,7 @@ import {
   type RpcRequest,
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
-import { RpcFault, toRpcFault } from "./rpc-fault.ts";
+import { RpcError, toRpcError } from "./rpc-error.ts";
 import type { ClientSubscriptions, Send, Subscriptions } from "./subscriptions.ts";
 
 /** Bounds of a WebSocket. */
@@ -103,12 +103,12 @@ function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSock
     // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe.
     queue = queue
       .then(() => answer(data, send, subscriptions, deps))
-      .catch((fault: unknown) => {
-        deps.logger.error("websocket request failed", { fault: errorText(fault) });
+      .catch((error: unknown) => {
+        deps.logger.error("websocket request failed", { error: errorText(error) });
         client.terminate();
       });
   });
-  client.on("error", (fault) => deps.logger.debug("websocket failed", { fault: errorText(fault) }));
+  client.on("error", (error) => deps.logger.debug("websocket failed", { error: errorText(error) }));
   client.on("close", () => {
     stopWatching();
     subscriptions.drop();
@@ -146,8 +146,8 @@ async function answer(
   let request: RpcRequest;
   try {
     request = parseRequest(goJsonParse(toText(data)));
-  } catch (fault) {
-    send(badAnswer(-1, new RpcFault("parse", `error unmarshaling request: ${errorText(fault)}`)));
+  } catch (error) {
+    send(badAnswer(-1, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`)));
     return;
   }
   const { id, method, params } = request;
@@ -171,9 +171,9 @@ function subscribe(
     else subscriptions.unsubscribe(readQueryParameter(params));
     return goodAnswer(id, {});
   } catch (thrown) {
-    const fault = toRpcFault(thrown);
-    if (fault === undefined) throw thrown;
-    return badAnswer(id, fault);
+    const error = toRpcError(thrown);
+    if (error === undefined) throw thrown;
+    return badAnswer(id, error);
   }
 }
 
@@ -181,7 +181,7 @@ function readQueryParameter(params: unknown): string {
   const query: unknown = Array.isArray(params) ? params[0] : isRecord(params) ? params.query : undefined;
   if (query === undefined || query === null) return "";
   if (typeof query === "string") return query;
-  throw new RpcFault(
+  throw new RpcError(
     "internal",
     `error converting json params to arguments: json: cannot unmarshal ${typeof query} into Go value of type string`,
   );

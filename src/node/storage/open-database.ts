@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { NodeError } from "../errors.ts";
-import { lockHome } from "./home-lock.ts";
+import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
 import { prepareDatabase } from "./schema.ts";
 
 /** An open database. */
@@ -21,12 +21,21 @@ const DATABASE_FILE = "node.db";
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
   try {
-    mkdirSync(home, { recursive: true });
-    const lock = lockHome(home);
+    const lock = lockFolder(home);
     return open(join(home, DATABASE_FILE), lock.release);
-  } catch (fault) {
-    throw fault instanceof NodeError ? fault : unusable(home, fault);
+  } catch (error) {
+    if (error instanceof FolderInUseError) throw inUse(home, error);
+    throw error instanceof NodeError ? error : unusable(home, error);
   }
+}
+
+function inUse(home: string, cause: FolderInUseError): NodeError {
+  const { pid } = cause.facts;
+  const holder = pid === undefined ? "another process" : `process ${pid}`;
+  return new NodeError(
+    { code: "home-in-use", home, pid },
+    `the home directory ${home} is in use by ${holder}; stop it or choose another --home`,
+  );
 }
 
 /**
@@ -48,9 +57,9 @@ export function openSnapshot(home: string): OpenDatabase {
     // The first read of a transaction settles what all of it sees.
     database.exec("BEGIN");
     database.prepare("SELECT key FROM meta").all();
-  } catch (fault) {
+  } catch (error) {
     database.close();
-    throw unusable(home, fault);
+    throw unusable(home, error);
   }
   return { database, close: () => void database.close() };
 }
@@ -66,9 +75,9 @@ function open(path: string, release: () => void): OpenDatabase {
         release();
       },
     };
-  } catch (fault) {
+  } catch (error) {
     release();
-    throw fault;
+    throw error;
   }
 }
 

@@ -45,8 +45,8 @@ export async function runDelivery(deps: DeliverDeps, signal: AbortSignal): Promi
       failures = outcome === "failed" ? failures + 1 : 0;
       deps.count(outcome);
       if (failures > 0) await deps.clock.sleep(backoffMs(failures - 1, BACKOFF, deps.random), signal);
-    } catch (fault) {
-      if (!signal.aborted) throw fault;
+    } catch (error) {
+      if (!signal.aborted) throw error;
     }
   }
 }
@@ -57,10 +57,10 @@ async function deliverOnce(notice: Notice, deps: DeliverDeps, signal: AbortSigna
     await deps.send(notice, signal);
     deps.logger.info("notice delivered", { id });
     return "delivered";
-  } catch (fault) {
-    if (signal.aborted) throw fault;
+  } catch (error) {
+    if (signal.aborted) throw error;
     const tooOld = deps.clock.nowMs() - notice.atMs > GIVE_UP_AFTER_MS;
-    const reason = safeText(fault);
+    const reason = safeText(error);
     if (tooOld) deps.logger.error("notice given up", { id, reason });
     else deps.logger.warn("notice not delivered, will be tried again", { id, reason });
     return tooOld ? "given-up" : "failed";
@@ -68,8 +68,8 @@ async function deliverOnce(notice: Notice, deps: DeliverDeps, signal: AbortSigna
 }
 
 /** Messages of our own errors; of others only name and code, since theirs may hold the secret URL. */
-function safeText(fault: unknown): string {
-  if (fault instanceof CodedError) return errorText(fault);
-  if (!(fault instanceof Error)) return "unknown fault";
-  return "code" in fault && typeof fault.code === "string" ? fault.code : fault.name;
+function safeText(error: unknown): string {
+  if (error instanceof CodedError) return errorText(error);
+  if (!(error instanceof Error)) return "unknown error";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

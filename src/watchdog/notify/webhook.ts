@@ -1,5 +1,5 @@
+import { withDeadline } from "../../base/abort.ts";
 import { request } from "undici";
-import { withDeadline } from "../../base/deadline.ts";
 import { CodedError } from "../../base/errors.ts";
 import type { WebhookConfig } from "../config.ts";
 import { type Notice, noticeBody } from "./notice.ts";

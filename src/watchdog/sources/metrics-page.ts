@@ -1,6 +1,6 @@
 import type { Sample } from "../prometheus-line.ts";
 import { createPrometheusTextParser } from "../prometheus-text.ts";
-import { drain, eachChunk, type PageReader, statusFault } from "./page-reader.ts";
+import { drain, eachChunk, type PageReader, statusError } from "./page-reader.ts";
 
 /** How to read a metrics page. */
 export interface MetricsPageOptions {
@@ -19,7 +19,7 @@ export async function readMetricsPage(
   const page = await read(options.url, signal);
   if (page.status !== 200) {
     await drain(page);
-    throw statusFault(page.status);
+    throw statusError(page.status);
   }
   const samples: Sample[] = [];
   const parser = createPrometheusTextParser({

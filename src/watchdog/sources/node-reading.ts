@@ -1,5 +1,5 @@
 import type { Sample } from "../prometheus-line.ts";
-import { SourceError } from "./source-fault.ts";
+import { SourceError } from "./source-failure.ts";
 
 /** What the node's page says about the oracle. */
 export interface NodeReading {

@@ -1,5 +1,5 @@
+import { withDeadline } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import { withDeadline } from "../../base/deadline.ts";
 import { bad, good, type Result } from "../../base/result.ts";
 import type { SourcesConfig } from "../config.ts";
 import { readMetricsPage } from "./metrics-page.ts";
@@ -7,7 +7,7 @@ import { isNodeSeries, type NodeReading, toNodeReading } from "./node-reading.ts
 import type { PageReader } from "./page-reader.ts";
 import { priceUrls, type PricesReading, readPrices } from "./prices-reading.ts";
 import { isOraclePageSeries, type OraclePageReading, toOraclePageReading } from "./sidecar-reading.ts";
-import { type SourceFault, toSourceFault } from "./source-fault.ts";
+import { type SourceFailure, toSourceFailure } from "./source-failure.ts";
 
 /** The four places that are looked at. */
 export const SOURCE_NAMES = ["node", "prices", "oracle-metrics", "sidecar-metrics"] as const;
@@ -17,7 +17,7 @@ export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** One look at one source. */
 export interface Look<T> {
-  readonly outcome: Result<T, SourceFault>;
+  readonly outcome: Result<T, SourceFailure>;
   readonly tookMs: number;
 }
 
@@ -37,7 +37,7 @@ export interface ObserverDeps {
   readonly read: PageReader;
 }
 
-/** Looks at all sources at the same time; a source that fails is a fault in the observation. Rejects only on abort. */
+/** Looks at all sources at the same time; a source that fails is an error in the observation. Rejects only on abort. */
 export type Observer = (chainId: string | undefined, signal: AbortSignal) => Promise<Observation>;
 
 /** Creates an observer; it remembers which price path answered last. */
@@ -87,7 +87,7 @@ function createLook(deadlineMs: number, { clock }: ObserverDeps): LookAt {
     const begin = clock.monotonicMs();
     const outcome = await withDeadline(what, deadlineMs, signal, read).then(good, (thrown: unknown) => {
       if (signal.aborted) throw thrown;
-      return bad(toSourceFault(thrown));
+      return bad(toSourceFailure(thrown));
     });
     return { outcome, tookMs: clock.monotonicMs() - begin };
   };

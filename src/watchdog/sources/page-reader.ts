@@ -1,5 +1,5 @@
 import { Agent, request } from "undici";
-import { SourceError } from "./source-fault.ts";
+import { SourceError } from "./source-failure.ts";
 
 /** An answer whose body has not been read yet. */
 export interface Page {
@@ -54,7 +54,7 @@ export async function drain(page: Page): Promise<void> {
   await eachChunk(page, 1024 * 1024, () => {});
 }
 
-/** The fault of an answer that is not 200. */
-export function statusFault(status: number): SourceError {
+/** The error of an answer that is not 200. */
+export function statusError(status: number): SourceError {
   return new SourceError({ code: "http-status" }, `it answered HTTP ${status}`);
 }

@@ -1,7 +1,7 @@
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import { drain, eachChunk, type PageReader, statusFault } from "./page-reader.ts";
-import { SourceError } from "./source-fault.ts";
+import { drain, eachChunk, type PageReader, statusError } from "./page-reader.ts";
+import { SourceError } from "./source-failure.ts";
 
 /** What the sidecar answers. */
 export interface PricesReading {
@@ -41,7 +41,7 @@ export async function readPrices(
     }
     if (page.status !== 200) {
       await drain(page);
-      throw statusFault(page.status);
+      throw statusError(page.status);
     }
     const chunks: Uint8Array[] = [];
     await eachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));

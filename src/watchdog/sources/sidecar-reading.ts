@@ -1,5 +1,5 @@
 import type { Sample } from "../prometheus-line.ts";
-import { SourceError } from "./source-fault.ts";
+import { SourceError } from "./source-failure.ts";
 
 /** What a page of the oracle side says; which kind it is is told by its content, as ports move. */
 export type OraclePageReading =

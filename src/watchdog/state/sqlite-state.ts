@@ -8,7 +8,7 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Month } from "../ledger/month.ts";
 import type { Notice } from "../notify/notice.ts";
 import { WatchdogError } from "../watchdog-error.ts";
-import { lockFolder } from "./folder-lock.ts";
+import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
 import type { StateStore, WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
@@ -72,9 +72,9 @@ export function openSqliteState(folder: string): StateStore {
         lock.release();
       },
     };
-  } catch (fault) {
+  } catch (error) {
     lock.release();
-    throw fault;
+    throw error;
   }
 }
 
@@ -96,15 +96,21 @@ function requireVersion(database: Database.Database): void {
   database.pragma(`user_version = ${SCHEMA_VERSION}`);
 }
 
-/** Does `work`; what it throws becomes a fault that names the folder. */
+/** Does `work`; what it throws becomes an error that names the folder. */
 function naming<T>(folder: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
     if (cause instanceof WatchdogError) throw cause;
+    if (cause instanceof FolderInUseError) throw inUse(folder, cause);
     const text = `the state in ${folder} cannot be used: ${errorText(cause)}; check state_dir`;
     throw new WatchdogError({ code: "state-unusable", folder }, text, { cause });
   }
+}
+
+function inUse(folder: string, cause: FolderInUseError): WatchdogError {
+  const text = `another watchdog uses the state in ${folder}; stop it, or choose another folder with state_dir`;
+  return new WatchdogError({ code: "state-in-use", folder }, text, { cause });
 }
 
 function readState(database: Database.Database): WatchdogState {

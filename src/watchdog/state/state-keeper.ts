@@ -1,4 +1,4 @@
-import { abortReason } from "../../base/clock.ts";
+import { abortReason } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Notice } from "../notify/notice.ts";
 import type { Outbox } from "../notify/deliver.ts";
@@ -28,8 +28,8 @@ export function createStateKeeper(logger: Logger): StateKeeper {
     state = next;
     try {
       store.save(next);
-    } catch (fault) {
-      logger.error("state not stored, will be tried again at the next look", { fault });
+    } catch (error) {
+      logger.error("state not stored, will be tried again at the next look", { error });
     }
     if (next.notices.length > 0) wake?.();
   };

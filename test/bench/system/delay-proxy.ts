@@ -22,7 +22,7 @@ export async function startDelayProxy(port: number, oneWayMs: number): Promise<D
       sockets.add(socket);
       socket.setNoDelay(true);
       socket.once("close", () => sockets.delete(socket));
-      // The other end learns of a fault by its own socket's end.
+      // The other end learns of an error by its own socket's end.
       socket.on("error", () => socket.destroy());
     }
     passOn(near, far, oneWayMs);

@@ -1,9 +1,9 @@
+import { withDeadline } from "../../../src/base/abort.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Ports, portsAt } from "../../../daemons/localnet/ports.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { withDeadline } from "../../../src/base/deadline.ts";
 import { accountNamed } from "../../../src/node/localnet/accounts.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import { type DelayProxy, startDelayProxy } from "./delay-proxy.ts";

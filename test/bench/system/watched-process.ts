@@ -1,9 +1,9 @@
+import { withDeadline } from "../../../src/base/abort.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { withDeadline } from "../../../src/base/deadline.ts";
 
 /** How a program ended. */
 export interface Ended {

@@ -13,7 +13,7 @@ describe("a round", () => {
     const simulatedMs: number[] = [];
     const blocksMs: number[] = [];
     const { simulate } = world.local.sender;
-    // The lane holds this very sender, so what is watched here is what it calls.
+    // The worker holds this very sender, so what is watched here is what it calls.
     Object.assign(world.local.sender, {
       simulate: (...request: Parameters<typeof simulate>) => {
         simulatedMs.push(world.clock.nowMs());

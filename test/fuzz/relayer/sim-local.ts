@@ -1,27 +1,27 @@
+import type { ManualClock } from "../../support/manual-clock.ts";
+import { revisionOfChainId } from "../../../src/comet/chain-revision.ts";
+import { onAbort } from "../../../src/base/abort.ts";
 import { equalBytes, toHex, utf8 } from "../../../src/base/bytes.ts";
-import { onAbort } from "../../../src/base/on-abort.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
 import type { NodeStatus } from "../../../src/client/chain-client.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { createNoticeQueue } from "../../../src/client/notice-queue.ts";
-import type { ChainNotice, ChainSubscription } from "../../../src/client/subscription.ts";
+import { createNoticeQueue } from "../../../src/client/events/notice-queue.ts";
+import type { ChainNotice, ChainSubscription } from "../../../src/client/events/subscription.ts";
 import type {
   Confirmation,
   SimulationOutcome,
   TxSender,
   WireMessage,
-} from "../../../src/client/tx-sender.ts";
+} from "../../../src/client/tx/tx-sender.ts";
 import { txResultLeaf } from "../../../src/comet/block-hashes.ts";
 import { createProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
 import { verifySimpleProof } from "../../../src/merkle/simple-tree.ts";
 import { MsgUpdateClient } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import { revisionOf } from "../../../src/relayer/client-update.ts";
-import type { LocalQueries } from "../../../src/relayer/local-queries.ts";
-import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
+import type { LocalQueries } from "../../../src/relayer/registry/local-queries.ts";
+import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { Random } from "./random.ts";
-import type { SimClock } from "./sim-clock.ts";
 import type { SimRemote } from "./sim-remote.ts";
 
 /** What is wrong with the local chain or the way to it. */
@@ -69,7 +69,7 @@ const BETWEEN_LOOPS = 12n;
 class Refusal extends Error {}
 
 /** Creates the chain, with a client and a connection "connection-N" for each remote chain. */
-export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, random: Random): SimLocal {
+export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock, random: Random): SimLocal {
   const faults = new Set<LocalFault>();
   const violations: string[] = [];
   const rejecting = new Set<bigint>();
@@ -109,10 +109,10 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
       throw new ClientError({ code: "unreachable", endpoint: "sim", reason: "down" }, "sim can't be reached");
     try {
       return give();
-    } catch (fault) {
-      if (!(fault instanceof Refusal)) throw fault;
-      const facts = { code: "abci", path: "", abciCode: 1, codespace: "sim", log: fault.message } as const;
-      throw new ClientError(facts, fault.message);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const facts = { code: "abci", path: "", abciCode: 1, codespace: "sim", log: error.message } as const;
+      throw new ClientError(facts, error.message);
     }
   };
 
@@ -148,9 +148,9 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
             violations.push(`${clientId} is updated to ${at}, it knows ${client.latest}`);
           effects.push(() => (client.latest = at > client.latest ? at : client.latest));
         } else effects.push(submitResult(MsgSubmitQueryResult.decode(message.value), answeredHere, states));
-      } catch (fault) {
-        if (!(fault instanceof Refusal)) throw fault;
-        throw new Refusal(`failed to execute message; message index: ${index}: ${fault.message}`);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        throw new Refusal(`failed to execute message; message index: ${index}: ${error.message}`);
       }
     }
     return () => {
@@ -244,9 +244,9 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
       execute(messages)();
       transactions += 1;
       return { end: { kind: "included", height, gasUsed: 1n, gasWanted: 2n }, used: messages.length };
-    } catch (fault) {
-      if (!(fault instanceof Refusal)) throw fault;
-      return { end: failed("sim", fault.message), used: messages.length };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { end: failed("sim", error.message), used: messages.length };
     }
   };
 
@@ -286,7 +286,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
       clientState: (clientId, signal) =>
         answer(signal, () => {
           const { remote, latest } = clientOf(clientId);
-          const latestHeight = { revision: revisionOf(remote.chainId), height: latest };
+          const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
           return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs: 10n ** 15n };
         }),
       clientStatus: (_clientId, signal) => answer(signal, () => "Active"),
@@ -299,7 +299,10 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
       consensusHeights: (clientId, signal) =>
         answer(signal, () => {
           const { remote, consensus } = clientOf(clientId);
-          return [...consensus.keys()].map((at) => ({ revision: revisionOf(remote.chainId), height: at }));
+          return [...consensus.keys()].map((at) => ({
+            revision: revisionOfChainId(remote.chainId),
+            height: at,
+          }));
         }),
     },
     sender: {
@@ -309,11 +312,11 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: SimClock, r
           try {
             execute(messages);
             return { ok: true, gasUsed: BigInt(messages.length) * 1_000n };
-          } catch (fault) {
-            if (!(fault instanceof Refusal)) throw fault;
-            const named = /message index: (\d+)/.exec(fault.message)?.[1];
+          } catch (error) {
+            if (!(error instanceof Refusal)) throw error;
+            const named = /message index: (\d+)/.exec(error.message)?.[1];
             const failedMessage = named === undefined ? undefined : Number(named);
-            return { ok: false, code: 1, codespace: "sim", log: fault.message, failedMessage };
+            return { ok: false, code: 1, codespace: "sim", log: error.message, failedMessage };
           }
         }),
       send: async (messages, gasLimit, signal) => {

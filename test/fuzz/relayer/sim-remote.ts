@@ -1,3 +1,4 @@
+import type { ManualClock } from "../../support/manual-clock.ts";
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { toBase64, toHex, utf8 } from "../../../src/base/bytes.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
@@ -8,7 +9,6 @@ import { createIavlTree, type IavlTree } from "../../../src/merkle/iavl/tree.ts"
 import { simpleMapProof, simpleMapRoot } from "../../../src/merkle/simple-map.ts";
 import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
-import type { SimClock } from "./sim-clock.ts";
 
 /** What is wrong with the way to a remote chain. */
 export type RemoteFault = "down" | "hangs" | "lags" | "searches hang";
@@ -52,7 +52,7 @@ export function bankKey(index: number): Uint8Array {
 }
 
 /** Creates a chain at height 0. */
-export function createSimRemote(chainId: string, clock: SimClock): SimRemote {
+export function createSimRemote(chainId: string, clock: ManualClock): SimRemote {
   const faults = new Set<RemoteFault>();
   let life = 0;
   let tree: IavlTree = createIavlTree();

@@ -1,14 +1,14 @@
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { Registry as MetricsRegistry } from "prom-client";
 import { supervise } from "../../../src/base/service.ts";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
-import { createHeightSignal } from "../../../src/relayer/height-signal.ts";
-import { type Journal, openJournal } from "../../../src/relayer/journal.ts";
-import { createRelayerMetrics } from "../../../src/relayer/metrics.ts";
-import { createRegistry, type Registry } from "../../../src/relayer/registry.ts";
+import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
+import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
+import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
+import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
 import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
 import { createRandom, type Random } from "./random.ts";
-import { createSimClock, type SimClock } from "./sim-clock.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
 
 /** A line of the relayer's log. */
@@ -21,7 +21,7 @@ interface SimLogLine {
 /** Two remote chains, a local one, and a relayer between them, in simulated time. */
 export interface SimWorld {
   readonly random: Random;
-  readonly clock: SimClock;
+  readonly clock: ManualClock;
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly engine: Engine;
@@ -44,7 +44,7 @@ export interface SimWorld {
  */
 export async function startWorld(seed: number, connections = 2): Promise<SimWorld> {
   const random = createRandom(seed);
-  const clock = createSimClock(1_700_000_000_000);
+  const clock = createManualClock(1_700_000_000_000);
   const remotes = Array.from({ length: connections }, (_, index) =>
     createSimRemote(`remote-${index + 1}`, clock),
   );
@@ -119,7 +119,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
 interface RelayerParts {
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
-  readonly clock: SimClock;
+  readonly clock: ManualClock;
   readonly random: Random;
   readonly log: SimLogLine[];
 }
@@ -145,7 +145,7 @@ function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry"
     registry,
     height,
     tx: { journal, lookbackBlocks: 100n },
-    lanes: remotes.map((remote, index) => ({
+    workers: remotes.map((remote, index) => ({
       ...surroundings,
       connectionId: `connection-${index}`,
       remote: remote.client,
@@ -169,11 +169,11 @@ function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry"
     stop: async () => {
       stop.abort(new Error("the simulation is over"));
       await clock.runUntil(clock.nowMs());
-      const faults = await done;
+      const failures = await done;
       for (const remote of remotes) remote.client.close();
       await clock.runUntil(clock.nowMs());
       journal.close();
-      return faults.map(({ fault }) => fault);
+      return failures.map(({ error }) => error);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
+import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import { applyPlan, drawPlan, endTroubles } from "./fault-plan.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 
@@ -62,7 +62,7 @@ describe("a relayer in trouble", () => {
     expect(world.local.violations()).toEqual([]);
     expect(stale(world)).toEqual([]);
     expect(missingTransactions(world)).toEqual([]);
-    expect([...world.engine.laneFaults().values()]).toEqual([undefined, undefined]);
+    expect([...world.engine.workerErrors().values()]).toEqual([undefined, undefined]);
     const known = world.registry.states().map(({ query }) => query.id);
     expect(new Set(known)).toEqual(new Set(world.local.registered().map(({ id }) => id)));
     expect(world.clock.sleeping()).toBeLessThan(60);
@@ -90,8 +90,8 @@ describe("one dead connection among many", () => {
     expect(told).toHaveLength(1);
     const putAside = world.journal.unsuccessful().map(({ hash }) => hash);
     expect(new Set(putAside)).toEqual(world.beyondProof);
-    expect(world.engine.laneFaults().get("connection-1")).toBeDefined();
-    expect(world.engine.laneFaults().get("connection-0")).toBeUndefined();
+    expect(world.engine.workerErrors().get("connection-1")).toBeDefined();
+    expect(world.engine.workerErrors().get("connection-0")).toBeUndefined();
     for (const remote of world.remotes) remote.set(fault, false);
     await world.run(40);
     expect(stale(world)).toEqual([]);

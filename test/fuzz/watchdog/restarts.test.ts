@@ -1,9 +1,9 @@
+import { createManualClock } from "../../support/manual-clock.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../support/watchdog/manual-clock.ts";
 import { createReceiver, type Rig, rigConfig, startRig } from "../../support/watchdog/rig.ts";
 import { createWorld, type WorldFault } from "../../support/watchdog/world.ts";
 

@@ -58,8 +58,8 @@ async function run(...args: readonly string[]): Promise<Said> {
   try {
     await quiet(createProgram(context)).parseAsync([...args], { from: "user" });
     return { out: lines.join("\n"), exitCode: 0, message: undefined };
-  } catch (fault) {
-    return { out: lines.join("\n"), ...toExit(fault) };
+  } catch (error) {
+    return { out: lines.join("\n"), ...toExit(error) };
   }
 }
 

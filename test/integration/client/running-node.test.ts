@@ -1,16 +1,16 @@
+import { createWakeSignal } from "../../../src/base/wake-signal.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { parseDec18 } from "../../../src/base/decimal.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createApp } from "../../../src/chain/app.ts";
-import { createBlockTicker } from "../../../src/client/block-ticker.ts";
 import { createChainClient, type PooledChainClient } from "../../../src/client/create-chain-client.ts";
-import { createTxSender } from "../../../src/client/create-tx-sender.ts";
-import { createSigner, type Signer } from "../../../src/client/signer.ts";
-import { silentObserver } from "../../../src/client/rpc-caller.ts";
-import type { TxSender, WireMessage } from "../../../src/client/tx-sender.ts";
-import { createWebSocketSubscription } from "../../../src/client/websocket-subscription.ts";
+import { createTxSender } from "../../../src/client/tx/create-tx-sender.ts";
+import { createSigner, type Signer } from "../../../src/client/tx/signer.ts";
+import { silentObserver } from "../../../src/client/rpc/rpc-caller.ts";
+import type { TxSender, WireMessage } from "../../../src/client/tx/tx-sender.ts";
+import { createWebSocketSubscription } from "../../../src/client/events/websocket-subscription.ts";
 import { verifyHeader } from "../../../src/comet/light-client.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/comet/proto-blocks.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
@@ -70,14 +70,14 @@ async function untilHeight(height: bigint): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-function sender(ticker = createBlockTicker()): TxSender {
+function sender(newBlock = createWakeSignal()): TxSender {
   return createTxSender(
     {
       chainId: CHAIN.chainId,
       memo: "",
       gasPrice: { denom: CHAIN.denom, multiplier: parseDec18("1.1"), cap: parseDec18("1") },
     },
-    { ...deps, client, signer, ticker },
+    { ...deps, client, signer, newBlock },
   );
 }
 

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import type { ChainNotice } from "../../../src/client/subscription.ts";
+import type { ChainNotice } from "../../../src/client/events/subscription.ts";
 import {
   createWebSocketSubscription,
   type SubscriptionLimits,
   type WebSocketSubscription,
-} from "../../../src/client/websocket-subscription.ts";
+} from "../../../src/client/events/websocket-subscription.ts";
 import {
   type EventServer,
   type EventServerOptions,

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { createGrpcFace } from "../../../src/node/grpc/grpc-face.ts";
+import { createGrpcEndpoint } from "../../../src/node/grpc/grpc-endpoint.ts";
 import {
   QueryAllBalancesRequest,
   QueryAllBalancesResponse,
@@ -112,7 +112,7 @@ describe("the listening side", () => {
     await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
     const address = holder.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
-    const face = createGrpcFace({ ...options, port }, { logger: silentLogger })(node.view);
+    const face = createGrpcEndpoint({ ...options, port }, { logger: silentLogger })(node.view);
     await expect(face.listen()).rejects.toMatchObject({
       facts: { code: "port-in-use", port, option: "--grpc-port" },
     });
@@ -120,7 +120,7 @@ describe("the listening side", () => {
   });
 
   it("closes although a stream is open and a client stays", async () => {
-    const face = createGrpcFace({ ...options, port: 0 }, { logger: silentLogger })(node.view);
+    const face = createGrpcEndpoint({ ...options, port: 0 }, { logger: silentLogger })(node.view);
     const port = await face.listen();
     const other = createGrpcTestClient(`127.0.0.1:${port}`);
     await other.call(`${TENDERMINT}/GetSyncing`, NOTHING);

@@ -138,15 +138,15 @@ describe("openHttpServer", () => {
     const attempt = openHttpServer(settings({ listen: { host: "127.0.0.1", port } }), {
       logger: silentLogger,
     });
-    const fault = await attempt.then(
+    const error = await attempt.then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    expect(fault).toBeInstanceOf(PortInUseError);
-    if (!(fault instanceof PortInUseError)) return;
-    expect(fault.message).toContain(`needs port ${port} on 127.0.0.1`);
-    expect(fault.message).toContain("--test-port");
-    expect(fault.facts.holder).toContain(`process ${process.pid}`);
+    expect(error).toBeInstanceOf(PortInUseError);
+    if (!(error instanceof PortInUseError)) return;
+    expect(error.message).toContain(`needs port ${port} on 127.0.0.1`);
+    expect(error.message).toContain("--test-port");
+    expect(error.facts.holder).toContain(`process ${process.pid}`);
   });
 
   it("says what is wrong with an address of another machine", async () => {

@@ -5,7 +5,7 @@ import {
   QueryRegisteredQueryRequest,
   QueryRegisteredQueryResponse,
 } from "../../../src/proto/gen/neutron/interchainqueries/query.ts";
-import type { QueryView } from "../../../src/relayer/api.ts";
+import type { QueryView } from "../../../src/relayer/api/routes.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 25_000, interval: 50 };
@@ -44,7 +44,7 @@ describe("the relayer between two local chains", () => {
   it("answers the query that is there from the start, again and again", async () => {
     await vi.waitFor(() => expect(view(net, 1n)?.results).toBeGreaterThanOrEqual(2), WAIT);
     expect(await net.ask({ kv_result: { query_id: 1 } })).toMatchObject({});
-    expect(view(net, 1n)?.fault).toBeUndefined();
+    expect(view(net, 1n)?.error).toBeUndefined();
   });
 
   it("takes up a query as soon as it is registered, and drops it when it is removed", async () => {
@@ -59,20 +59,20 @@ describe("the relayer between two local chains", () => {
 
   it("names what can never be answered, pays nothing for it, and serves the others meanwhile", async () => {
     const noStore = await register(net, kvQuery("nosuch", utf8("x")));
-    await vi.waitFor(() => expect(view(net, noStore)?.fault?.code).toBe("no-such-store"), WAIT);
+    await vi.waitFor(() => expect(view(net, noStore)?.error?.code).toBe("no-such-store"), WAIT);
     const results = view(net, 1n)?.results ?? 0;
     await vi.waitFor(() => expect(view(net, 1n)?.results).toBeGreaterThan(results), WAIT);
-    expect(view(net, noStore)?.fault?.reason).toContain('no store "nosuch"');
+    expect(view(net, noStore)?.error?.reason).toContain('no store "nosuch"');
     expect(view(net, noStore)).toMatchObject({ results: 0, lastLocalHeight: 0n });
     await net.execute({ remove_interchain_query: { query_id: Number(noStore) } });
   });
 
   it("tries a query again whose contract refused, and hurts no other by it", async () => {
     await net.execute({ set_failure: { kv: true, tx: false } });
-    await vi.waitFor(() => expect(view(net, 1n)?.fault?.code).toBe("rejected"), WAIT);
-    expect(view(net, 1n)?.fault?.reason).toContain("rejected KV query result");
+    await vi.waitFor(() => expect(view(net, 1n)?.error?.code).toBe("rejected"), WAIT);
+    expect(view(net, 1n)?.error?.reason).toContain("rejected KV query result");
     await net.execute({ set_failure: { kv: false, tx: false } });
-    await vi.waitFor(() => expect(view(net, 1n)?.fault).toBeUndefined(), WAIT);
+    await vi.waitFor(() => expect(view(net, 1n)?.error).toBeUndefined(), WAIT);
   });
 
   it("answers many queries in few transactions", async () => {

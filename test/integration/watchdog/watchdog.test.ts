@@ -236,9 +236,9 @@ describe("bad surroundings", () => {
   it("name a busy port and the key that moves it", async () => {
     const { url } = await startWatchdog({});
     const listen = { host: "127.0.0.1", port: Number(new URL(url).port) };
-    const fault = await startWatchdog({}, { listen }).catch((thrown: unknown) => thrown);
-    expect(fault).toBeInstanceOf(PortInUseError);
-    expect(String(fault)).toContain("move this with http.listen");
+    const error = await startWatchdog({}, { listen }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PortInUseError);
+    expect(String(error)).toContain("move this with http.listen");
   });
 
   it("do not keep it from stopping: a source that never answers and does not heed its signal", async () => {

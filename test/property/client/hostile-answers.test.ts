@@ -1,15 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../../src/base/json.ts";
-import { decodeBroadcast } from "../../../src/client/broadcast.ts";
-import { decodeFound } from "../../../src/client/confirmation.ts";
+import { decodeBroadcast } from "../../../src/client/tx/broadcast.ts";
+import { decodeFound } from "../../../src/client/tx/confirmation.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { decodeEventFrame } from "../../../src/client/event-frame.ts";
-import { decodeHeader, decodeSignedHeader, decodeValidatorsPage } from "../../../src/client/light-block.ts";
-import { decodeStatus } from "../../../src/client/node-status.ts";
-import { parseRpcAnswers } from "../../../src/client/rpc-answer.ts";
-import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/store-read.ts";
-import { isTransaction } from "../../../src/client/wire-transaction.ts";
+import { decodeEventFrame } from "../../../src/client/events/event-frame.ts";
+import {
+  decodeHeader,
+  decodeSignedHeader,
+  decodeValidatorsPage,
+} from "../../../src/client/read/light-block.ts";
+import { decodeStatus } from "../../../src/client/read/node-status.ts";
+import { parseRpcAnswers } from "../../../src/client/rpc/rpc-answer.ts";
+import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
+import { isTransaction } from "../../../src/client/read/wire-transaction.ts";
 import { fixtureText, recordedCalls } from "../../support/client/fixture.ts";
 
 const decoders: Readonly<Record<string, (result: unknown) => unknown>> = {
@@ -70,14 +74,14 @@ const odd = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Runs a decoder: it gives a value, or a fault of ours. */
+/** Runs a decoder: it gives a value, or an error of ours. */
 function settles(decode: () => unknown): boolean {
   try {
     decode();
     return true;
-  } catch (fault) {
-    if (fault instanceof ClientError) return true;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ClientError) return true;
+    throw error;
   }
 }
 

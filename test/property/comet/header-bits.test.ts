@@ -41,8 +41,8 @@ function believed(signedHeader: Uint8Array): string | undefined {
     const signatures = commit.signatures.map((sig) => ({ ...sig, validatorAddress: new Uint8Array(20) }));
     const bare = signedHeaderToProto({ header, commit: { ...commit, signatures } });
     return toHex(SignedHeader.encode(bare).finish());
-  } catch (fault) {
-    if (fault instanceof TypeError) throw fault;
+  } catch (error) {
+    if (error instanceof TypeError) throw error;
     return undefined;
   }
 }
@@ -129,9 +129,9 @@ describe("untrusted bytes", () => {
         believed(noise);
         try {
           validatorSetFromProto(ValidatorSet.decode(noise));
-        } catch (fault) {
-          expect(fault).toBeInstanceOf(Error);
-          expect(fault).not.toBeInstanceOf(TypeError);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+          expect(error).not.toBeInstanceOf(TypeError);
         }
       }),
       { numRuns: 300 },

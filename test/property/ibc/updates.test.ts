@@ -69,9 +69,9 @@ function isTaken(context: Context, header: Any): boolean {
   try {
     context.atomically((inner) => updateClient(inner, CLIENT, header));
     return true;
-  } catch (fault) {
-    if (fault instanceof ModuleError) return false;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ModuleError) return false;
+    throw error;
   }
 }
 
@@ -138,8 +138,8 @@ describe("untrusted bytes", () => {
           const context = chain.at(50n, blockTimeNs(9n));
           try {
             updateClient(context, CLIENT, { typeUrl: TYPE_URL.tendermintHeader, value: bytes });
-          } catch (fault) {
-            expect(fault).toBeInstanceOf(ModuleError);
+          } catch (error) {
+            expect(error).toBeInstanceOf(ModuleError);
           }
         }
       }),
@@ -167,9 +167,9 @@ describe("untrusted bytes", () => {
     try {
       work();
       return "answer";
-    } catch (fault) {
-      if (fault instanceof ModuleError) return fault.codespace;
-      return fault instanceof QueryError ? `grpc ${fault.grpcCode}` : "bug";
+    } catch (error) {
+      if (error instanceof ModuleError) return error.codespace;
+      return error instanceof QueryError ? `grpc ${error.grpcCode}` : "bug";
     }
   }
 });

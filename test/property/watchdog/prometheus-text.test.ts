@@ -68,8 +68,8 @@ describe("Prometheus text", () => {
       fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
         try {
           parsePrometheusText(new TextEncoder().encode(text));
-        } catch (fault) {
-          expect(fault).toBeInstanceOf(PrometheusTextError);
+        } catch (error) {
+          expect(error).toBeInstanceOf(PrometheusTextError);
         }
       }),
       { numRuns: 500 },
@@ -84,8 +84,8 @@ describe("Prometheus text", () => {
         damaged[at] = byte;
         try {
           expect(parsePrometheusText(damaged).samples.length).toBeLessThanOrEqual(4);
-        } catch (fault) {
-          expect(fault).toBeInstanceOf(PrometheusTextError);
+        } catch (error) {
+          expect(error).toBeInstanceOf(PrometheusTextError);
         }
       }),
       { numRuns: 500 },

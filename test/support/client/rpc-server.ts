@@ -93,8 +93,8 @@ export function answerCalls(
   const answers = exchange.calls.map(({ id, method, params }) => {
     try {
       return { jsonrpc: "2.0", id, result: answer(method, params) };
-    } catch (fault) {
-      const data = fault instanceof Error ? fault.message : "fault";
+    } catch (error) {
+      const data = error instanceof Error ? error.message : "error";
       return { jsonrpc: "2.0", id, error: { code: -32603, message: "Internal error", data } };
     }
   });

@@ -111,9 +111,9 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined> |
     try {
       const answer = await ask();
       if (answer !== undefined) return answer;
-    } catch (fault) {
-      if (fault instanceof Error && fault.message.startsWith("it ended with")) throw fault;
-      last = fault;
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith("it ended with")) throw error;
+      last = error;
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -8,7 +8,7 @@ import { toBase64, utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
 import { type CliHome, getJson } from "./cli-process.ts";
-import { localnetFaces } from "./localnet-faces.ts";
+import { localnetEndpoints } from "./localnet-endpoints.ts";
 import { testAccount } from "./test-account.ts";
 
 /** Gives orders to a chain through the control face. */
@@ -57,7 +57,7 @@ export async function openWallet(
     if (done.code !== 0) throw new Error(done.rawLog ?? `code ${done.code}`);
     return done;
   };
-  const { rest, control } = localnetFaces(home.portOffset);
+  const { rest, control } = localnetEndpoints(home.portOffset);
   return {
     address,
     sendTokens: (to, amount) => client.sendTokens(address, to, coins(amount), fee(200_000)),

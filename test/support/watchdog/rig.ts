@@ -1,9 +1,9 @@
+import type { ManualClock } from "../manual-clock.ts";
 import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import type { ManualClock } from "./manual-clock.ts";
 import type { World } from "./world.ts";
 
 /** A running watchdog over a simulated world. */
@@ -72,7 +72,7 @@ export async function startRig(
   });
   const ended = watchdog.run(end.signal).then(
     () => undefined,
-    (fault: unknown) => fault,
+    (error: unknown) => error,
   );
   const address = await watchdog.ready.catch(() => undefined);
   await clock.advance(0);

@@ -1,5 +1,5 @@
+import type { ManualClock } from "../manual-clock.ts";
 import type { Page, PageReader } from "../../../src/watchdog/sources/page-reader.ts";
-import type { ManualClock } from "./manual-clock.ts";
 
 /** A validator's node and sidecar as the watchdog sees them: one block a second, each with one oracle call. */
 export interface World {

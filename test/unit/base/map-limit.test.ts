@@ -18,7 +18,7 @@ describe("mapLimit", () => {
     expect(await mapLimit([], 3, async (item: number) => item)).toEqual([]);
   });
 
-  it("rejects with the first fault and begins nothing more", async () => {
+  it("rejects with the first error and begins nothing more", async () => {
     const begun: number[] = [];
     const mapped = mapLimit([1, 2, 3, 4, 5], 2, async (item) => {
       begun.push(item);

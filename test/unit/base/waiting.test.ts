@@ -1,7 +1,7 @@
+import { DeadlineError, withDeadline } from "../../../src/base/abort.ts";
 import { describe, expect, it } from "vitest";
 import { backoffMs } from "../../../src/base/backoff.ts";
 import { createBoundedQueue } from "../../../src/base/bounded-queue.ts";
-import { DeadlineError, withDeadline } from "../../../src/base/deadline.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { supervise } from "../../../src/base/service.ts";
 
@@ -48,16 +48,18 @@ describe("BoundedQueue", () => {
     expect([await queue.take(never), await queue.take(never)]).toEqual([1, 2]);
   });
 
-  it("wakes a waiter, and lets go of an aborted one", async () => {
+  it("wakes waiting callers in order and rejects for an aborted one", async () => {
     const queue = createBoundedQueue<string>(1);
     const stop = new AbortController();
     const aborted = queue.take(stop.signal);
     stop.abort(new Error("enough"));
     await expect(aborted).rejects.toThrow("enough");
     const taken = queue.take(never);
-    await expect(queue.take(never)).rejects.toThrow("two waiters");
+    const takenNext = queue.take(never);
     queue.offer("a");
     expect(await taken).toBe("a");
+    queue.offer("b");
+    expect(await takenNext).toBe("b");
     expect(queue.size()).toBe(0);
   });
 });
@@ -77,23 +79,23 @@ describe("supervise", () => {
     expect(await done).toEqual([]);
   });
 
-  it("stops the rest at the first fault and reports each", async () => {
-    const fault = new Error("broken");
-    const faults = await supervise(
+  it("stops the rest at the first error and reports each", async () => {
+    const error = new Error("broken");
+    const errors = await supervise(
       [
         { name: "a", run: forever },
-        { name: "b", run: async () => Promise.reject(fault) },
+        { name: "b", run: async () => Promise.reject(error) },
         { name: "c", run: async (signal) => forever(signal).then(() => Promise.reject(new Error("late"))) },
       ],
       never,
       silentLogger,
     );
-    expect(faults.map((entry) => entry.service)).toEqual(["b", "c"]);
-    expect(faults[0]?.fault).toBe(fault);
+    expect(errors.map((entry) => entry.service)).toEqual(["b", "c"]);
+    expect(errors[0]?.error).toBe(error);
   });
 
-  it("takes an early end for a fault", async () => {
-    const faults = await supervise([{ name: "a", run: async () => {} }], never, silentLogger);
-    expect(faults).toHaveLength(1);
+  it("takes an early end for an error", async () => {
+    const errors = await supervise([{ name: "a", run: async () => {} }], never, silentLogger);
+    expect(errors).toHaveLength(1);
   });
 });

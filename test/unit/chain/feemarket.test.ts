@@ -1,9 +1,9 @@
+import { goString } from "../../../src/base/go-text.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE, formatDec18, parseDec18 } from "../../../src/base/decimal.ts";
 import { addUse, closeBlock, initialState, type State } from "../../../src/chain/modules/feemarket/market.ts";
-import { defaultParams, findParamsFault, type Params } from "../../../src/chain/modules/feemarket/params.ts";
-import { textOfRawBytes } from "../../../src/chain/modules/feemarket/raw-text.ts";
+import { defaultParams, findParamsError, type Params } from "../../../src/chain/modules/feemarket/params.ts";
 
 const PARAMS = defaultParams("untrn");
 const TARGET = PARAMS.maxBlockUtilization / 2n;
@@ -99,8 +99,8 @@ describe("parameters", () => {
     [{ minBaseGasPrice: 0n }, "min_base_gas_price"],
     [{ maxLearningRate: 0n }, "max_learning_rate"],
     [{ feeDenom: "" }, "fee_denom"],
-  ])("%o: fault in %s", (change, field) => {
-    expect(findParamsFault({ ...PARAMS, ...change })?.field).toBe(field);
+  ])("%o: error in %s", (change, field) => {
+    expect(findParamsError({ ...PARAMS, ...change })?.field).toBe(field);
   });
 });
 
@@ -113,6 +113,6 @@ describe("bytes as Go prints them", () => {
     [[0xf0, 0x9f, 0x61], "\ufffd\ufffda"],
     [[0xef, 0xbb, 0xbf], "\ufeff"],
   ])("%o", (bytes, text) => {
-    expect(textOfRawBytes(Uint8Array.from(bytes))).toBe(text);
+    expect(goString(Uint8Array.from(bytes))).toBe(text);
   });
 });

@@ -9,7 +9,7 @@ import { StopRequest } from "../../../src/ops/shutdown.ts";
 
 const FAULT = { file: "a.yaml", line: 2, column: 3, path: "b", text: "is missing (expected text)" };
 
-describe("the exit code of a fault", () => {
+describe("the exit code of an error", () => {
   it.each([
     ["a stop that was asked for", new StopRequest("SIGINT"), 0, undefined],
     ["help that was printed", new CommanderError(0, "commander.help", "help"), 0, undefined],
@@ -26,7 +26,7 @@ describe("the exit code of a fault", () => {
     ["a lost quorum", new NodeError({ code: "no-quorum", height: 3n }, "no quorum"), 1, "no quorum"],
     ["anything else", new Error("outer", { cause: new Error("inner") }), 1, "outer: inner"],
     ["no error at all", "text", 1, "text"],
-  ])("%s", (_name, fault, exitCode, message) => {
-    expect(toExit(fault)).toEqual({ exitCode, message });
+  ])("%s", (_name, error, exitCode, message) => {
+    expect(toExit(error)).toEqual({ exitCode, message });
   });
 });

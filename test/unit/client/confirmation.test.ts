@@ -1,16 +1,16 @@
+import { createWakeSignal } from "../../../src/base/wake-signal.ts";
+import { createSteppingClock } from "../../support/manual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { createBlockTicker } from "../../../src/client/block-ticker.ts";
-import { type ConfirmationDeps, waitForConfirmation } from "../../../src/client/confirmation.ts";
-import { ClientError, type ClientFault } from "../../../src/client/errors.ts";
-import { createPooledEndpoint } from "../../../src/client/pooled-endpoint.ts";
-import { createEndpointPool } from "../../../src/client/endpoint-pool.ts";
-import { createSteppingClock } from "../../support/client/fake-clock.ts";
+import { type ConfirmationDeps, waitForConfirmation } from "../../../src/client/tx/confirmation.ts";
+import { ClientError, type ClientErrorFacts } from "../../../src/client/errors.ts";
+import { createPooledEndpoint } from "../../../src/client/endpoints/pooled-endpoint.ts";
+import { createEndpointPool } from "../../../src/client/endpoints/endpoint-pool.ts";
 import { statusResult } from "../../support/client/rpc-server.ts";
 
 const signal = new AbortController().signal;
 const request = { hash: new Uint8Array(32), timeoutHeight: 120n, deadlineMs: 10_000, pollMs: 500 };
-const notFound: ClientFault = {
+const notFound: ClientErrorFacts = {
   code: "rpc",
   endpoint: "node",
   method: "tx",
@@ -20,7 +20,7 @@ const notFound: ClientFault = {
 const included = { height: "111", tx_result: { code: 0, gas_used: "5", gas_wanted: "9" } };
 
 /** A node that answers `tx` with each of `answers` in turn, the last one for ever; its height is `height`. */
-function nodeWith(answers: readonly (ClientFault | typeof included)[], height: () => bigint) {
+function nodeWith(answers: readonly (ClientErrorFacts | typeof included)[], height: () => bigint) {
   let asked = 0;
   const clock = createSteppingClock();
   const caller = {
@@ -44,14 +44,14 @@ function nodeWith(answers: readonly (ClientFault | typeof included)[], height: (
     earliestHeight: 1n,
     catchingUp: false,
   });
-  const deps: ConfirmationDeps = { client: { pool, status }, clock, ticker: undefined };
+  const deps: ConfirmationDeps = { client: { pool, status }, clock, newBlock: undefined };
   return { deps, clock, asked: () => asked };
 }
 
 describe("waiting for a transaction", () => {
-  it("outwaits faults of the endpoint, and looks again", async () => {
-    const broken: ClientFault = { code: "unreachable", endpoint: "node", reason: "ECONNREFUSED" };
-    const late: ClientFault = { code: "timeout", endpoint: "node", method: "tx", afterMs: 9 };
+  it("outwaits errors of the endpoint, and looks again", async () => {
+    const broken: ClientErrorFacts = { code: "unreachable", endpoint: "node", reason: "ECONNREFUSED" };
+    const late: ClientErrorFacts = { code: "timeout", endpoint: "node", method: "tx", afterMs: 9 };
     const { deps, clock } = nodeWith([notFound, broken, broken, late, included], () => 110n);
     expect(await waitForConfirmation(request, deps, signal)).toEqual({
       kind: "included",
@@ -85,14 +85,14 @@ describe("waiting for a transaction", () => {
   });
 
   it("looks as soon as a block is announced", async () => {
-    const ticker = createBlockTicker();
+    const newBlock = createWakeSignal();
     const never = { ...createSteppingClock(), sleep: () => new Promise<void>(() => {}) };
     const { deps, asked } = nodeWith([notFound, notFound, included], () => 110n);
-    const waiting = waitForConfirmation(request, { ...deps, clock: never, ticker }, signal);
+    const waiting = waitForConfirmation(request, { ...deps, clock: never, newBlock }, signal);
     for (let block = 1; block <= 2; block++) {
       while (asked() < block) await new Promise((resolve) => setImmediate(resolve));
       await new Promise((resolve) => setImmediate(resolve));
-      ticker.notify();
+      newBlock.wake();
     }
     expect((await waiting).kind).toBe("included");
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../src/base/secret.ts";
-import { parseEndpoint } from "../../../src/client/endpoint.ts";
+import { parseEndpoint } from "../../../src/client/endpoints/endpoint.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 
 describe("an endpoint", () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
   ClientError,
-  type ClientFault,
-  classifyClientFault,
-  isEndpointFault,
+  type ClientErrorFacts,
+  classifyClientError,
+  isEndpointError,
 } from "../../../src/client/errors.ts";
 
 const endpoint = "node";
-const faults: readonly (readonly [ClientFault, string, boolean])[] = [
+const errors: readonly (readonly [ClientErrorFacts, string, boolean])[] = [
   [{ code: "unreachable", endpoint, reason: "ECONNREFUSED" }, "retry", true],
   [{ code: "timeout", endpoint, method: "status", afterMs: 1 }, "retry", true],
   [{ code: "http-status", endpoint, status: 503 }, "retry", true],
@@ -33,17 +33,17 @@ const faults: readonly (readonly [ClientFault, string, boolean])[] = [
   [{ code: "closed" }, "aborted", false],
 ];
 
-describe("a fault", () => {
-  it.each(faults)("%j is %s", (facts, expected, isOfEndpoint) => {
-    const fault = new ClientError(facts, "text");
-    expect(classifyClientFault(fault)).toBe(expected);
-    expect(isEndpointFault(fault)).toBe(isOfEndpoint);
+describe("an error", () => {
+  it.each(errors)("%j is %s", (facts, expected, isOfEndpoint) => {
+    const error = new ClientError(facts, "text");
+    expect(classifyClientError(error)).toBe(expected);
+    expect(isEndpointError(error)).toBe(isOfEndpoint);
   });
 
   it("that echoes our own signal is an abort, anything unknown is fatal", () => {
     const stop = new AbortController();
     stop.abort(new Error("stop"));
-    expect(classifyClientFault(stop.signal.reason, stop.signal)).toBe("aborted");
-    expect(classifyClientFault(new TypeError("bug"))).toBe("fatal");
+    expect(classifyClientError(stop.signal.reason, stop.signal)).toBe("aborted");
+    expect(classifyClientError(new TypeError("bug"))).toBe("fatal");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/base/decimal.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { decodeGasPrice, feeFor, planGasPrice, readGasPrice } from "../../../src/client/gas-price.ts";
+import { decodeGasPrice, feeFor, planGasPrice, readGasPrice } from "../../../src/client/tx/gas-price.ts";
 import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/query.ts";
 
 const policy = { denom: "untrn", multiplier: parseDec18("1.5"), cap: parseDec18("0.01") };

@@ -1,9 +1,9 @@
+import { createSteppingClock } from "../../support/manual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { createPooledEndpoint } from "../../../src/client/pooled-endpoint.ts";
-import type { RpcCaller } from "../../../src/client/rpc-caller.ts";
-import { createSteppingClock } from "../../support/client/fake-clock.ts";
+import { createPooledEndpoint } from "../../../src/client/endpoints/pooled-endpoint.ts";
+import type { RpcCaller } from "../../../src/client/rpc/rpc-caller.ts";
 import { statusResult } from "../../support/client/rpc-server.ts";
 
 const signal = new AbortController().signal;
@@ -37,7 +37,7 @@ describe("an endpoint of a pool", () => {
     expect(methods).toEqual(["status", "block", "block", "block"]);
   });
 
-  it("rests longer after each fault, and faults at the same time count once", async () => {
+  it("rests longer after each error, and errors at the same time count once", async () => {
     const { clock, endpoint } = setUp(broken);
     const rests: number[] = [];
     for (let turn = 0; turn < 4; turn++) {
@@ -47,10 +47,10 @@ describe("an endpoint of a pool", () => {
       clock.advance(endpoint.restMs());
     }
     expect(rests).toEqual([1_000, 2_000, 3_000, 3_000]);
-    expect(endpoint.health()).toEqual({ name: "node", state: "down", failures: 4, lastFault: "down" });
+    expect(endpoint.health()).toEqual({ name: "node", state: "down", failures: 4, lastError: "down" });
   });
 
-  it("is asked for its chain again after a fault", async () => {
+  it("is asked for its chain again after an error", async () => {
     let isDown = false;
     const { endpoint } = setUp(async (method) => {
       if (isDown) return broken();
@@ -62,7 +62,7 @@ describe("an endpoint of a pool", () => {
     await expect(endpoint.read(read, signal)).rejects.toThrow("down");
     isDown = false;
     expect(await endpoint.read(read, signal)).toBe("block");
-    expect(endpoint.health()).toMatchObject({ state: "good", failures: 0, lastFault: undefined });
+    expect(endpoint.health()).toMatchObject({ state: "good", failures: 0, lastError: undefined });
   });
 
   it("lets one caller leave while the others wait on", async () => {

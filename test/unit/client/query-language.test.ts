@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { queryText, QueryTextError, subscriptionText } from "../../../src/client/query-language.ts";
+import { queryText, QueryTextError, subscriptionText } from "../../../src/client/read/query-language.ts";
 
 describe("a query's text", () => {
   it("joins conditions as a node takes them", () => {

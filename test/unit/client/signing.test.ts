@@ -13,15 +13,15 @@ import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import { decodeAccount } from "../../../src/client/account.ts";
+import { decodeAccount } from "../../../src/client/read/account.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 import {
   encodeForSimulation,
   signTransaction,
   type TransactionDraft,
-} from "../../../src/client/signed-transaction.ts";
-import { createSigner } from "../../../src/client/signer.ts";
-import { decodeGrpcAnswer } from "../../../src/client/store-read.ts";
+} from "../../../src/client/tx/signed-transaction.ts";
+import { createSigner } from "../../../src/client/tx/signer.ts";
+import { decodeGrpcAnswer } from "../../../src/client/read/store-read.ts";
 import { TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { recordedCalls } from "../../support/client/fixture.ts";
 
@@ -99,9 +99,9 @@ describe("a signer", () => {
       { kind: "private-key", hex: new Secret("33".repeat(31)) },
       { kind: "private-key", hex: new Secret("00".repeat(32)) },
     ] as const) {
-      const fault: unknown = await createSigner(key, "neutron").catch((thrown: unknown) => thrown);
-      expect(fault).toBeInstanceOf(ClientError);
-      expect(inspect(fault, { depth: 9 })).not.toMatch(/abandon|zz|3333|0000/);
+      const error: unknown = await createSigner(key, "neutron").catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ClientError);
+      expect(inspect(error, { depth: 9 })).not.toMatch(/abandon|zz|3333|0000/);
     }
   });
 });

@@ -1,15 +1,15 @@
+import { createSteppingClock } from "../../support/manual-clock.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { parseDec18 } from "../../../src/base/decimal.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import { createTxSender } from "../../../src/client/create-tx-sender.ts";
+import { createTxSender } from "../../../src/client/tx/create-tx-sender.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import type { SendLimits } from "../../../src/client/send-transaction.ts";
-import { createSigner, type Signer } from "../../../src/client/signer.ts";
-import type { SendOutcome, TxSender, WireMessage } from "../../../src/client/tx-sender.ts";
+import type { SendLimits } from "../../../src/client/tx/send-transaction.ts";
+import { createSigner, type Signer } from "../../../src/client/tx/signer.ts";
+import type { SendOutcome, TxSender, WireMessage } from "../../../src/client/tx/tx-sender.ts";
 import { createFakeChain, type FakeChain } from "../../support/client/fake-chain.ts";
-import { createSteppingClock } from "../../support/client/fake-clock.ts";
 
 const signal = new AbortController().signal;
 const messages: readonly WireMessage[] = [{ typeUrl: "/a.B", value: utf8("payload") }];

@@ -1,10 +1,9 @@
+import { onAbort } from "../../../src/base/abort.ts";
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { onAbort } from "../../../src/base/on-abort.ts";
-import { createBlockTicker } from "../../../src/client/block-ticker.ts";
-import { createNoticeQueue } from "../../../src/client/notice-queue.ts";
-import type { ChainNotice } from "../../../src/client/subscription.ts";
-import { createTurnstile } from "../../../src/client/turnstile.ts";
+import { createNoticeQueue } from "../../../src/client/events/notice-queue.ts";
+import type { ChainNotice } from "../../../src/client/events/subscription.ts";
+import { createTurnstile } from "../../../src/client/tx/turnstile.ts";
 
 const signal = new AbortController().signal;
 
@@ -45,21 +44,6 @@ describe("a turnstile", () => {
     const ends = await Promise.allSettled(all);
     expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
     expect(log).toEqual(["a in", "a out", "b in", "b out", "d in", "d out"]);
-  });
-});
-
-describe("a block ticker", () => {
-  it("wakes all who wait, once; who is asked to stop leaves", async () => {
-    const ticker = createBlockTicker();
-    const stop = new AbortController();
-    const waits = [ticker.next(signal), ticker.next(signal), ticker.next(stop.signal)];
-    stop.abort(new Error("stop"));
-    ticker.notify();
-    const ends = await Promise.allSettled(waits);
-    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
-    const late = ticker.next(signal);
-    ticker.notify();
-    await expect(late).resolves.toBeUndefined();
   });
 });
 

@@ -22,9 +22,9 @@ function block(height: bigint, facts: Partial<BlockFacts> = {}, signers = four):
 function refusal(work: () => void): string {
   try {
     work();
-  } catch (fault) {
-    if (fault instanceof CometError) return fault.message;
-    throw fault;
+  } catch (error) {
+    if (error instanceof CometError) return error.message;
+    throw error;
   }
   return "valid";
 }

@@ -85,7 +85,7 @@ describe("the router of gRPC calls", () => {
     expect(asked).toEqual([0n, 3n, 0n]);
   });
 
-  it("hides a fault of ours from the caller and logs it", () => {
+  it("hides an error of ours from the caller and logs it", () => {
     const logged: string[] = [];
     const logger = { ...silentLogger, error: (message: string) => logged.push(message) };
     const reply = router(

@@ -57,9 +57,9 @@ function run(typeUrl: string, bytes: Uint8Array): string {
     const result = handler.handle(chain.at(100n, blockTimeNs(11n)), bytes);
     expect(result).toEqual({ typeUrl: `${typeUrl}Response`, response: new Uint8Array(0) });
     return "done";
-  } catch (fault) {
-    if (fault instanceof ModuleError) return `${fault.codespace}/${fault.code} ${fault.message}`;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ModuleError) return `${error.codespace}/${error.code} ${error.message}`;
+    throw error;
   }
 }
 

@@ -63,9 +63,9 @@ function headerAny(target: LightBlock, trusted: bigint, next: LightBlock = block
 function failure(work: () => void): string {
   try {
     work();
-  } catch (fault) {
-    if (fault instanceof ModuleError) return `${fault.codespace}/${fault.code} ${fault.message}`;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ModuleError) return `${error.codespace}/${error.code} ${error.message}`;
+    throw error;
   }
   throw new Error("nothing failed");
 }

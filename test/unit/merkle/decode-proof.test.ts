@@ -6,7 +6,7 @@ import { encodeUvarint } from "../../../src/merkle/varint.ts";
 
 function decoded(hex: string) {
   const proof = decodeCommitmentProof(fromHex(hex));
-  if (!proof.ok) return proof.fault;
+  if (!proof.ok) return proof.error;
   if (proof.value.kind === "nonexist") {
     const { left, right } = proof.value.nonexist;
     return { kind: "nonexist", left: left?.path.length, right: right?.path.length };
@@ -76,19 +76,19 @@ describe("decoding of proofs", () => {
   it("bounds the bytes and the steps before it works on them", () => {
     expect(decodeCommitmentProof(new Uint8Array(MAX_PROOF_BYTES + 1))).toEqual({
       ok: false,
-      fault: "a proof of 4194305 bytes is too large",
+      error: "a proof of 4194305 bytes is too large",
     });
     expect(decodeCommitmentProof(withSteps(MAX_STEPS)).ok).toBe(true);
     expect(decodeCommitmentProof(withSteps(MAX_STEPS + 1))).toEqual({
       ok: false,
-      fault: "a path of more than 1024 steps",
+      error: "a path of more than 1024 steps",
     });
   });
 
   it("names the operation that it cannot read", () => {
     expect(decodeMerkleProof([fromHex("0a00"), fromHex("0a")])).toEqual({
       ok: false,
-      fault: {
+      error: {
         code: "malformed-proof",
         text: "could not unmarshal proof op into CommitmentProof at index 1: unexpected EOF: invalid merkle proof",
       },

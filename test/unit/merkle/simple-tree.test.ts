@@ -17,7 +17,7 @@ const [first] = proofs;
 function verdict(change: Partial<SimpleProof>): string {
   if (first === undefined) throw new Error("five leaves have a first proof");
   const result = verifySimpleProof(root, utf8("a"), { ...first, ...change });
-  return result.ok ? "holds" : `${result.fault.code}: ${result.fault.text}`;
+  return result.ok ? "holds" : `${result.error.code}: ${result.error.text}`;
 }
 
 describe("simple Merkle tree", () => {

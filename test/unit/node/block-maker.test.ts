@@ -4,7 +4,7 @@ import type { BlockSteps } from "../../../src/node/consensus/engine.ts";
 import { producedBlock } from "../../support/produced-block.ts";
 
 /** A maker over an engine whose blocks are numbered, with a record of what happens; a pause lasts until `go` is called. */
-function setUp(faults: readonly number[] = []) {
+function setUp(errors: readonly number[] = []) {
   const log: string[] = [];
   const waiting: (() => void)[] = [];
   let height = 0;
@@ -12,7 +12,7 @@ function setUp(faults: readonly number[] = []) {
     const own = ++height;
     log.push(`execute ${own}`);
     yield;
-    if (faults.includes(own)) throw new Error(`block ${own} is broken`);
+    if (errors.includes(own)) throw new Error(`block ${own} is broken`);
     log.push(`write ${own}`);
     return producedBlock(BigInt(own));
   };
@@ -62,7 +62,7 @@ describe("a maker of blocks", () => {
     },
   );
 
-  it("gives the fault of the open block to who orders the next one", async () => {
+  it("gives the error of the open block to who orders the next one", async () => {
     const { maker, log, go } = setUp([1]);
     const made = maker.makeInSteps();
     expect(() => maker.makeNow()).toThrow("block 1 is broken");
@@ -72,7 +72,7 @@ describe("a maker of blocks", () => {
     expect(log).toEqual(["execute 1"]);
   });
 
-  it("passes the fault of a later step on, and can go on after it", async () => {
+  it("passes the error of a later step on, and can go on after it", async () => {
     const { maker, log, go } = setUp([1]);
     const made = maker.makeInSteps();
     made.catch(() => {});

@@ -5,16 +5,16 @@ import { NodeError } from "../../../src/node/errors.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { producedBlock } from "../../support/produced-block.ts";
 
-/** Production over an engine that always makes the same block, or throws what stands in `faults`. */
+/** Production over an engine that always makes the same block, or throws what stands in `errors`. */
 async function setUp(overrides: Partial<ProductionDeps> = {}) {
   const clock = createManualClock(1_700_000_000_000);
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   let made = 0;
   const production = createProduction(1000, {
     engine: {
       produce: function* () {
-        const [fault] = faults.splice(0, 1);
-        if (fault !== undefined) throw fault;
+        const [error] = errors.splice(0, 1);
+        if (error !== undefined) throw error;
         yield;
         return producedBlock(1n);
       },
@@ -32,7 +32,7 @@ async function setUp(overrides: Partial<ProductionDeps> = {}) {
   const done = production.run(stop.signal);
   done.catch(() => {});
   await clock.advance(0);
-  return { production, clock, faults, stop, done, made: () => made };
+  return { production, clock, errors, stop, done, made: () => made };
 }
 
 describe("block production", () => {
@@ -73,23 +73,23 @@ describe("block production", () => {
     expect(made()).toBe(0);
   });
 
-  it("tries again while there is no quorum, and ends with any other fault", async () => {
-    const { clock, faults, made, done } = await setUp();
-    faults.push(new NodeError({ code: "no-quorum", height: 2n }, "no quorum"));
+  it("tries again while there is no quorum, and ends with any other error", async () => {
+    const { clock, errors, made, done } = await setUp();
+    errors.push(new NodeError({ code: "no-quorum", height: 2n }, "no quorum"));
     await clock.advance(1000);
     expect(made()).toBe(1);
     await clock.advance(1000);
     expect(made()).toBe(2);
-    faults.push(new Error("disk full"));
+    errors.push(new Error("disk full"));
     await clock.advance(1000);
     await expect(done).rejects.toThrow("disk full");
   });
 
   it("ends when an ordered block breaks the machine, though halted", async () => {
-    const { clock, faults, production, done } = await setUp();
+    const { clock, errors, production, done } = await setUp();
     production.halt();
     await clock.advance(1000);
-    faults.push(new Error("disk full"));
+    errors.push(new Error("disk full"));
     expect(() => production.produceNow()).toThrow("disk full");
     await expect(done).rejects.toThrow("disk full");
   });

@@ -79,8 +79,8 @@ describe("the event query language", () => {
       fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
         try {
           parseQuery(text);
-        } catch (fault) {
-          expect(fault).toHaveProperty("facts.code", "bad-query");
+        } catch (error) {
+          expect(error).toHaveProperty("facts.code", "bad-query");
         }
       }),
     );

@@ -34,12 +34,12 @@ const schema = z.strictObject({
   pairs: z.array(z.string()).default([]),
 });
 
-function faultsOf(text: string): readonly string[] {
+function errorsOf(text: string): readonly string[] {
   try {
     parseConfig({ file: "w.yaml", text }, schema);
-  } catch (fault) {
-    if (fault instanceof ConfigError) return fault.message.split("\n");
-    throw fault;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split("\n");
+    throw error;
   }
   return [];
 }
@@ -65,7 +65,7 @@ describe("parseConfig", () => {
     expect(Object.isFrozen(config.pairs)).toBe(true);
   });
 
-  it("reports every fault at once with its place, in the order of the file", () => {
+  it("reports every error at once with its place, in the order of the file", () => {
     const text = [
       "interval: 30",
       "fee: 12",
@@ -80,7 +80,7 @@ describe("parseConfig", () => {
       "  - BTC/USD",
       "  - 7",
     ].join("\n");
-    expect(faultsOf(text)).toEqual([
+    expect(errorsOf(text)).toEqual([
       'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
       "w.yaml:2:6: fee: is a number (expected a whole number in quotes)",
       'w.yaml:3:9: listen: is not an address to listen on (expected "host:port", such as "127.0.0.1:9998")',
@@ -91,30 +91,30 @@ describe("parseConfig", () => {
       "w.yaml:9:7: hook: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
       "w.yaml:12:5: pairs.1: is a number (expected text)",
     ]);
-    expect(faultsOf(text).join()).not.toContain("plain-text-secret");
+    expect(errorsOf(text).join()).not.toContain("plain-text-secret");
   });
 
   it("does not overlook a key that objects treat in their own way", () => {
-    expect(faultsOf('node: {url: "http://h"}\n__proto__: {level: debug}')).toEqual([
+    expect(errorsOf('node: {url: "http://h"}\n__proto__: {level: debug}')).toEqual([
       "w.yaml:2:1: __proto__: unknown key (expected one of the documented keys)",
     ]);
   });
 
   it("places a missing key at the section that lacks it", () => {
-    expect(faultsOf("level: info\nnode:\n  retries: 2\n")).toEqual([
+    expect(errorsOf("level: info\nnode:\n  retries: 2\n")).toEqual([
       "w.yaml:2:1: node.url: is missing (expected a URL such as http://127.0.0.1:26660/metrics)",
     ]);
-    expect(faultsOf("")).toEqual(["w.yaml:1:1: node: is missing (expected a section)"]);
-    expect(faultsOf("node:\n")).toEqual(["w.yaml:1:1: node: is empty (expected a section)"]);
+    expect(errorsOf("")).toEqual(["w.yaml:1:1: node: is missing (expected a section)"]);
+    expect(errorsOf("node:\n")).toEqual(["w.yaml:1:1: node: is empty (expected a section)"]);
   });
 
   it("names broken YAML, doubled keys and alias bombs", () => {
-    expect(faultsOf("node: [1, 2")[0]).toMatch(/^w\.yaml:1:\d+: is not YAML: .+ \(expected YAML\)$/);
-    expect(faultsOf("level: info\nlevel: debug")[0]).toMatch(
+    expect(errorsOf("node: [1, 2")[0]).toMatch(/^w\.yaml:1:\d+: is not YAML: .+ \(expected YAML\)$/);
+    expect(errorsOf("level: info\nlevel: debug")[0]).toMatch(
       /^w\.yaml:2:1: is not YAML: Map keys must be unique/,
     );
     const bomb = `a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [${"*a,".repeat(20)}*a]\nc: [${"*b,".repeat(20)}*b]`;
-    expect(faultsOf(bomb)[0]).toMatch(/^w\.yaml:1:1: is not usable YAML/);
+    expect(errorsOf(bomb)[0]).toMatch(/^w\.yaml:1:1: is not usable YAML/);
   });
 
   it("reads secrets by reference and never prints them", () => {
@@ -130,23 +130,23 @@ describe("parseConfig", () => {
   });
 
   it("names a secret that cannot be had", () => {
-    const faults = (reference: string): string =>
-      faultsOf(`node: {url: "http://h"}\nhook: ${reference}`).join("\n");
-    expect(faults("{env: NO}")).toBe(
+    const errors = (reference: string): string =>
+      errorsOf(`node: {url: "http://h"}\nhook: ${reference}`).join("\n");
+    expect(errors("{env: NO}")).toBe(
       "w.yaml:2:1: hook: environment variable NO is not set (expected the secret in it)",
     );
-    expect(faults("{file: /no}")).toBe(
+    expect(errors("{file: /no}")).toBe(
       "w.yaml:2:1: hook: cannot be read: ENOENT (expected a readable file with the secret in it)",
     );
-    expect(faults("{}")).toBe(
+    expect(errors("{}")).toBe(
       "w.yaml:2:1: hook: names no single place for the secret (expected either file or env)",
     );
-    expect(faults("{env: HOOK, file: /run/token}")).toContain("names no single place");
+    expect(errors("{env: HOOK, file: /run/token}")).toContain("names no single place");
   });
 });
 
 describe("loadConfig", () => {
-  it("reads a file and reports one that is not there as a configuration fault", () => {
+  it("reads a file and reports one that is not there as a configuration error", () => {
     const folder = mkdtempSync(join(tmpdir(), "relaywatch-config-"));
     const file = join(folder, "c.yaml");
     writeFileSync(file, "node: {url: 'https://x.example/metrics'}\n");

@@ -19,10 +19,10 @@ function capture(level: LogLevel, pretty = false) {
 describe("createLogger", () => {
   it("writes one JSON object a line, with plain errors and no stack", () => {
     const { logger, text } = capture("info");
-    const fault = new SampleError({ code: "sample", height: 7n }, "it broke", { cause: new Error("a wire") });
+    const error = new SampleError({ code: "sample", height: 7n }, "it broke", { cause: new Error("a wire") });
     logger
       .child({ source: "node" })
-      .warn("scrape failed", { fault, height: 9007199254740993n, token: new Secret("x1y2") });
+      .warn("scrape failed", { error, height: 9007199254740993n, token: new Secret("x1y2") });
     logger.debug("not written");
     const lines = text().trim().split("\n");
     expect(lines).toHaveLength(1);
@@ -33,14 +33,14 @@ describe("createLogger", () => {
       source: "node",
       height: "9007199254740993",
       token: "[redacted]",
-      fault: { type: "SampleError", message: "it broke: a wire", facts: { code: "sample", height: "7" } },
+      error: { type: "SampleError", message: "it broke: a wire", facts: { code: "sample", height: "7" } },
     });
     expect(text()).not.toContain("stack");
   });
 
   it("adds the stack at level debug", () => {
     const { logger, text } = capture("debug");
-    logger.error("failed", { fault: new Error("x") });
+    logger.error("failed", { error: new Error("x") });
     expect(text()).toContain('"stack":"Error: x');
   });
 

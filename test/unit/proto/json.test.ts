@@ -17,7 +17,7 @@ function textField(fieldNumber: number, text: string): Uint8Array {
   return new BinaryWriter().tag(fieldNumber, WireType.LengthDelimited).string(text).finish();
 }
 
-function fault(typeName: string, json: unknown): string {
+function error(typeName: string, json: unknown): string {
   try {
     messageFromJson(typeName, json);
   } catch (thrown) {
@@ -167,30 +167,30 @@ describe("messageFromJson", () => {
       "result.block.header.@type: a type URL was expected",
     ],
   ])("names the place of %s", (_name, json, text) => {
-    expect(fault("neutron.interchainqueries.MsgSubmitQueryResult", json)).toBe(`bad-json ${text}`);
+    expect(error("neutron.interchainqueries.MsgSubmitQueryResult", json)).toBe(`bad-json ${text}`);
   });
 
   it("names the place of an unknown type", () => {
-    expect(fault("cosmos.tx.v1beta1.TxBody", { messages: [{ "@type": "/no.such.Msg" }] })).toBe(
+    expect(error("cosmos.tx.v1beta1.TxBody", { messages: [{ "@type": "/no.such.Msg" }] })).toBe(
       "unresolvable-type-url messages[0].@type: unable to resolve type URL /no.such.Msg",
     );
   });
 
   it("refuses two members of one oneof", () => {
-    expect(fault("cosmos.tx.v1beta1.ModeInfo", { single: {}, multi: {} })).toBe(
+    expect(error("cosmos.tx.v1beta1.ModeInfo", { single: {}, multi: {} })).toBe(
       "bad-json multi: another member of sum is set already",
     );
   });
 
   it("refuses other kinds of nonsense", () => {
-    expect(fault("cosmos.base.v1beta1.DecCoin", { amount: "1.2.3" })).toContain(
+    expect(error("cosmos.base.v1beta1.DecCoin", { amount: "1.2.3" })).toContain(
       "bad-json amount: not a decimal",
     );
-    expect(fault("cosmos.base.v1beta1.Coin", { amount: "x" })).toBe('bad-json amount: not an integer: "x"');
-    expect(fault("cosmos.base.query.v1beta1.PageRequest", { reverse: 1 })).toBe(
+    expect(error("cosmos.base.v1beta1.Coin", { amount: "x" })).toBe('bad-json amount: not an integer: "x"');
+    expect(error("cosmos.base.query.v1beta1.PageRequest", { reverse: 1 })).toBe(
       "bad-json reverse: true or false was expected",
     );
-    expect(fault("neutron.harpoon.HookSubscription", { hooks: ["NO"] })).toBe(
+    expect(error("neutron.harpoon.HookSubscription", { hooks: ["NO"] })).toBe(
       "bad-json hooks[0]: a neutron.harpoon.HookType was expected",
     );
   });

@@ -1,11 +1,11 @@
+import { revisionOfChainId } from "../../../src/comet/chain-revision.ts";
 import { describe, expect, it } from "vitest";
 import type { LightBlockBytes } from "../../../src/client/chain-client.ts";
 import {
   createTrustFinder,
   knowsHeight,
-  revisionOf,
   type TrustDeps,
-} from "../../../src/relayer/client-update.ts";
+} from "../../../src/relayer/connection/client-update.ts";
 import { RelayError } from "../../../src/relayer/relay-error.ts";
 
 const HOUR_NS = 3_600_000_000_000n;
@@ -75,7 +75,7 @@ describe("finding what a client trusts", () => {
     const { deps } = chains(nowMinutes, [90n]);
     const found = createTrustFinder(deps, client, signal).below(at(height));
     await expect(found).rejects.toSatisfy(
-      (fault) => fault instanceof RelayError && fault.facts.code === "no-trusted-height",
+      (error) => error instanceof RelayError && error.facts.code === "no-trusted-height",
     );
   });
 });
@@ -93,6 +93,6 @@ describe("knowsHeight", () => {
 describe("revisionOf", () => {
   it("reads the ending of a chain id as IBC does", () => {
     const ids = ["test-2", "neutron-1", "a-b-12", "chain", "chain-0", "chain-01", "-1", "a--1"];
-    expect(ids.map(revisionOf)).toEqual([2n, 1n, 12n, 0n, 0n, 0n, 0n, 0n]);
+    expect(ids.map(revisionOfChainId)).toEqual([2n, 1n, 12n, 0n, 0n, 0n, 0n, 0n]);
   });
 });

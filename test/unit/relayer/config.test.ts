@@ -8,14 +8,14 @@ import { relayerConfigSchema } from "../../../src/relayer/config.ts";
 const schema = relayerConfigSchema({ environment: () => "twelve words", file: () => "twelve words" });
 const example = readFileSync(new URL("../../../config/icq-relayer.example.yaml", import.meta.url), "utf8");
 
-/** The faults of a configuration text, one a line. */
-function faults(text: string): readonly string[] {
+/** The errors of a configuration text, one a line. */
+function errors(text: string): readonly string[] {
   try {
     parseConfig({ file: "relayer.yaml", text }, schema);
     return [];
-  } catch (fault) {
-    if (fault instanceof ConfigError) return fault.message.split("\n");
-    throw fault;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split("\n");
+    throw error;
   }
 }
 
@@ -40,13 +40,13 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     ).not.toContain("twelve words");
   });
 
-  it("names every fault with its place", () => {
+  it("names every error with its place", () => {
     const text = example
       .replace("id: neutron-1", "idd: neutron-1")
       .replace('"1.3"', "1.3")
       .replace("retry: { first: 2s", "retry: { first: soon")
       .replace("127.0.0.1:9999", "9999");
-    const found = faults(text);
+    const found = errors(text);
     expect(found).toHaveLength(5);
     expect(found.join("\n")).toMatch(/relayer\.yaml:\d+:\d+: chain\.idd: unknown key/);
     expect(found.join("\n")).toMatch(/chain\.id: is missing/);
@@ -64,7 +64,7 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     const least = `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
 signer: { mnemonic: { env: X } }
 connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`;
-    expect(faults(least)).toEqual([]);
-    expect(faults(least.replace(from, to)).length).toBeGreaterThan(0);
+    expect(errors(least)).toEqual([]);
+    expect(errors(least.replace(from, to)).length).toBeGreaterThan(0);
   });
 });

@@ -3,7 +3,7 @@ import {
   createClientOfConnection,
   type ViewDeps,
   viewConnection,
-} from "../../../src/relayer/connection-view.ts";
+} from "../../../src/relayer/connection/connection-view.ts";
 import { RelayError } from "../../../src/relayer/relay-error.ts";
 
 const signal = new AbortController().signal;
@@ -62,7 +62,7 @@ describe("viewConnection", () => {
     ["remote-behind", { latestHeight: 39n }],
   ] as const)("throws %s", async (code, changes) => {
     await expect(viewConnection(deps(changes), signal)).rejects.toSatisfy(
-      (fault) => fault instanceof RelayError && fault.facts.code === code,
+      (error) => error instanceof RelayError && error.facts.code === code,
     );
   });
 });

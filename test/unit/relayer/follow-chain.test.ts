@@ -1,10 +1,10 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type Logger, silentLogger } from "../../../src/base/logger.ts";
-import { createNoticeQueue } from "../../../src/client/notice-queue.ts";
-import { followChain } from "../../../src/relayer/follow-chain.ts";
-import { createHeightSignal } from "../../../src/relayer/height-signal.ts";
-import { createRelayerMetrics } from "../../../src/relayer/metrics.ts";
+import { createNoticeQueue } from "../../../src/client/events/notice-queue.ts";
+import { followChain } from "../../../src/relayer/registry/follow-chain.ts";
+import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
+import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 /** A chain that the test drives; notes what is read of it and told about it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createHeightSignal } from "../../../src/relayer/height-signal.ts";
+import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 describe("the height signal", () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openJournal } from "../../../src/relayer/journal.ts";
+import { openJournal } from "../../../src/relayer/state/journal.ts";
 
 let folder = "";
 beforeEach(() => {

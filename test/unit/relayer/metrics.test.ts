@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { createRelayerMetrics, createRpcObserver } from "../../../src/relayer/metrics.ts";
-import { QUERY_FAULT_CODES } from "../../../src/relayer/query-state.ts";
+import { createRelayerMetrics, createRpcObserver } from "../../../src/relayer/api/metrics.ts";
+import { QUERY_FAULT_CODES } from "../../../src/relayer/registry/query-state.ts";
 
 const readme = readFileSync(new URL("../../../daemons/icq-relayer/README.md", import.meta.url), "utf8");
 

@@ -6,7 +6,7 @@ import {
   GAS_PER_TRANSACTION,
   candidatesAt,
   planBatches,
-} from "../../../src/relayer/plan.ts";
+} from "../../../src/relayer/submit/plan.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 
 const FIXED = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { queryChangeSubscriptions, queryChanges } from "../../../src/relayer/query-events.ts";
-import { answered, failed, isDue, refreshed } from "../../../src/relayer/query-state.ts";
-import { isNewer, isServed } from "../../../src/relayer/registered-query.ts";
+import { queryChangeSubscriptions, queryChanges } from "../../../src/relayer/registry/query-events.ts";
+import { answered, failed, isDue, refreshed } from "../../../src/relayer/registry/query-state.ts";
+import { isNewer, isServed } from "../../../src/relayer/registry/registered-query.ts";
 import { sampleQuery, sampleState } from "./samples.ts";
 
 const backoff = { minMs: 100, baseMs: 1_000, maxMs: 8_000 };
 const at = { nowMs: 50_000, backoff, random: () => 1 };
-const fault = { code: "rejected", reason: "no" } as const;
+const error = { code: "rejected", reason: "no" } as const;
 
 describe("isDue", () => {
   it("is so at once for a query without a result, then so that results are an update period apart", () => {
@@ -26,29 +26,29 @@ describe("isDue", () => {
     expect([14n, 15n].map((height) => isDue(served, height, 0))).toEqual([false, true]);
   });
 
-  it("waits after faults, twice as long each time up to the most, and not after a result", () => {
+  it("waits after errors, twice as long each time up to the most, and not after a result", () => {
     let state = sampleState();
     const waits: number[] = [];
     for (let tries = 0; tries < 5; tries++) {
-      state = failed(state, fault, at);
+      state = failed(state, error, at);
       waits.push(state.notBeforeMs - at.nowMs);
     }
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 8_000]);
     expect(isDue(state, 1n, 57_999)).toBe(false);
     expect(isDue(state, 1n, 58_000)).toBe(true);
     const good = answered(state, { localHeight: 20n, remote: { revision: 1n, height: 7n } });
-    expect(good).toMatchObject({ failures: 0, notBeforeMs: 0, fault: undefined, results: 1 });
+    expect(good).toMatchObject({ failures: 0, notBeforeMs: 0, error: undefined, results: 1 });
     expect(isDue(good, 23n, 0)).toBe(false);
   });
 });
 
 describe("refreshed", () => {
   it("keeps the wait of an unchanged question and forgets it when the question changed", () => {
-    const held = failed(sampleState(), fault, at);
-    expect(refreshed(held, sampleQuery({ lastLocalHeight: 3n }), 9n)).toMatchObject({ failures: 1, fault });
+    const held = failed(sampleState(), error, at);
+    expect(refreshed(held, sampleQuery({ lastLocalHeight: 3n }), 9n)).toMatchObject({ failures: 1, error });
     expect(refreshed(held, sampleQuery({ updatePeriod: 6n }), 9n)).toMatchObject({
       failures: 0,
-      fault: undefined,
+      error: undefined,
     });
     expect(refreshed(held, sampleQuery({ keys: [] }), 9n)).toMatchObject({ failures: 0, notBeforeMs: 0 });
   });

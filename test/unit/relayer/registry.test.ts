@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ClientError } from "../../../src/client/errors.ts";
-import { answered, failed } from "../../../src/relayer/query-state.ts";
-import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
-import { createRegistry } from "../../../src/relayer/registry.ts";
+import { answered, failed } from "../../../src/relayer/registry/query-state.ts";
+import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import { createRegistry } from "../../../src/relayer/registry/registry.ts";
 import { sampleQuery } from "./samples.ts";
 
 const signal = new AbortController().signal;
@@ -70,7 +70,7 @@ describe("the registry", () => {
     expect(ids()).toEqual([]);
   });
 
-  it("says so when the chain does not have what an event told, and throws other faults", async () => {
+  it("says so when the chain does not have what an event told, and throws other errors", async () => {
     const { registry } = setUp([]);
     expect(await registry.apply({ ...updated, queryId: 8n }, signal)).toBe(false);
     const broken = createRegistry(filter, {
@@ -104,6 +104,6 @@ describe("the registry", () => {
     await registry.reload(signal);
     const at = { nowMs: 0, backoff: { minMs: 1, baseMs: 1, maxMs: 1 }, random: () => 0 };
     registry.replace(before, failed(before, { code: "rejected", reason: "old" }, at));
-    expect(state(1n)).toMatchObject({ failures: 0, fault: undefined, query: { updatePeriod: 77n } });
+    expect(state(1n)).toMatchObject({ failures: 0, error: undefined, query: { updatePeriod: 77n } });
   });
 });

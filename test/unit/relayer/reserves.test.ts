@@ -1,8 +1,8 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../../src/base/logger.ts";
-import { createRelayerMetrics } from "../../../src/relayer/metrics.ts";
-import { createReservesWatch, type ReservesDeps } from "../../../src/relayer/reserves.ts";
+import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
+import { createReservesWatch, type ReservesDeps } from "../../../src/relayer/api/reserves.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const SECOND_NS = 1_000_000_000n;

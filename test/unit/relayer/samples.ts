@@ -1,6 +1,6 @@
-import type { RegisteredQuery } from "../../../src/relayer/registered-query.ts";
-import type { ProvenResult } from "../../../src/relayer/plan.ts";
-import { type QueryState, refreshed } from "../../../src/relayer/query-state.ts";
+import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import type { ProvenResult } from "../../../src/relayer/submit/plan.ts";
+import { type QueryState, refreshed } from "../../../src/relayer/registry/query-state.ts";
 
 /** A KV query with one key; fields as given. */
 export function sampleQuery(fields: Partial<RegisteredQuery> = {}): RegisteredQuery {

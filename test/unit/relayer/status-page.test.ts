@@ -1,20 +1,20 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { type ApiDeps, relayerRoutes, relayerStatus } from "../../../src/relayer/api.ts";
-import { openJournal } from "../../../src/relayer/journal.ts";
-import type { QueryState } from "../../../src/relayer/query-state.ts";
-import { statusPage } from "../../../src/relayer/status-page.ts";
+import { type ApiDeps, relayerRoutes, relayerStatus } from "../../../src/relayer/api/routes.ts";
+import { openJournal } from "../../../src/relayer/state/journal.ts";
+import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
+import { statusPage } from "../../../src/relayer/api/status-page.ts";
 import { sampleState } from "./samples.ts";
 
 const EVIL = `<script>alert("x")</script>&'`;
 
-function deps(states: readonly QueryState[], faults: Readonly<Record<string, string>> = {}): ApiDeps {
+function deps(states: readonly QueryState[], errors: Readonly<Record<string, string>> = {}): ApiDeps {
   return {
     engine: {
       services: [],
       localHeight: () => 12n,
       isLoaded: () => true,
-      laneFaults: () => new Map([["connection-0", undefined], ...Object.entries(faults)]),
+      workerErrors: () => new Map([["connection-0", undefined], ...Object.entries(errors)]),
     },
     registry: { states: () => states, reload: async () => {}, apply: async () => true, replace: () => {} },
     journal: openJournal(undefined, "local-1"),
@@ -27,7 +27,7 @@ function deps(states: readonly QueryState[], faults: Readonly<Record<string, str
 
 const held: QueryState = {
   ...sampleState({ id: 2n, owner: EVIL, connectionId: "connection-0" }),
-  fault: { code: "rejected", reason: EVIL },
+  error: { code: "rejected", reason: EVIL },
   failures: 3,
   notBeforeMs: 5_400,
 };

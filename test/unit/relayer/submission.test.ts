@@ -4,8 +4,8 @@ import type {
   SimulationOutcome,
   TxSender,
   WireMessage,
-} from "../../../src/client/tx-sender.ts";
-import { submit } from "../../../src/relayer/submission.ts";
+} from "../../../src/client/tx/tx-sender.ts";
+import { submit } from "../../../src/relayer/submit/submission.ts";
 import { sampleResult } from "./samples.ts";
 
 const options = {
@@ -50,11 +50,11 @@ function fakeSender(
 }
 
 const four = [1n, 2n, 3n, 4n].map((id) => sampleResult(id));
-/** What became of each result: its height, its fault, or "unsent". Every result must be in one list. */
+/** What became of each result: its height, its error, or "unsent". Every result must be in one list. */
 function fatesOf(outcome: Awaited<ReturnType<typeof submit>>): Record<string, bigint | string> {
   const fates = [
     ...outcome.included.map(({ result, height }) => [result, height] as const),
-    ...outcome.refused.map(({ result, fault }) => [result, fault.code] as const),
+    ...outcome.refused.map(({ result, error }) => [result, error.code] as const),
     ...outcome.unsent.map((result) => [result, "unsent"] as const),
   ];
   expect(new Set(fates.map(([result]) => result.state.query.id)).size).toBe(fates.length);

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matches, parseTxFilter, searchText, type TxCondition } from "../../../src/relayer/tx-filter.ts";
+import { matches, parseTxFilter, searchText, type TxCondition } from "../../../src/relayer/tx/tx-filter.ts";
 
 const range = { from: 5n, to: 90n };
 const RANGE = "tx.height>=5 AND tx.height<=90";
 
 function parsed(filter: unknown): readonly TxCondition[] {
   const result = parseTxFilter(JSON.stringify(filter));
-  if (!result.ok) throw new Error(result.fault);
+  if (!result.ok) throw new Error(result.error);
   return result.value;
 }
 
@@ -43,7 +43,7 @@ describe("parseTxFilter", () => {
   it("says which condition is wrong", () => {
     expect(parseTxFilter('[{"field":"a.b","op":"eq","value":1},{}]')).toEqual({
       ok: false,
-      fault: "condition 1 of the filter is not {field, op, value}",
+      error: "condition 1 of the filter is not {field, op, value}",
     });
   });
 });

@@ -1,8 +1,8 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
-import { findTxs } from "../../../src/relayer/tx-search.ts";
-import { planSearch } from "../../../src/relayer/tx-round.ts";
+import { findTxs } from "../../../src/relayer/tx/tx-search.ts";
+import { planSearch } from "../../../src/relayer/tx/tx-cycle.ts";
 
 const signal = new AbortController().signal;
 

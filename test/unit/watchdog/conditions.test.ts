@@ -18,7 +18,7 @@ const unseen: PricesVerdict = { kind: "unseen", reason: "r" };
 function reading(pairs: readonly string[]) {
   return good({ pairs, tickedAtMs: 1, version: "", url: "http://h/" });
 }
-const fault = bad({ code: "refused", text: "nobody" } as const);
+const error = bad({ code: "refused", text: "nobody" } as const);
 
 describe("judgePrices", () => {
   it("takes one pair as prices, and none as missing", () => {
@@ -27,11 +27,11 @@ describe("judgePrices", () => {
   });
 
   it("takes no answer as missing, unless the node is served", () => {
-    expect(judgePrices(fault, false)).toEqual({
+    expect(judgePrices(error, false)).toEqual({
       kind: "missing",
       reason: "the sidecar's prices cannot be read: nobody",
     });
-    expect(judgePrices(fault, true).kind).toBe("unseen");
+    expect(judgePrices(error, true).kind).toBe("unseen");
   });
 });
 

@@ -50,7 +50,7 @@ describe("watchdog configuration", () => {
     expect([sources.oracleMetrics, sources.sidecarMetrics]).toEqual([undefined, undefined]);
   });
 
-  it("names all faults, and never the webhook's URL", () => {
+  it("names all errors, and never the webhook's URL", () => {
     vi.stubEnv("ORACLE_WATCHDOG_WEBHOOK_URL", "hooks.example/T0/secret");
     const text = [
       "interval: 5",

@@ -14,12 +14,12 @@ function only(line: string): unknown {
   return { ...sample, labels: Object.fromEntries(sample?.labels ?? []) };
 }
 
-function faultOf(text: string | Uint8Array, limits = {}): PrometheusTextError {
+function errorOf(text: string | Uint8Array, limits = {}): PrometheusTextError {
   try {
     parsePrometheusText(typeof text === "string" ? bytes(text) : text, limits);
-  } catch (fault) {
-    if (fault instanceof PrometheusTextError) return fault;
-    throw fault;
+  } catch (error) {
+    if (error instanceof PrometheusTextError) return error;
+    throw error;
   }
   throw new Error("the page was accepted");
 }
@@ -101,26 +101,26 @@ describe("broken pages", () => {
     ["# TYPE", "a metric name was expected after TYPE"],
     ["# HELP 9 x", "a metric name was expected after HELP"],
   ])("%s", (line, text) => {
-    const fault = faultOf(`good 1\n${line}\nafter 1\n`);
-    expect(fault.message).toBe(`line 2: ${text}`);
-    expect(fault.facts).toEqual({ code: "bad-line", line: 2 });
+    const error = errorOf(`good 1\n${line}\nafter 1\n`);
+    expect(error.message).toBe(`line 2: ${text}`);
+    expect(error.facts).toEqual({ code: "bad-line", line: 2 });
   });
 
   it.each(["<!doctype html><html></html>", "\r\n\n  <html lang=en>\n", "<?xml version='1.0'?>"])(
     "HTML: %s",
     (page) => {
-      expect(faultOf(page).facts).toEqual({ code: "html" });
-      expect(faultOf(page).message).toContain("this is HTML, not metrics");
+      expect(errorOf(page).facts).toEqual({ code: "html" });
+      expect(errorOf(page).message).toContain("this is HTML, not metrics");
     },
   );
 
   it("bounds line length and count, also for a line that never ends", () => {
-    expect(faultOf(`a 1\nx${"y".repeat(100)} 1\n`, { lineLength: 50 }).facts).toEqual({
+    expect(errorOf(`a 1\nx${"y".repeat(100)} 1\n`, { lineLength: 50 }).facts).toEqual({
       code: "line-too-long",
       line: 2,
       limit: 50,
     });
-    expect(faultOf("a 1\na 1\na 1\n", { lines: 2 }).facts).toEqual({ code: "too-many-lines", limit: 2 });
+    expect(errorOf("a 1\na 1\na 1\n", { lines: 2 }).facts).toEqual({ code: "too-many-lines", limit: 2 });
     const parser = createPrometheusTextParser({ sample: () => {} }, { lineLength: 1000 });
     const chunk = bytes("x".repeat(600));
     parser.push(chunk);
@@ -128,7 +128,7 @@ describe("broken pages", () => {
   });
 
   it("rejects bytes that are not UTF-8, also a cut character at the end", () => {
-    expect(faultOf(new Uint8Array([0x61, 0x20, 0x31, 0x0a, 0xff])).facts.code).toBe("not-utf8");
-    expect(faultOf(bytes('x{a="ž"} 1').subarray(0, 6)).facts.code).toBe("not-utf8");
+    expect(errorOf(new Uint8Array([0x61, 0x20, 0x31, 0x0a, 0xff])).facts.code).toBe("not-utf8");
+    expect(errorOf(bytes('x{a="ž"} 1').subarray(0, 6)).facts.code).toBe("not-utf8");
   });
 });

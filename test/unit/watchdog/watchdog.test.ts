@@ -1,3 +1,4 @@
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { statusJson } from "../../../src/watchdog/status.ts";
 import { WatchdogError } from "../../../src/watchdog/watchdog-error.ts";
-import { createManualClock, type ManualClock } from "../../support/watchdog/manual-clock.ts";
 import { createReceiver, type Receiver, type Rig, rigConfig, startRig } from "../../support/watchdog/rig.ts";
 import { createWorld, type World } from "../../support/watchdog/world.ts";
 
@@ -260,10 +260,10 @@ describe("sources that are not what they should be", () => {
 
   it("end the watchdog at its start when the node is on another chain", async () => {
     const rig = await start({ chainId: "neutron-1" });
-    const fault = await rig.stop();
-    expect(fault).toBeInstanceOf(WatchdogError);
-    expect(fault).toMatchObject({ facts: { code: "wrong-chain", expected: "neutron-1" } });
-    expect(String(fault)).toContain("the node is on chain test-1, not on neutron-1");
+    const error = await rig.stop();
+    expect(error).toBeInstanceOf(WatchdogError);
+    expect(error).toMatchObject({ facts: { code: "wrong-chain", expected: "neutron-1" } });
+    expect(String(error)).toContain("the node is on chain test-1, not on neutron-1");
   });
 
   it("end it too when the state is another chain's", async () => {
@@ -278,8 +278,8 @@ describe("sources that are not what they should be", () => {
 describe("state folder", () => {
   it("is held by one watchdog at a time", async () => {
     await start({ stateDir: folder });
-    const fault = await (await start({ stateDir: folder })).stop();
-    expect(fault).toMatchObject({ facts: { code: "state-in-use", folder } });
+    const error = await (await start({ stateDir: folder })).stop();
+    expect(error).toMatchObject({ facts: { code: "state-in-use", folder } });
   });
 
   it("is refused when it holds something else", async () => {
@@ -287,8 +287,8 @@ describe("state folder", () => {
       join(folder, STATE_FILE),
       "not a database, but long enough to be looked at as one".repeat(50),
     );
-    const fault = await (await start({ stateDir: folder })).stop();
-    expect(fault).toMatchObject({ facts: { code: "state-unusable" } });
-    expect(String(fault)).toContain("check state_dir");
+    const error = await (await start({ stateDir: folder })).stop();
+    expect(error).toMatchObject({ facts: { code: "state-unusable" } });
+    expect(String(error)).toContain("check state_dir");
   });
 });

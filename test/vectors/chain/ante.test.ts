@@ -1,7 +1,7 @@
+import { goString } from "../../../src/base/go-text.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fromBase64, toBase64, utf8 } from "../../../src/base/bytes.ts";
-import { textOfRawBytes } from "../../../src/chain/modules/feemarket/raw-text.ts";
 import { parseAddress } from "../../../src/chain/runtime/address.ts";
 import { SignMode } from "../../../src/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
@@ -105,7 +105,7 @@ function logOf({ name, check_tx, deliver_tx }: RecordedCase): string {
 
 /** A recorded text in terms of this test: own addresses, no source paths, the height of this chain. */
 function translate(log: string): string {
-  const raw = (text: string): string => textOfRawBytes(parseAddress("neutron", text));
+  const raw = (text: string): string => goString(parseAddress("neutron", text));
   return log
     .replace(/ \[\/src\/[^\]]*\]/, "")
     .replaceAll(RECORDED_SENDER, sender.address)
@@ -141,7 +141,7 @@ function begin(recorded: RecordedCase, tx: Uint8Array): TestChain {
   return chain;
 }
 
-describe("transactions of a real chain, one fault each", () => {
+describe("transactions of a real chain, one error each", () => {
   it("has all recorded cases", () => {
     expect(CASES).toHaveLength(32);
     expect(CASES.filter(({ deliver_tx }) => deliver_tx !== undefined)).toHaveLength(9);

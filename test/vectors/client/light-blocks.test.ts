@@ -4,7 +4,7 @@ import { headerHash } from "../../../src/comet/header-hash.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/comet/proto-blocks.ts";
 import { validatorsHash } from "../../../src/comet/validator-set.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { type ReadRpc, readLightBlock } from "../../../src/client/light-block.ts";
+import { type ReadRpc, readLightBlock } from "../../../src/client/read/light-block.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
 import { fixtureText } from "../../support/client/fixture.ts";

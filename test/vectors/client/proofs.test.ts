@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex } from "../../../src/base/bytes.ts";
-import { decodeFound } from "../../../src/client/confirmation.ts";
-import { createCosmjsRpcClient } from "../../../src/client/cosmjs-rpc-client.ts";
-import { decodeSignedHeader } from "../../../src/client/light-block.ts";
-import { decodeStoreAnswer } from "../../../src/client/store-read.ts";
-import { isTransaction } from "../../../src/client/wire-transaction.ts";
+import { decodeFound } from "../../../src/client/tx/confirmation.ts";
+import { createCosmjsRpcClient } from "../../../src/client/rpc/cosmjs-rpc-client.ts";
+import { decodeSignedHeader } from "../../../src/client/read/light-block.ts";
+import { decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
+import { isTransaction } from "../../../src/client/read/wire-transaction.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
 interface KvCase {

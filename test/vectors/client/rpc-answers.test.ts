@@ -2,14 +2,18 @@ import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
 import { fromBase64 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { decodeBroadcast } from "../../../src/client/broadcast.ts";
-import { decodeFound } from "../../../src/client/confirmation.ts";
-import { createCosmjsRpcClient } from "../../../src/client/cosmjs-rpc-client.ts";
+import { decodeBroadcast } from "../../../src/client/tx/broadcast.ts";
+import { decodeFound } from "../../../src/client/tx/confirmation.ts";
+import { createCosmjsRpcClient } from "../../../src/client/rpc/cosmjs-rpc-client.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import { decodeHeader, decodeSignedHeader, decodeValidatorsPage } from "../../../src/client/light-block.ts";
-import { decodeStatus } from "../../../src/client/node-status.ts";
-import { parseRpcAnswers } from "../../../src/client/rpc-answer.ts";
-import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/store-read.ts";
+import {
+  decodeHeader,
+  decodeSignedHeader,
+  decodeValidatorsPage,
+} from "../../../src/client/read/light-block.ts";
+import { decodeStatus } from "../../../src/client/read/node-status.ts";
+import { parseRpcAnswers } from "../../../src/client/rpc/rpc-answer.ts";
+import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
 import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
 
 const calls = recordedCalls();
@@ -46,8 +50,8 @@ describe("recorded RPC answers", () => {
         return answers
           .map((answer) => ("result" in answer ? "result" : `error ${answer.rpcCode}`))
           .join(", ");
-      } catch (fault) {
-        return fault instanceof ClientError ? fault.facts.code : "another fault";
+      } catch (error) {
+        return error instanceof ClientError ? error.facts.code : "another error";
       }
     });
     const counts: Record<string, number> = {};
@@ -166,14 +170,14 @@ describe("CosmJS over our caller", () => {
   };
 
   it("reads every recorded answer of the calls that it knows", async () => {
-    const faults: string[] = [];
+    const errors: string[] = [];
     let decoded = 0;
     for (const [method, ask] of Object.entries(read))
       for (const call of answered(method)) {
         decoded += 1;
-        await ask(cometOver(call)).catch((fault: unknown) => faults.push(`${method}: ${String(fault)}`));
+        await ask(cometOver(call)).catch((error: unknown) => errors.push(`${method}: ${String(error)}`));
       }
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     // 61 results less those of methods that CosmJS lacks (8) and of raw request texts (3).
     expect(decoded).toBe(50);
   });

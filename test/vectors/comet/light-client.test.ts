@@ -35,9 +35,9 @@ function verdict(chain: RecordedChain, one: Readonly<Record<string, unknown>>): 
       },
     );
     return "valid";
-  } catch (fault) {
-    if (fault instanceof CometError) return fault.message;
-    throw fault;
+  } catch (error) {
+    if (error instanceof CometError) return error.message;
+    throw error;
   }
 }
 

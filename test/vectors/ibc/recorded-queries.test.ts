@@ -81,9 +81,9 @@ function answer(context: Context, [service, rpc, request]: readonly [string, str
   try {
     const bytes = handler.query(context, messageFromJson(`${service}.${name}Request`, request));
     return messageToJson(`${service}.${name}Response`, bytes);
-  } catch (fault) {
-    if (fault instanceof QueryError) return { code: fault.grpcCode, message: fault.message, details: [] };
-    throw fault;
+  } catch (error) {
+    if (error instanceof QueryError) return { code: error.grpcCode, message: error.message, details: [] };
+    throw error;
   }
 }
 

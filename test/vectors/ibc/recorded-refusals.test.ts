@@ -43,9 +43,9 @@ function refusal(messageBase64: string): string | undefined {
     updateClient(context, client.clientId, block?.header);
     updateClient(context, client.clientId, block?.nextBlockHeader);
     return undefined;
-  } catch (fault) {
-    if (fault instanceof ModuleError) return fault.message;
-    throw fault;
+  } catch (error) {
+    if (error instanceof ModuleError) return error.message;
+    throw error;
   }
 }
 

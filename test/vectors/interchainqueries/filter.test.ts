@@ -122,14 +122,14 @@ describe("transactions filter", () => {
   });
 
   it.each(INVALID.map((row) => [row[0].slice(0, 80), ...row]))("refuses %j", (_title, filter, text) => {
-    const error = faultOf(() => validateTransactionsFilter(filter, 32n));
+    const error = errorOf(() => validateTransactionsFilter(filter, 32n));
     expect(`${error.codespace}/${error.code}`).toBe("interchainqueries/1106");
     expect(error.message).toBe(`${text}: invalid transactions filter`);
   });
 
   it("counts before it looks at items, and takes no item at all with a limit of 0", () => {
     expect(() => validateTransactionsFilter("[]", 0n)).not.toThrow();
-    expect(faultOf(() => validateTransactionsFilter("[null]", 0n)).message).toContain("provided=1, max=0");
+    expect(errorOf(() => validateTransactionsFilter("[null]", 0n)).message).toContain("provided=1, max=0");
   });
 
   it("takes 32 conditions", () => {
@@ -139,13 +139,13 @@ describe("transactions filter", () => {
 
   it("survives values that nest as deep as Go allows", () => {
     const value = `${"[".repeat(9_000)}${"]".repeat(9_000)}`;
-    expect(faultOf(() => validateTransactionsFilter(condition(value), 32n)).message).toContain(
+    expect(errorOf(() => validateTransactionsFilter(condition(value), 32n)).message).toContain(
       "is expected to be on of",
     );
   });
 });
 
-function faultOf(work: () => void): ModuleError {
+function errorOf(work: () => void): ModuleError {
   try {
     work();
   } catch (error) {

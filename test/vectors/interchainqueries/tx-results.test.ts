@@ -88,7 +88,7 @@ describe("proofs of a transaction", () => {
     ["the delivery of a neighbour", neighbour(), 1112, "index"],
     ["a failed transaction", failed(), 1111, "is unsuccessful: ResponseDelivery.Code = 5"],
   ])("fail for %s", (_name, change, code, words) => {
-    const error = faultOf(() => verifyTransaction({ ...among.tx, ...change }, among.roots));
+    const error = errorOf(() => verifyTransaction({ ...among.tx, ...change }, among.roots));
     expect(error.code).toBe(code);
     expect(error.message).toContain(words);
   });
@@ -134,7 +134,7 @@ describe("order of headers", () => {
       "header hash is not equal to nextHeader.LastBlockId.Hash: 0101",
     ],
   ])("refuses %s", (_name, change, words) => {
-    const error = faultOf(() => checkConsecutive(header, { ...next, ...change }));
+    const error = errorOf(() => checkConsecutive(header, { ...next, ...change }));
     expect([error.codespace, error.code]).toEqual(["interchainqueries", 1113]);
     expect(error.message).toContain("block.NextBlockHeader is not next for the block.Header");
     expect(error.message).toContain(words);
@@ -222,7 +222,7 @@ function wireProof(
   return proof && { ...proof, aunts: [...proof.aunts] };
 }
 
-function faultOf(work: () => void): ModuleError {
+function errorOf(work: () => void): ModuleError {
   try {
     work();
   } catch (error) {

@@ -42,7 +42,7 @@ function textOf(verifier: ProofVerifier, { case: index, kind, edits }: AlteredPr
   const { root, store, key } = source;
   const value = kind === "membership" ? source.value : undefined;
   const verdict = verifier.verify(root, { store, key, value, operations: operationsOf(source, edits) });
-  return verdict.ok ? undefined : verdict.fault.text;
+  return verdict.ok ? undefined : verdict.error.text;
 }
 
 describe("altered proofs", () => {

@@ -27,7 +27,7 @@ function textOf(
     value: value === null ? undefined : fromHex(value),
     operations: ops.map(fromHex),
   });
-  return verdict.ok ? undefined : verdict.fault.text;
+  return verdict.ok ? undefined : verdict.error.text;
 }
 
 describe("proofs put together in wrong ways", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Result } from "../../../src/base/result.ts";
 import { decodeMerkleProof } from "../../../src/merkle/ics23/merkle-proof.ts";
-import type { ProofFault } from "../../../src/merkle/ics23/proof-fault.ts";
+import type { ProofFailure } from "../../../src/merkle/ics23/proof-failure.ts";
 import { createProofVerifier, type ProofItem } from "../../../src/merkle/ics23/proof-verifier.ts";
 import { verifyMembership, verifyNonMembership } from "../../../src/merkle/ics23/verify-merkle-proof.ts";
 import { type RecordedProof, readRecordedProofs } from "./recorded-proofs.ts";
@@ -9,7 +9,7 @@ import { type RecordedProof, readRecordedProofs } from "./recorded-proofs.ts";
 const cases = readRecordedProofs();
 const proven = cases.filter((recorded) => recorded.expect.kind !== "query refused");
 
-function verdictOf(recorded: RecordedProof): Result<void, ProofFault> {
+function verdictOf(recorded: RecordedProof): Result<void, ProofFailure> {
   const proof = decodeMerkleProof(recorded.operations);
   if (!proof.ok) return proof;
   const claim = { root: recorded.root, store: recorded.store, key: recorded.key, proof: proof.value };
@@ -29,8 +29,8 @@ function asRecorded(recorded: RecordedProof): {
   return { valid: recorded.expect.valid, error: recorded.expect.error };
 }
 
-function asVerdict(verdict: Result<void, ProofFault>): ReturnType<typeof asRecorded> {
-  return { valid: verdict.ok, error: verdict.ok ? undefined : verdict.fault.text };
+function asVerdict(verdict: Result<void, ProofFailure>): ReturnType<typeof asRecorded> {
+  return { valid: verdict.ok, error: verdict.ok ? undefined : verdict.error.text };
 }
 
 describe("recorded proofs of key-value queries", () => {
@@ -55,7 +55,7 @@ describe("recorded proofs of key-value queries", () => {
   it("names the queries that can never be proven", () => {
     const codes = proven.flatMap((recorded) => {
       const verdict = verdictOf(recorded);
-      return verdict.ok ? [] : [verdict.fault.code];
+      return verdict.ok ? [] : [verdict.error.code];
     });
     expect(codes).toEqual([
       "empty-neighbour",
@@ -75,7 +75,7 @@ describe("recorded proofs of key-value queries", () => {
       expect(`${recorded.log}: unknown request`).toContain(recorded.expect.error);
       expect(decodeMerkleProof(recorded.operations)).toEqual({
         ok: false,
-        fault: { code: "no-proof", text: "tendermint proof is nil: invalid merkle proof" },
+        error: { code: "no-proof", text: "tendermint proof is nil: invalid merkle proof" },
       });
     }
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { ChainClient, StoreAnswer } from "../../../src/client/chain-client.ts";
-import { decodeStoreAnswer } from "../../../src/client/store-read.ts";
+import { decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
 import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import { type ProofOutcome, type ProofPoint, proveResults } from "../../../src/relayer/prove.ts";
-import type { QueryState } from "../../../src/relayer/query-state.ts";
-import { readKeys } from "../../../src/relayer/read-keys.ts";
+import { type ProofOutcome, type ProofPoint, proveResults } from "../../../src/relayer/kv/prove.ts";
+import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
+import { readKeys } from "../../../src/relayer/kv/read-keys.ts";
 import { readFileSync } from "node:fs";
 import { sampleState } from "../../unit/relayer/samples.ts";
 import { type RecordedProof, readRecordedProofs } from "../merkle/recorded-proofs.ts";
@@ -36,18 +36,18 @@ async function proveAll(
   return proveResults(states, read, point, deps);
 }
 
-async function faultOf(recorded: RecordedProof, answer: StoreAnswer): Promise<string> {
+async function errorOf(recorded: RecordedProof, answer: StoreAnswer): Promise<string> {
   const point = { appHash: recorded.root, at: { revision: 2n, height: BigInt(recorded.height) } };
   const deps = { remote: replaying(answer), sender: "neutron1relayer", allowKvCallbacks: true };
   const state = sampleState({ keys: [{ path: recorded.store, key: recorded.key }] });
   const [outcome] = await proveAll(deps, point, [state]);
   if (outcome === undefined) throw new Error("no outcome");
-  return outcome.result.ok ? "proven" : outcome.result.fault.code;
+  return outcome.result.ok ? "proven" : outcome.result.error.code;
 }
 
 describe("recorded reads", () => {
   it("are proven, or refused before anything is paid for, each with its reason", async () => {
-    const found = await Promise.all(cases.map((one, index) => faultOf(one, answers[index] ?? neverRead())));
+    const found = await Promise.all(cases.map((one, index) => errorOf(one, answers[index] ?? neverRead())));
     expect(found.filter((code) => code === "proven")).toHaveLength(42);
     const named = cases.flatMap((one, index) =>
       found[index] === "proven" ? [] : [`${one.name}: ${found[index]}`],
@@ -90,7 +90,7 @@ describe("recorded reads", () => {
   it("does not take an answer of another height for the one that was asked for", async () => {
     const [recorded, answer] = [cases[0], answers[0]];
     if (recorded === undefined || answer === undefined) throw new Error("no recorded case");
-    expect(await faultOf(recorded, { ...answer, height: answer.height - 1n })).toBe("read-failed");
+    expect(await errorOf(recorded, { ...answer, height: answer.height - 1n })).toBe("read-failed");
   });
 });
 

@@ -6,7 +6,7 @@ import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
 import { toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 import { parsePrices } from "../../../src/watchdog/sources/prices-reading.ts";
 import { toOraclePageReading } from "../../../src/watchdog/sources/sidecar-reading.ts";
-import { SourceError } from "../../../src/watchdog/sources/source-fault.ts";
+import { SourceError } from "../../../src/watchdog/sources/source-failure.ts";
 
 const read = (path: string): Uint8Array => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
 const samplesOf = (path: string) => parsePrometheusText(read(path)).samples;
@@ -60,16 +60,16 @@ describe("recorded node pages", () => {
   });
 
   it("name a page that is no node's, and a node of another chain", () => {
-    const fault = (path: string, chain?: string): string => {
+    const error = (path: string, chain?: string): string => {
       try {
         toNodeReading(samplesOf(path), chain);
       } catch (thrown) {
         if (thrown instanceof SourceError) return `${thrown.facts.code}: ${thrown.message}`;
       }
-      return "no fault";
+      return "no error";
     };
-    expect(fault("metrics/sidecar-8002.prom")).toMatch(/^not-a-node: the page has no node metrics/);
-    expect(fault("metrics/node-26660-healthy.prom", "neutron-1")).toBe(
+    expect(error("metrics/sidecar-8002.prom")).toMatch(/^not-a-node: the page has no node metrics/);
+    expect(error("metrics/node-26660-healthy.prom", "neutron-1")).toBe(
       "wrong-chain: the node is on chain test-1, not on neutron-1; check sources.node and chain_id",
     );
   });

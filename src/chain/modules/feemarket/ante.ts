@@ -1,3 +1,4 @@
+import { goString } from "../../../base/go-text.ts";
 import type { AnteStep } from "../../runtime/ante/ante-step.ts";
 import { type Coin, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -5,7 +6,6 @@ import { ErrInvalidGasLimit, ErrNotFound, ErrUnknownAddress } from "../../runtim
 import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { ErrNoFeeCoins, ErrTooManyFeeCoins } from "./errors.ts";
-import { textOfRawBytes } from "./raw-text.ts";
 import { type FeeAccounts, type FeeBank, gasPriceIn, splitFee, storedParams } from "./keeper.ts";
 import { ESCROW_NAME } from "./keys.ts";
 
@@ -68,6 +68,6 @@ function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): 
 
 /** There are no fee grants here, so there is never one; the deployed chain prints both addresses as raw bytes. */
 function refuseGrant(granter: Uint8Array, payer: Uint8Array): never {
-  const words = `${textOfRawBytes(granter)} does not allow to pay fees for ${textOfRawBytes(payer)}`;
+  const words = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
   throw ErrNotFound("fee-grant not found").wrap(words);
 }

@@ -26,8 +26,8 @@ export function initGenesis(context: Context, json: JsonValue | undefined, feeDe
     genesis?.params === undefined || !givesPart(json, "params")
       ? params.defaultParams(feeDenom)
       : params.fromWire(genesis.params);
-  const fault = params.findParamsFault(given);
-  if (fault !== undefined) throw new GenesisError(`app_state.feemarket.params.${fault.field}`, fault.text);
+  const error = params.findParamsError(given);
+  if (error !== undefined) throw new GenesisError(`app_state.feemarket.params.${error.field}`, error.text);
   const state =
     genesis?.state === undefined || !givesPart(json, "state")
       ? market.initialState(given)

@@ -74,7 +74,7 @@ export function toWire(params: Params): WireParams {
 }
 
 /** What is wrong with parameters (field and text), or undefined. The rules are those of the Go module. */
-export function findParamsFault(
+export function findParamsError(
   params: Params,
 ): { readonly field: string; readonly text: string } | undefined {
   const half = DEC18_ONE / 2n;

@@ -63,9 +63,9 @@ export function unregistered(text: string): ModuleError {
 export function asModuleError<T>(words: string, check: () => T): T {
   try {
     return check();
-  } catch (fault) {
-    if (fault instanceof CometError) throw unregistered(fault.message).wrap(words);
-    throw fault;
+  } catch (error) {
+    if (error instanceof CometError) throw unregistered(error.message).wrap(words);
+    throw error;
   }
 }
 
@@ -73,9 +73,9 @@ export function asModuleError<T>(words: string, check: () => T): T {
 export function decoded<T>(decode: () => T): T {
   try {
     return decode();
-  } catch (fault) {
-    if (fault instanceof ModuleError) throw fault;
+  } catch (error) {
+    if (error instanceof ModuleError) throw error;
     // generated decoders throw plain errors for truncated or wrongly typed bytes
-    throw unregistered(`proto: ${fault instanceof Error ? fault.message : "cannot decode"}`);
+    throw unregistered(`proto: ${error instanceof Error ? error.message : "cannot decode"}`);
   }
 }

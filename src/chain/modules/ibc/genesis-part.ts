@@ -77,7 +77,7 @@ function parseMessage<T>(
 function within<T>(path: string, read: () => T): T {
   try {
     return read();
-  } catch (fault) {
-    throw new Error(`${path}: ${errorText(fault)}`, { cause: fault });
+  } catch (error) {
+    throw new Error(`${path}: ${errorText(error)}`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
+import { revisionOfChainId } from "../../../comet/chain-revision.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
 
-const REVISION_FORMAT = /^.*[^\n-]-[1-9][0-9]*$/;
 const HEIGHT = /^(\d{1,20})-(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
@@ -34,19 +34,6 @@ export function compareHeights(a: Height, b: Height): number {
 /** Whether both parts are zero. */
 export function isZeroHeight(height: Height): boolean {
   return height.revisionNumber === 0n && height.revisionHeight === 0n;
-}
-
-/** The revision at the end of a chain id ("test-2": 2), 0 when it has none or more than 64 bits (where ibc-go panics). */
-export function revisionOfChainId(chainId: string): bigint {
-  if (!REVISION_FORMAT.test(chainId)) return 0n;
-  const revision = BigInt(chainId.slice(chainId.lastIndexOf("-") + 1));
-  return revision > MAX_UINT64 ? 0n : revision;
-}
-
-/** The chain id with another revision; unchanged when it has none. A client follows its chain through upgrades this way. */
-export function withRevision(chainId: string, revision: bigint): string {
-  if (!REVISION_FORMAT.test(chainId)) return chainId;
-  return `${chainId.slice(0, chainId.lastIndexOf("-") + 1)}${revision}`;
 }
 
 /** Height of the chain itself, with the revision of its id. */

@@ -49,9 +49,9 @@ function validateClientMessage(message: ClientMessage): void {
 function requireAddress(bech32Prefix: string, address: string): void {
   try {
     parseAddress(bech32Prefix, address);
-  } catch (fault) {
+  } catch (error) {
     throw ErrIbcInvalidAddress(
-      `string could not be parsed as address: ${fault instanceof Error ? fault.message : address}`,
+      `string could not be parsed as address: ${error instanceof Error ? error.message : address}`,
     );
   }
 }

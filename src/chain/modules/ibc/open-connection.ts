@@ -1,3 +1,4 @@
+import { revisionOfChainId } from "../../../comet/chain-revision.ts";
 import { toBase64, uint64BigEndian, utf8 } from "../../../base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../base/json.ts";
 import { splitNs } from "../../../base/rfc3339.ts";
@@ -10,7 +11,7 @@ import { messageToJson } from "../../../proto/json.ts";
 import { packClientState, TENDERMINT_TYPE } from "./client/client-state.ts";
 import { packConsensusState } from "./client/consensus-state.ts";
 import { CONNECTION_VERSION, STATE_OPEN } from "./connection/connection-store.ts";
-import { formatHeight, revisionOfChainId, ZERO_HEIGHT } from "./height.ts";
+import { formatHeight, ZERO_HEIGHT } from "./height.ts";
 import { consensusStateKey, iterationKey, processedHeightKey, processedTimeKey, STORE_NAME } from "./keys.ts";
 import { SDK_PROOF_SPECS } from "./tendermint/proof-specs.ts";
 

@@ -7,13 +7,13 @@ import { selfHeight } from "./height.ts";
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 
-/** Runs a check of a request; what it finds wrong is the caller's fault (gRPC 3). */
+/** Runs a check of a request; what it finds wrong is the caller's error (gRPC 3). */
 export function checkArgument(check: () => void): void {
   try {
     check();
-  } catch (fault) {
-    if (fault instanceof ModuleError) throw new QueryError(INVALID_ARGUMENT, fault.message);
-    throw fault;
+  } catch (error) {
+    if (error instanceof ModuleError) throw new QueryError(INVALID_ARGUMENT, error.message);
+    throw error;
   }
 }
 

@@ -6,7 +6,7 @@ const ALLOWED = /^[A-Za-z0-9._+\-#[\]<>]+$/;
  * Why a text cannot be a connection id (ICS-24), in ibc-go's words, or undefined. Such a lookup fails before the store
  * is read, with gRPC status InvalidArgument.
  */
-export function connectionIdFault(id: string): string | undefined {
+export function connectionIdError(id: string): string | undefined {
   if (id.trim() === "") return "identifier cannot be blank: invalid identifier";
   if (id.includes("/")) return `identifier ${id} cannot contain separator '/': invalid identifier`;
   const length = new TextEncoder().encode(id).length;

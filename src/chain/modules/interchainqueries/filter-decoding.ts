@@ -14,7 +14,7 @@ const LIST = "value of type types.TransactionsFilter";
 
 /**
  * Decodes as Go's `encoding/json` fills a slice of structs: member names in any case, unknown members ignored, the last
- * of a repeated member wins, null leaves text as it was. Throws {@link GoJsonError} with Go's text of the first fault.
+ * of a repeated member wins, null leaves text as it was. Throws {@link GoJsonError} with Go's text of the first error.
  */
 export function decodeFilter(json: GoJson): readonly FilterItem[] {
   if (json.kind === "null") return [];

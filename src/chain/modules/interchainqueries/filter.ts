@@ -19,9 +19,9 @@ export function validateTransactionsFilter(text: string, maxFilters: bigint): vo
       `too many transactions filters, provided=${items.length}, max=${maxFilters}`,
     );
   for (const [index, item] of items.entries()) {
-    const fault = itemFault(item);
-    if (fault !== undefined)
-      throw invalidTransactionsFilter(`transactions filter condition idx=${index} is invalid: ${fault}`);
+    const error = itemError(item);
+    if (error !== undefined)
+      throw invalidTransactionsFilter(`transactions filter condition idx=${index} is invalid: ${error}`);
   }
 }
 
@@ -34,14 +34,14 @@ function readFilter(text: string): readonly FilterItem[] {
   }
 }
 
-function itemFault(item: FilterItem): string | undefined {
+function itemError(item: FilterItem): string | undefined {
   if (FORBIDDEN.some((character) => item.field.includes(character)))
     return `special symbols ${FORBIDDEN.join("")} are not allowed`;
   if (item.field === "") return "field couldn't be empty";
-  return valueFault(item.value) ?? operatorFault(item.op);
+  return valueError(item.value) ?? operatorError(item.op);
 }
 
-function valueFault(value: GoJson): string | undefined {
+function valueError(value: GoJson): string | undefined {
   if (value.kind === "string") return undefined;
   if (value.kind !== "number")
     return `value '${printGoValue(value)}' is expected to be on of: string, number`;
@@ -54,7 +54,7 @@ function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
 
-function operatorFault(op: string): string | undefined {
+function operatorError(op: string): string | undefined {
   if (OPERATORS.includes(op.toLowerCase())) return undefined;
   return `op '${op}' is expected to be one of: ${OPERATORS.join(", ")}`;
 }

@@ -10,7 +10,7 @@ import type {
 import type { Coin as WireCoin } from "../../../proto/gen/cosmos/base/v1beta1/coin.ts";
 import type { Context } from "../../runtime/context.ts";
 import { parseCoins } from "../../runtime/coins.ts";
-import { connectionIdFault } from "./connection-id.ts";
+import { connectionIdError } from "./connection-id.ts";
 import { ErrInvalidRequest, ErrUnauthorized } from "../../runtime/sdk-errors.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { invalidConnectionId, notContract, wrapTwice } from "./errors.ts";
@@ -116,12 +116,12 @@ function requireContract(context: Context, contracts: ContractKeeper, sender: st
 }
 
 function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
-  const fault = connectionIdFault(id);
-  if (fault === undefined && ibc.connectionClientId(context, id) !== undefined) return;
+  const error = connectionIdError(id);
+  if (error === undefined && ibc.connectionClientId(context, id) !== undefined) return;
   const status =
-    fault === undefined
+    error === undefined
       ? `code = NotFound desc = ${id}: connection not found`
-      : `code = InvalidArgument desc = ${fault}`;
+      : `code = InvalidArgument desc = ${error}`;
   throw invalidConnectionId(`failed to get connection with ID '${id}': rpc error: ${status}`);
 }
 

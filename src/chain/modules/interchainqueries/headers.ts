@@ -66,9 +66,9 @@ export function requireClientMessage(packed: Any | undefined): void {
 
 /** The second header must be of the next height, by the validators and on the block that the first names. */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
-  const fault = orderFault(header, next);
-  if (fault === undefined) return;
-  const inner = invalidHeader(fault);
+  const error = orderError(header, next);
+  if (error === undefined) return;
+  const inner = invalidHeader(error);
   throw invalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
 }
 
@@ -76,7 +76,7 @@ function unregistered(typeUrl: string): string {
   return `no concrete type registered for type URL ${typeUrl} against interface ${INTERFACE}`;
 }
 
-function orderFault(header: BlockHeader, next: BlockHeader): string | undefined {
+function orderError(header: BlockHeader, next: BlockHeader): string | undefined {
   if (next.height !== header.height + 1n)
     return `nextHeader.Height (${next.height}) is not actually next for a header with height ${header.height}`;
   if (!equalBytes(header.nextValidatorsHash, next.validatorsHash))

@@ -19,7 +19,7 @@ const EMPTY = new Uint8Array(0);
 export function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): MerkleProof {
   const decoded = proofs.decode(operations?.ops.map(({ data }) => data));
   if (decoded.ok) return decoded.value;
-  throw invalidType(`failed to convert crypto.ProofOps to MerkleProof: ${decoded.fault.text}`);
+  throw invalidType(`failed to convert crypto.ProofOps to MerkleProof: ${decoded.error.text}`);
 }
 
 /**
@@ -29,6 +29,6 @@ export function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefi
 export function verifyValue(proofs: ProofVerifier, { value, ...claim }: ProvenValue): Uint8Array {
   const absent = claim.proof[0]?.kind === "nonexist";
   const verdict = absent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
-  if (!verdict.ok) throw invalidProof(`failed to verify proof: ${verdict.fault.text}`);
+  if (!verdict.ok) throw invalidProof(`failed to verify proof: ${verdict.error.text}`);
   return absent ? EMPTY : value;
 }

@@ -6,7 +6,7 @@ import { QueryError, type QueryHandler } from "../../runtime/module.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
 import { ModuleError } from "../../runtime/module-error.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import { connectionIdFault } from "./connection-id.ts";
+import { connectionIdError } from "./connection-id.ts";
 import { invalidConnectionId, invalidQueryId, protoUnmarshal } from "./errors.ts";
 import { getParams, getQuery, getResult, queries } from "./keeper.ts";
 import { MODULE_NAME, QUERY_PREFIX } from "./keys.ts";
@@ -93,7 +93,7 @@ function queryResult(context: Context, request: Uint8Array): Uint8Array {
 function queryLastRemoteHeight(context: Context, request: Uint8Array, ibc: IbcKeeper): Uint8Array {
   const { connectionId } = wire.QueryLastRemoteHeight.decode(request);
   const clientId =
-    connectionIdFault(connectionId) === undefined ? ibc.connectionClientId(context, connectionId) : undefined;
+    connectionIdError(connectionId) === undefined ? ibc.connectionClientId(context, connectionId) : undefined;
   if (clientId === undefined) throw invalidConnectionId("connection not found");
   const height = ibc.clientLatestHeight(context, clientId);
   if (height === undefined) throw protoUnmarshal("can't unmarshal client state");

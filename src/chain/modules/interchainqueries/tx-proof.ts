@@ -37,13 +37,13 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
 
 function prove(name: string, root: Uint8Array, leaf: Uint8Array, proof: SimpleProof): void {
   const verdict = verifySimpleProof(root, leaf, proof);
-  if (!verdict.ok) throw invalidProof(`failed to verify ${name} proof: ${verdict.fault.text}`);
+  if (!verdict.ok) throw invalidProof(`failed to verify ${name} proof: ${verdict.error.text}`);
 }
 
 function readProof(proof: Proof | undefined): SimpleProof {
   const words = "failed to convert proto proof to merkle proof";
   if (proof === undefined) throw invalidType(`${words}: nil proof`);
   const checked = checkSimpleProof(proof);
-  if (!checked.ok) throw invalidType(`${words}: ${checked.fault.text}`);
+  if (!checked.ok) throw invalidType(`${words}: ${checked.error.text}`);
   return proof;
 }

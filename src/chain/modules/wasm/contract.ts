@@ -3,7 +3,7 @@ import type { Coin } from "../../runtime/coins.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 
 /** Thrown by a contract to refuse a call: the call fails with this text. Any other exception is a bug of the contract's. */
-export class ContractFault extends Error {}
+export class ContractError extends Error {}
 
 /** What a contract sees of the chain in one call. */
 export interface ContractScope {

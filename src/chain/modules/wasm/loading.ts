@@ -3,7 +3,7 @@ import { bad, good, type Result } from "../../../base/result.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ErrorKind } from "../../runtime/module-error.ts";
-import { type ContractCode, ContractFault } from "./contract.ts";
+import { type ContractCode, ContractError } from "./contract.ts";
 import { invalid, noSuchCode, noSuchContract } from "./errors.ts";
 import { codes, contracts } from "./keeper.ts";
 
@@ -23,7 +23,7 @@ export function loadContract(
   { bech32Prefix, findCode }: { readonly bech32Prefix: string; readonly findCode: FindCode },
 ): LoadedContract {
   const bytes = readAddress(bech32Prefix, address);
-  if (!bytes.ok) throw invalid(`contract: ${bytes.fault}`);
+  if (!bytes.ok) throw invalid(`contract: ${bytes.error}`);
   const info = contracts.get(context, bytes.value);
   if (info === undefined) throw noSuchContract(`address ${address}`);
   return { bytes: bytes.value, code: loadCode(context, info.codeId, findCode) };
@@ -52,7 +52,7 @@ export function entryOf<K extends "execute" | "sudo" | "reply" | "query">(
   name: K,
 ): NonNullable<ContractCode[K]> {
   const entry = code[name];
-  if (entry === undefined) throw new ContractFault(`contract ${code.name} has no entry point ${name}`);
+  if (entry === undefined) throw new ContractError(`contract ${code.name} has no entry point ${name}`);
   return entry;
 }
 
@@ -61,6 +61,6 @@ export function refusable<T>(failed: ErrorKind, call: () => T): T {
   try {
     return call();
   } catch (error) {
-    throw error instanceof ContractFault ? failed(error.message) : error;
+    throw error instanceof ContractError ? failed(error.message) : error;
   }
 }

@@ -1,21 +1,21 @@
 import { fromUtf8 } from "../../../base/bytes.ts";
 import { errorText } from "../../../base/errors.ts";
 import type { JsonValue } from "../../../base/json.ts";
-import { ContractFault } from "./contract.ts";
+import { ContractError } from "./contract.ts";
 
 /** Deepest nesting that a contract is given, as with serde: what walks a message may then be recursive. */
 const MAX_DEPTH = 128;
 
 /**
  * Reads the message of a call. Integers that a JavaScript number cannot hold are refused rather than rounded, as is what
- * nests deeper than 128. Throws `ContractFault`.
+ * nests deeper than 128. Throws `ContractError`.
  */
 export function parseMessageJson(bytes: Uint8Array): JsonValue {
-  if (isTooDeep(bytes)) throw fault("recursion limit exceeded");
+  if (isTooDeep(bytes)) throw unparsable("recursion limit exceeded");
   try {
     return JSON.parse(fromUtf8(bytes), refuseHugeInteger);
   } catch (error) {
-    throw fault(errorText(error));
+    throw unparsable(errorText(error));
   }
 }
 
@@ -25,8 +25,8 @@ function refuseHugeInteger(_key: string, value: unknown): unknown {
   return value;
 }
 
-function fault(what: string): ContractFault {
-  return new ContractFault(`Error parsing into type Message: ${what}`);
+function unparsable(what: string): ContractError {
+  return new ContractError(`Error parsing into type Message: ${what}`);
 }
 
 /** Counts brackets outside of strings. */

@@ -5,13 +5,13 @@ import { findService } from "../../../proto/registry.ts";
 import { toCanonicalTypeUrl } from "../../../proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
 import { QueryError } from "../../runtime/module.ts";
-import { ContractFault } from "./contract.ts";
+import { ContractError } from "./contract.ts";
 import { notSupported, queryFailed } from "./errors.ts";
 import { contractStore } from "./keeper.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** Answers a contract's question in CosmWasm's JSON. Throws `ModuleError` or `ContractFault`. */
+/** Answers a contract's question in CosmWasm's JSON. Throws `ModuleError` or `ContractError`. */
 export type ContractQuerier = (context: Context, request: JsonObject) => JsonValue;
 
 type SmartQuery = (context: Context, address: string, message: Uint8Array) => Uint8Array;
@@ -23,7 +23,7 @@ type SmartQuery = (context: Context, address: string, message: Uint8Array) => Ui
 export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQuery): ContractQuerier {
   return (context, request) => {
     const [kind, body] = Object.entries(request)[0] ?? ["", null];
-    if (!isRecord(body)) throw new ContractFault(`query ${kind}: an object was expected`);
+    if (!isRecord(body)) throw new ContractError(`query ${kind}: an object was expected`);
     if (kind === "stargate" || kind === "grpc") {
       const answer = askRoute(context, body, options, deps);
       return kind === "grpc" ? toBase64(answer.bytes) : answer.json();
@@ -98,5 +98,5 @@ function askContract(
 function text(fields: Readonly<Record<string, unknown>>, name: string): string {
   const value = fields[name];
   if (typeof value === "string") return value;
-  throw new ContractFault(`query field ${name}: a string was expected`);
+  throw new ContractError(`query field ${name}: a string was expected`);
 }

@@ -3,7 +3,7 @@ import { isRecord } from "../../../base/json.ts";
 import { parseCoins, type Coin } from "../../runtime/coins.ts";
 import {
   type ContractAttribute,
-  ContractFault,
+  ContractError,
   type ContractMessage,
   type ContractResponse,
   type ReplyOn,
@@ -12,10 +12,10 @@ import {
 
 const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "never"]);
 
-/** Reads an answer in CosmWasm's JSON (`{"ok":{messages,attributes,events,data}}` or `{"error":text}`). Throws `ContractFault`. */
+/** Reads an answer in CosmWasm's JSON (`{"ok":{messages,attributes,events,data}}` or `{"error":text}`). Throws `ContractError`. */
 export function parseContractResult(json: unknown): ContractResponse {
   const result = object(json, "result");
-  if (typeof result["error"] === "string") throw new ContractFault(result["error"]);
+  if (typeof result["error"] === "string") throw new ContractError(result["error"]);
   const ok = object(result["ok"], "result.ok");
   return {
     messages: list(ok["messages"], "messages", parseSubMessage),
@@ -34,7 +34,7 @@ export function parseContractResult(json: unknown): ContractResponse {
 function parseSubMessage(json: unknown, path: string): SubMessage {
   const fields = object(json, path);
   const replyOn = text(fields["reply_on"], `${path}.reply_on`);
-  if (!isReplyOn(replyOn)) throw new ContractFault(`${path}.reply_on: unknown variant ${replyOn}`);
+  if (!isReplyOn(replyOn)) throw new ContractError(`${path}.reply_on: unknown variant ${replyOn}`);
   return {
     id: integer(fields["id"], `${path}.id`),
     message: parseMessage(fields["msg"], `${path}.msg`),
@@ -50,7 +50,7 @@ function isReplyOn(value: string): value is ReplyOn {
 function parseMessage(json: unknown, path: string): ContractMessage {
   const entries = Object.entries(object(json, path));
   const [name, body] = entries[0] ?? ["", undefined];
-  if (entries.length !== 1) throw new ContractFault(`${path}: one variant was expected`);
+  if (entries.length !== 1) throw new ContractError(`${path}: one variant was expected`);
   if (name === "custom") return { kind: "custom", message: JSON.parse(JSON.stringify(body)) };
   const fields = object(body, `${path}.${name}`);
   if (name === "stargate" || name === "any")
@@ -84,7 +84,7 @@ function parseNested(name: string, fields: Readonly<Record<string, unknown>>, pa
         funds: coins(fields["funds"], `${path}.funds`),
       };
     default:
-      throw new ContractFault(`${path}: not implemented: messages of kind ${name}`);
+      throw new ContractError(`${path}: not implemented: messages of kind ${name}`);
   }
 }
 
@@ -103,29 +103,29 @@ function coins(json: unknown, path: string): readonly Coin[] {
 
 function object(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (isRecord(value)) return value;
-  throw new ContractFault(`${path}: an object was expected`);
+  throw new ContractError(`${path}: an object was expected`);
 }
 
 function list<T>(value: unknown, path: string, parse: (entry: unknown, path: string) => T): readonly T[] {
-  if (!Array.isArray(value)) throw new ContractFault(`${path}: a list was expected`);
+  if (!Array.isArray(value)) throw new ContractError(`${path}: a list was expected`);
   return value.map((entry: unknown, index) => parse(entry, `${path}[${index}]`));
 }
 
 function text(value: unknown, path: string): string {
   if (typeof value === "string") return value;
-  throw new ContractFault(`${path}: a string was expected`);
+  throw new ContractError(`${path}: a string was expected`);
 }
 
 function integer(value: unknown, path: string): bigint {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  throw new ContractFault(`${path}: an unsigned integer was expected`);
+  throw new ContractError(`${path}: an unsigned integer was expected`);
 }
 
 function base64(value: unknown, path: string): Uint8Array {
   try {
     return fromBase64(text(value, path));
   } catch (error) {
-    throw error instanceof ContractFault ? error : new ContractFault(`${path}: base64 was expected`);
+    throw error instanceof ContractError ? error : new ContractError(`${path}: base64 was expected`);
   }
 }
 

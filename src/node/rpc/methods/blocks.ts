@@ -4,7 +4,7 @@ import { blockMetaJson, resultBlockJson } from "../block-json.ts";
 import type { RpcContext, RpcMethod } from "../method.ts";
 import { toHeight, toPage, toPerPage } from "../paging.ts";
 import { blockResultsJson } from "../result-json.ts";
-import { internal } from "../rpc-fault.ts";
+import { internal } from "../rpc-error.ts";
 
 const MAX_BLOCK_METAS = 20n;
 

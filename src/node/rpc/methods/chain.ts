@@ -10,7 +10,7 @@ import type { RpcContext, RpcMethod } from "../method.ts";
 import { toHeight } from "../paging.ts";
 import { queryResponseJson } from "../result-json.ts";
 import { roundStateJson } from "../round-state.ts";
-import { internal } from "../rpc-fault.ts";
+import { internal } from "../rpc-error.ts";
 
 const GENESIS_CHUNK_BYTES = 16_777_216;
 

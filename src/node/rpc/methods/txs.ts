@@ -1,6 +1,6 @@
+import { onAbort } from "../../../base/abort.ts";
 import { equalBytes, toBase64 } from "../../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
-import { onAbort } from "../../../base/on-abort.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import type { TxResult } from "../../../chain/abci.ts";
 import type { NodeView, SearchRequest } from "../../node-view.ts";
@@ -11,7 +11,7 @@ import type { RpcMethod } from "../method.ts";
 import { toPerPage, toSearchPage } from "../paging.ts";
 import type { Parameters } from "../parameters.ts";
 import { resultTxJson, txResultJson } from "../result-json.ts";
-import { internal } from "../rpc-fault.ts";
+import { internal } from "../rpc-error.ts";
 
 /** Transactions: search, broadcast, mempool. */
 export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {

@@ -1,3 +1,4 @@
+import { revisionOfChainId } from "../../../../comet/chain-revision.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import type { SignedHeader, ValidatorSet } from "../../../../comet/block-types.ts";
 import {
@@ -11,7 +12,7 @@ import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts"
 import type { Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { VerifiedState } from "../client/consensus-state.ts";
 import { asModuleError, ErrInvalidClientHeader, ErrInvalidHeaderHeight } from "../errors.ts";
-import { compareHeights, formatHeight, revisionOfChainId, ZERO_HEIGHT } from "../height.ts";
+import { compareHeights, formatHeight, ZERO_HEIGHT } from "../height.ts";
 
 /** Height of a header, its revision from the chain id. Zero when the header itself is missing. */
 export function heightOfHeader(header: Header): Height {

@@ -1,3 +1,4 @@
+import { withRevision } from "../../../../comet/chain-revision.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
 import { blockIdFromProto } from "../../../../comet/proto-blocks.ts";
@@ -16,7 +17,7 @@ import {
   ErrInvalidMisbehaviour,
   ErrTrustingPeriodExpired,
 } from "../errors.ts";
-import { compareHeights, formatHeight, withRevision } from "../height.ts";
+import { compareHeights, formatHeight } from "../height.ts";
 import { validateClientId } from "../identifiers.ts";
 import {
   heightOfHeader,
@@ -108,10 +109,10 @@ function verifySigners(client: ClientState, header: Header, trusted: VerifiedSta
   const chainId = withRevision(client.chainId, heightOfHeader(header).revisionNumber);
   try {
     verifyCommitLightTrusting(validators, { chainId, commit }, trustLevel);
-  } catch (fault) {
-    if (!(fault instanceof CometError)) throw fault;
+  } catch (error) {
+    if (!(error instanceof CometError)) throw error;
     throw ErrInvalidMisbehaviour(
-      `validator set in header has too much change from trusted validator set: ${fault.message}`,
+      `validator set in header has too much change from trusted validator set: ${error.message}`,
     );
   }
 }
@@ -135,9 +136,9 @@ function requireTrusted(header: Header, name: string): void {
 function requireValid(header: Header, words: string): void {
   try {
     validateUpdateHeader(header);
-  } catch (fault) {
-    if (fault instanceof ModuleError) throw ErrInvalidMisbehaviour(`${words}: ${fault.message}`);
-    throw fault;
+  } catch (error) {
+    if (error instanceof ModuleError) throw ErrInvalidMisbehaviour(`${words}: ${error.message}`);
+    throw error;
   }
 }
 
@@ -148,17 +149,17 @@ function requireCommitted(header: Header): void {
   const { chainId } = signed.header;
   try {
     verifyCommitLight(validators, { chainId, blockId: commit.blockId, height: commit.height, commit });
-  } catch (fault) {
-    if (fault instanceof CometError) throw ErrInvalidMisbehaviour("validator set did not commit to header");
-    throw fault;
+  } catch (error) {
+    if (error instanceof CometError) throw ErrInvalidMisbehaviour("validator set did not commit to header");
+    throw error;
   }
 }
 
 function inWords(words: string, check: () => void): void {
   try {
     check();
-  } catch (fault) {
-    if (fault instanceof ModuleError) throw fault.wrap(words);
-    throw fault;
+  } catch (error) {
+    if (error instanceof ModuleError) throw error.wrap(words);
+    throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { revisionOfChainId } from "../../../../comet/chain-revision.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
 import { goDurationText } from "../../../../comet/go-text.ts";
 import { isTrustLevel } from "../../../../comet/light-client.ts";
@@ -16,7 +17,7 @@ import {
   ErrInvalidUnbondingPeriod,
   unregistered,
 } from "../errors.ts";
-import { revisionOfChainId, ZERO_HEIGHT } from "../height.ts";
+import { ZERO_HEIGHT } from "../height.ts";
 import { durationNs } from "./duration.ts";
 
 /** Go's longest duration, about 292 years. */
@@ -51,10 +52,10 @@ export function validateConsensusState(state: VerifiedState): void {
   if (state.root.length === 0) throw ErrInvalidConsensus("root cannot be empty");
   try {
     validateHash(state.nextValidatorsHash);
-  } catch (fault) {
-    if (fault instanceof CometError)
-      throw unregistered(fault.message).wrap("next validators hash is invalid");
-    throw fault;
+  } catch (error) {
+    if (error instanceof CometError)
+      throw unregistered(error.message).wrap("next validators hash is invalid");
+    throw error;
   }
   if (state.timeNs < 1_000_000_000n) throw ErrInvalidConsensus("timestamp must be a positive Unix time");
 }

@@ -1,3 +1,4 @@
+import { withRevision } from "../../../../comet/chain-revision.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import type { ValidatorSet } from "../../../../comet/block-types.ts";
 import { verifyHeader } from "../../../../comet/light-client.ts";
@@ -14,7 +15,7 @@ import {
   ErrInvalidHeaderHeight,
   ErrInvalidValidatorSet,
 } from "../errors.ts";
-import { compareHeights, formatHeight, withRevision } from "../height.ts";
+import { compareHeights, formatHeight } from "../height.ts";
 import { durationNs } from "./duration.ts";
 import { heightOfHeader, readHeader, trustedHeightOf } from "./header.ts";
 

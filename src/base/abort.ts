@@ -1,0 +1,146 @@
+import { CodedError } from "./errors.ts";
+
+/** The part of a clock that a timed wait needs; see `Clock.sleep`. */
+export interface Sleeper {
+  /** Resolves after `delayMs`; rejects with the signal's reason when the signal aborts first. */
+  readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Thrown when an operation exceeds its deadline. */
+export class DeadlineError extends CodedError<{
+  readonly code: "deadline";
+  readonly what: string;
+  readonly afterMs: number;
+}> {}
+
+/** Returns the signal's reason as an `Error`. */
+export function abortReason(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error("aborted", { cause: signal.reason });
+}
+
+/** Whether `error` was caused by the abort of this signal. */
+export function isAbort(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false;
+  return (
+    error === signal.reason ||
+    (error instanceof Error && (error.name === "AbortError" || error.cause === signal.reason))
+  );
+}
+
+const callbacksOf = new WeakMap<AbortSignal, Set<(reason: Error) => void>>();
+
+/**
+ * Calls `callback` once with the reason when `signal` aborts, or immediately when it is aborted already.
+ * Returns a function that removes the callback.
+ *
+ * All callbacks of one signal share one event listener. Hundreds of calls on a signal that lives as long as the process
+ * therefore cause no MaxListeners warning and no linear search at removal.
+ */
+export function onAbort(signal: AbortSignal, callback: (reason: Error) => void): () => void {
+  if (signal.aborted) {
+    callback(abortReason(signal));
+    return () => {};
+  }
+  const callbacks = callbacksOf.get(signal) ?? listen(signal);
+  callbacks.add(callback);
+  return () => {
+    callbacks.delete(callback);
+  };
+}
+
+/** Adds the one event listener of this signal. */
+function listen(signal: AbortSignal): Set<(reason: Error) => void> {
+  const callbacks = new Set<(reason: Error) => void>();
+  callbacksOf.set(signal, callbacks);
+  const fire = (): void => {
+    callbacksOf.delete(signal);
+    for (const callback of callbacks) callback(abortReason(signal));
+  };
+  signal.addEventListener("abort", fire, { once: true });
+  return callbacks;
+}
+
+/** Resolves when the signal aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    onAbort(signal, () => resolve());
+  });
+}
+
+/** Waits for shared work; rejects with the signal's reason when the signal aborts first. The work itself goes on. */
+export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const unwatch = onAbort(signal, reject);
+    work.then(resolve, reject).finally(unwatch);
+  });
+}
+
+/**
+ * Runs `work` for at most `afterMs`. Rejects with {@link DeadlineError} at the deadline and with the signal's reason on
+ * abort, even when `work` ignores the signal that it receives.
+ */
+export async function withDeadline<T>(
+  what: string,
+  afterMs: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  const unwatch = onAbort(signal, (reason) => own.abort(reason));
+  const error = new DeadlineError(
+    { code: "deadline", what, afterMs },
+    `${what} took longer than ${afterMs} ms`,
+  );
+  const timer = setTimeout(() => own.abort(error), afterMs);
+  try {
+    own.signal.throwIfAborted();
+    return await raceAbort(work(own.signal), own.signal);
+  } finally {
+    clearTimeout(timer);
+    unwatch();
+  }
+}
+
+/**
+ * Runs `work` for at most `delayMs` and returns its result, or undefined when the time is over. `work` must stop when
+ * the signal that it receives aborts. Errors of `work` and the abort of `signal` are thrown.
+ */
+export async function withTimeout<T>(
+  delayMs: number,
+  clock: Sleeper,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const own = new AbortController();
+  const unwatch = onAbort(signal, (reason) => own.abort(reason));
+  const timeout = new Error("the time is over");
+  clock.sleep(delayMs, own.signal).then(
+    () => own.abort(timeout),
+    () => {},
+  );
+  try {
+    return await work(own.signal);
+  } catch (error) {
+    if (error === timeout) return undefined;
+    throw error;
+  } finally {
+    unwatch();
+    // Ends the sleep, so that its timer does not outlive the call.
+    own.abort(new Error("the wait is over"));
+  }
+}
+
+/**
+ * Waits `delayMs` or until the signal aborts; never rejects. Unlike `clock.sleep`, any number of pauses on one signal
+ * share one event listener.
+ */
+export async function pause(delayMs: number, clock: Sleeper, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await withTimeout(delayMs, clock, signal, rejectOnAbort).catch(() => undefined);
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    onAbort(signal, reject);
+  });
+}

@@ -1,0 +1,37 @@
+import { SimulateRequest, SimulateResponse } from "../../proto/gen/cosmos/tx/v1beta1/service.ts";
+import type { ChainClient } from "../chain-client.ts";
+import { ClientError } from "../errors.ts";
+import { badAnswer } from "../rpc/rpc-answer.ts";
+import type { SimulationOutcome } from "./tx-sender.ts";
+
+const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
+
+/** Runs an encoded transaction in the node's check state. A refusal by the application is an outcome; other errors throw. */
+export async function simulateTransaction(
+  client: Pick<ChainClient, "grpcQuery">,
+  txBytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<SimulationOutcome> {
+  const request = SimulateRequest.encode({ tx: undefined, txBytes }).finish();
+  try {
+    const { gasInfo } = SimulateResponse.decode(await client.grpcQuery(SIMULATE_PATH, request, signal));
+    if (gasInfo === undefined) throw badAnswer("chain", "gas_info", "is missing from a simulation");
+    return { ok: true, gasUsed: gasInfo.gasUsed };
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.facts.code !== "abci") throw error;
+    const { abciCode, codespace, log } = error.facts;
+    return { ok: false, code: abciCode, codespace, log, failedMessage: failedMessageIndex(log) };
+  }
+}
+
+/** The index in "failed to execute message; message index: N", undefined when the text has none. */
+function failedMessageIndex(log: string): number | undefined {
+  const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** The sequence that the node expects, out of "account sequence mismatch, expected N, got M"; undefined for another text. */
+export function expectedSequence(log: string): bigint | undefined {
+  const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
+  return match === null ? undefined : BigInt(match[1] ?? "0");
+}

@@ -1,0 +1,74 @@
+import type { RegisteredQuery as WireQuery } from "../../proto/gen/neutron/interchainqueries/genesis.ts";
+
+/** A key of a KV query: store name on the remote chain, and raw key. */
+export interface QueryKey {
+  readonly path: string;
+  readonly key: Uint8Array;
+}
+
+/** A height of a remote chain. */
+export interface RemoteHeight {
+  readonly revision: bigint;
+  readonly height: bigint;
+}
+
+/** A registered query as the relayer needs it. Heights and the period are blocks of the local chain unless they say remote. */
+export interface RegisteredQuery {
+  readonly id: bigint;
+  readonly owner: string;
+  readonly type: "kv" | "tx";
+  readonly connectionId: string;
+  /** Keys of a KV query, in the order in which results must come. */
+  readonly keys: readonly QueryKey[];
+  /** JSON filter of a TX query; "" for a KV query. */
+  readonly transactionsFilter: string;
+  /** Least number of local blocks between two results. */
+  readonly updatePeriod: bigint;
+  /** Local height of the last result, 0 when there is none. */
+  readonly lastLocalHeight: bigint;
+  /** Remote height of the last KV result. */
+  readonly lastRemoteHeight: RemoteHeight | undefined;
+}
+
+/** Takes over a query from the chain's answer; undefined for a type that the relayer does not know. */
+export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
+  const { queryType: type } = wire;
+  if (type !== "kv" && type !== "tx") return undefined;
+  const last = wire.lastSubmittedResultRemoteHeight;
+  return {
+    id: wire.id,
+    owner: wire.owner,
+    type,
+    connectionId: wire.connectionId,
+    keys: wire.keys.map(({ path, key }) => ({ path, key })),
+    transactionsFilter: wire.transactionsFilter,
+    updatePeriod: wire.updatePeriod,
+    lastLocalHeight: wire.lastSubmittedResultLocalHeight,
+    lastRemoteHeight: last && { revision: last.revisionNumber, height: last.revisionHeight },
+  };
+}
+
+/** Whether `candidate` is strictly newer than `last`, revision first; anything is newer than nothing. */
+export function isNewer(candidate: RemoteHeight, last: RemoteHeight | undefined): boolean {
+  if (last === undefined) return true;
+  if (candidate.revision !== last.revision) return candidate.revision > last.revision;
+  return candidate.height > last.height;
+}
+
+/** Which queries this relayer serves. Empty lists mean all; both lists must agree. */
+export interface QueryFilter {
+  readonly connectionIds: readonly string[];
+  readonly owners: readonly string[];
+  readonly queryIds: readonly bigint[];
+  readonly types: readonly RegisteredQuery["type"][];
+}
+
+/** Whether the filter lets this query through. */
+export function isServed(query: RegisteredQuery, filter: QueryFilter): boolean {
+  return (
+    filter.connectionIds.includes(query.connectionId) &&
+    filter.types.includes(query.type) &&
+    (filter.owners.length === 0 || filter.owners.includes(query.owner)) &&
+    (filter.queryIds.length === 0 || filter.queryIds.includes(query.id))
+  );
+}

@@ -1,0 +1,51 @@
+import { withTimeout, pause, onAbort } from "../../../src/base/abort.ts";
+import { describe, expect, it } from "vitest";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+const never = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    onAbort(signal, reject);
+  });
+
+describe("atMost", () => {
+  it("gives what was done in time, and leaves no sleeper", async () => {
+    const clock = createManualClock(0);
+    expect(await withTimeout(10, clock, new AbortController().signal, async () => 7)).toBe(7);
+    await clock.advance(0);
+    expect(clock.sleeping()).toBe(0);
+  });
+
+  it("gives undefined when the time is up, having told the work to stop", async () => {
+    const clock = createManualClock(0);
+    const waiting = withTimeout(10, clock, new AbortController().signal, never);
+    await clock.advance(10);
+    expect(await waiting).toBeUndefined();
+  });
+
+  it("throws what the work throws, and the signal's reason", async () => {
+    const clock = createManualClock(0);
+    const stop = new AbortController();
+    const broken = withTimeout(10, clock, stop.signal, async () => {
+      throw new Error("broken");
+    });
+    await expect(broken).rejects.toThrow("broken");
+    const waiting = withTimeout(10, clock, stop.signal, never);
+    stop.abort(new Error("stop"));
+    await expect(waiting).rejects.toThrow("stop");
+  });
+});
+
+describe("pause", () => {
+  it("ends with the time or with the signal, without an error", async () => {
+    const clock = createManualClock(0);
+    const stop = new AbortController();
+    const first = pause(10, clock, stop.signal);
+    await clock.advance(10);
+    await first;
+    const second = pause(1_000, clock, stop.signal);
+    stop.abort(new Error("stop"));
+    await second;
+    await pause(1_000, clock, stop.signal);
+    expect(clock.nowMs()).toBe(10);
+  });
+});
