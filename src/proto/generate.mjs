@@ -13,7 +13,7 @@ const definitions = join(here, "definitions");
 const gen = join(here, "gen");
 const target = resolve(process.argv[2] ?? gen);
 
-/** Only imports of the program keep a codec. Tests do not count: a codec that only tests import is dead code. */
+/** A codec is kept if these folders import it. Imports of tests do not count: a codec that only tests import is dead code. */
 const PROGRAM_FOLDERS = ["src", "daemons"];
 
 /** The path of a relative import or re-export, static or dynamic. */
@@ -37,7 +37,7 @@ function buf(...args) {
   execFileSync(join(bin, "buf"), args, { cwd: definitions, stdio: ["ignore", "inherit", "inherit"] });
 }
 
-/** Writes one file per definition into `out`, with those of the definitions' imports. */
+/** Writes one file per definition into `out`, including the imported definitions of Google. */
 function writeCodecs(out) {
   const template = {
     version: "v2",
@@ -104,7 +104,7 @@ function reachedFiles(work) {
   return reached;
 }
 
-// The old files go only after the new ones are complete, so a failed run changes nothing.
+// The old files are deleted after the new ones are complete, so that a failed run changes nothing.
 const work = mkdtempSync(join(tmpdir(), "proto-gen-"));
 try {
   writeCodecs(work);

@@ -17,7 +17,7 @@ afterAll(() => {
 });
 
 describe("src/proto/gen", () => {
-  it("is what the definitions generate", () => {
+  it("is up to date with the definitions and the imports of the program", () => {
     const files = listFiles(fresh);
     expect(listFiles(join(proto, "gen"))).toEqual(files);
     expect(files.length).toBeGreaterThan(20);
