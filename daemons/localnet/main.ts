@@ -155,7 +155,7 @@ function controlOptions(
   };
 }
 
-/** Both chains have REST. Only the local chain has gRPC, since no client of the remote chain uses it. */
+/** Both chains have REST. Only the local chain has gRPC. */
 function chainServers(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly ServerFactory[] {
   const isLocal = chain.part === "local";
   const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;

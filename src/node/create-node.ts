@@ -157,7 +157,7 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
 
 /**
  * Returns the step before a block: it requests prices from the sidecar and counts the result. Does nothing without an
- * oracle. The metrics carry the address of one validator, as on a real node, which runs one validator.
+ * oracle. Its metrics carry the address of the first validator only, because a real node runs one validator.
  */
 function createOracleVote(
   options: NodeOptions,

@@ -43,7 +43,7 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a document. Equal documents whose `appState` has the same member order have equal bytes. */
+/** Encodes a document as JSON. The bytes depend on the member order of `appState`. A restart compares them. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }

@@ -9,7 +9,7 @@ export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
 }
 
-/** CometBFT release whose RPC this node implements. Clients choose their protocol by it. */
+/** CometBFT release whose RPC this node implements. Clients choose their protocol version by it. */
 export const COMET_VERSION = "0.38.17";
 
 /** P2P channel ids that CometBFT announces. Hex, one byte each. */

@@ -4,8 +4,8 @@ import type { BlockStore } from "../storage/block-store.ts";
 import type { HeightRecord } from "../storage/height-record.ts";
 
 /**
- * A set is stored at every change and at every multiple of this height. The sets between are computed, so this is also
- * the largest number of rotations per read.
+ * A set is stored at each change and at each multiple of this number. Reads compute the sets between them, so this is also
+ * the maximum number of rotations per read.
  */
 const STORE_EVERY = 64n;
 

@@ -15,8 +15,8 @@ export interface Validators {
   /** Lower-case hex addresses. */
   readonly absent: () => readonly string[];
   /**
-   * Schedules a new power (0 removes) for the validator of a 32-byte seed. The change is part of the next block and counts
-   * for signatures from two heights later on. `upcoming` is the set of the height after the next one.
+   * Schedules a new power (0 removes) for the validator of a 32-byte seed. The next block contains the change, and
+   * the validator signs from two heights after that block on. `upcoming` is the set of the height after the next one.
    * Throws `NodeError` `bad-validator-update` when CometBFT would reject the change.
    */
   readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
@@ -40,7 +40,7 @@ export function createValidators(
       { publicKey: key.publicKey, power },
     ];
     checkUpdates(upcoming, updates);
-    // Durable before the block that adds the validator. After a restart without the key, it could not sign.
+    // Saved before the block that adds the validator. After a restart without the key, the validator could not sign.
     saveKey(key.address, seed);
     keys.set(toHex(key.address), key);
     scheduled = updates;

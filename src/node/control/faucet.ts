@@ -11,14 +11,14 @@ import { accountNamed } from "../localnet/accounts.ts";
 import type { ChainProfile } from "../localnet/chains.ts";
 import type { NodeView } from "../node-view.ts";
 
-/** Thrown when the chain rejects the transaction of the faucet. */
+/** Thrown when the faucet cannot read its account, or when the chain rejects its transaction. */
 export class FaucetError extends CodedError<{
   readonly code: "faucet-refused";
   readonly abciCode: number;
   readonly codespace: string;
 }> {}
 
-/** Sends coins of a test account to anybody. */
+/** Sends coins of a test account to any address. */
 export interface Faucet {
   /**
    * Sends an amount of the chain's denom. Resolves when the transaction is in the mempool, before its block. Rejects with

@@ -8,7 +8,7 @@ export interface ChainProfile {
   readonly chainName: string;
 }
 
-/** The chain that receives query results, and the chain that they come from. */
+/** `local` receives query results; `remote` is the chain that they come from. */
 export type LocalnetPart = "local" | "remote";
 
 export const CHAINS: Readonly<Record<LocalnetPart, ChainProfile>> = {

@@ -131,7 +131,7 @@ function createLocal(
       genesis: async (stored, signal) => {
         const document = stored ?? chain.genesis;
         if (document !== undefined) return document;
-        // A remote chain in this process may have a port that only its `ready` reveals.
+        // With port 0, only `ready` of the remote chain knows the bound port.
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };

@@ -39,13 +39,13 @@ export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
 }
 
-/** Creates the genesis of the remote chain. Its state is the funded test accounts. */
+/** Creates the genesis of the remote chain. Its state contains only the funded test accounts. */
 export function remoteGenesis(options: LocalnetGenesisOptions): GenesisDoc {
   return genesis(CHAINS.remote, options, accountState(CHAINS.remote));
 }
 
 /**
- * Creates the genesis of the local chain. Its state is the funded test accounts, a client `07-tendermint-0` that trusts the
+ * Creates the genesis of the local chain. Its state contains the funded test accounts, a client `07-tendermint-0` that trusts the
  * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1: the balance of
  * alice on the remote chain.
  */

@@ -39,7 +39,7 @@ function inUse(home: string, cause: FolderInUseError): NodeError {
 }
 
 /**
- * Opens a read-only snapshot of the database of a home directory. Takes no lock: with WAL, a node may write at the same
+ * Opens a read-only snapshot of the database of a home directory. Does not lock the home: with WAL, a node may write at the same
  * time, and the snapshot does not change. Throws `NodeError` `home-unusable` when the home has no database.
  */
 export function openSnapshot(home: string): OpenDatabase {
