@@ -15,5 +15,5 @@ export const COMET_VERSION = "0.38.17";
 /** P2P channel ids that CometBFT announces. Hex, one byte each. */
 export const P2P_CHANNELS = "40202122233038606100";
 
-/** P2P protocol version of that release. */
+/** P2P protocol version of {@link COMET_VERSION}. */
 export const P2P_VERSION = 8n;

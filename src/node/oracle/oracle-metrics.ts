@@ -4,7 +4,7 @@ import { Gauge, Histogram, type Registry } from "prom-client";
 export interface OracleVote {
   /** The sidecar sent a valid response. */
   readonly success: boolean;
-  /** All prices are integers. A real node counts a response with another price as a success that it cannot vote on. */
+  /** False when a price is not an integer. A real node counts such a response as a success, but does not vote its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */

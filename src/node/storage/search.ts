@@ -68,7 +68,7 @@ function hashInQueryCase(query: EventQuery, hash: Uint8Array): string {
 
 const MAX_HEIGHT = 2n ** 63n - 1n;
 
-/** Returns the range of heights of a query, and the condition that selects the fewest candidates. */
+/** Returns the range of heights of a query, and the condition for the index lookup. */
 function narrow(query: EventQuery, heightTag: string, fixedTags: readonly string[]): Narrowing {
   let fromHeight = 0n;
   let toHeight = MAX_HEIGHT;

@@ -11,7 +11,7 @@ import { type CliHome, getJson } from "./cli-process.ts";
 import { localnetEndpoints } from "./localnet-endpoints.ts";
 import { testAccount } from "./test-account.ts";
 
-/** Gives orders to a chain through the control face. */
+/** Sends a command to a chain through the control API. */
 type Order = (name: string, body?: object) => Promise<void>;
 
 /** A test account at work, with stock CosmJS. */
