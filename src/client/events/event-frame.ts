@@ -2,8 +2,8 @@ import { isRecord } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { ClientError } from "../errors.ts";
 import type { ChainNotice, WireEvent } from "./subscription.ts";
-import { isTransaction } from "../read/wire-transaction.ts";
-import { parseRpcAnswer } from "../rpc/rpc-answer.ts";
+import { isTransaction } from "./wire-transaction.ts";
+import { parseRpcAnswer } from "../rpc/rpc-response.ts";
 import {
   base64Bytes,
   field,

@@ -13,7 +13,7 @@ import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../proto/gen/tendermint/types/validator.ts";
 import type { LightBlockBytes } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { badAnswer } from "../rpc/rpc-answer.ts";
+import { badAnswer } from "../rpc/rpc-response.ts";
 import type { RpcRead } from "../rpc/rpc-caller.ts";
 import { field, int64, items, unfit, wireValue } from "./wire-fields.ts";
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { ClientError } from "../errors.ts";
 import type { HttpAnswer, HttpTransport } from "./http-transport.ts";
 import { outcomeOf, type PendingCall } from "./pending-call.ts";
-import { badAnswer, parseRpcAnswers, type RpcAnswer } from "./rpc-answer.ts";
+import { badAnswer, parseRpcAnswers, type RpcAnswer } from "./rpc-response.ts";
 import type { RpcObserver } from "./rpc-caller.ts";
 
 /** How requests to one endpoint are made. */

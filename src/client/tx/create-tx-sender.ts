@@ -1,4 +1,4 @@
-import { type AccountState, readAccount } from "../read/account.ts";
+import { type AccountState, readAccount } from "./account.ts";
 import {
   isSequenceMismatch,
   type SendContext,
@@ -9,7 +9,7 @@ import {
 } from "./send-transaction.ts";
 import { encodeForSimulation, type TransactionDraft } from "./signed-transaction.ts";
 import { expectedSequence, simulateTransaction } from "./simulation.ts";
-import { createTurnstile } from "./turnstile.ts";
+import { createTurnstile } from "./mutex.ts";
 import type { SendOutcome, SimulationOutcome, TxSender, WireMessage } from "./tx-sender.ts";
 
 /** How an account sends. */

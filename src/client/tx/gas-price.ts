@@ -2,7 +2,7 @@ import { ceilDec18, type Dec18, formatDec18, mulDec18, parseDec18 } from "../../
 import { GasPriceRequest, GasPriceResponse } from "../../proto/gen/feemarket/feemarket/v1/query.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { badAnswer } from "../rpc/rpc-answer.ts";
+import { badAnswer } from "../rpc/rpc-response.ts";
 
 const GAS_PRICE_PATH = "/feemarket.feemarket.v1.Query/GasPrice";
 

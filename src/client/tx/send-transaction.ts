@@ -3,7 +3,7 @@ import { type BackoffOptions, backoffMs } from "../../base/backoff.ts";
 import { toHex } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { AccountState } from "../read/account.ts";
+import type { AccountState } from "./account.ts";
 import { type BroadcastOutcome, broadcastTransaction } from "./broadcast.ts";
 import { waitForConfirmation } from "./confirmation.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";

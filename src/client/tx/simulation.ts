@@ -1,7 +1,7 @@
 import { SimulateRequest, SimulateResponse } from "../../proto/gen/cosmos/tx/v1beta1/service.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { badAnswer } from "../rpc/rpc-answer.ts";
+import { badAnswer } from "../rpc/rpc-response.ts";
 import type { SimulationOutcome } from "./tx-sender.ts";
 
 const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";

@@ -13,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import { decodeAccount } from "../../../src/client/read/account.ts";
+import { decodeAccount } from "../../../src/client/tx/account.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 import {
   encodeForSimulation,

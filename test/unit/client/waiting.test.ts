@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createNoticeQueue } from "../../../src/client/events/notice-queue.ts";
 import type { ChainNotice } from "../../../src/client/events/subscription.ts";
-import { createTurnstile } from "../../../src/client/tx/turnstile.ts";
+import { createTurnstile } from "../../../src/client/tx/mutex.ts";
 
 const signal = new AbortController().signal;
 

@@ -5,7 +5,7 @@ import { parseListenAddress } from "../../../src/ops/config-fields.ts";
 import { durationField, secretField } from "../../../src/ops/config-fields.ts";
 import { parseDurationMs } from "../../../src/ops/duration.ts";
 import { createMetricsRegistry } from "../../../src/ops/metrics.ts";
-import { configJsonSchema, configTable } from "../../../src/ops/schema-docs.ts";
+import { configJsonSchema, configTable } from "../../support/config-table.ts";
 
 describe("parseDurationMs", () => {
   it.each([

@@ -6,7 +6,7 @@ import { decodeFound } from "../../../src/client/tx/confirmation.ts";
 import { createCosmjsRpcClient } from "../../../src/client/rpc/cosmjs-rpc-client.ts";
 import { decodeSignedHeader } from "../../../src/client/read/light-block.ts";
 import { decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
-import { isTransaction } from "../../../src/client/read/wire-transaction.ts";
+import { isTransaction } from "../../../src/client/events/wire-transaction.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
 interface KvCase {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decodeEventFrame, type EventFrame } from "../../../src/client/events/event-frame.ts";
-import { isTransaction, transactionsOf } from "../../../src/client/read/wire-transaction.ts";
+import { isTransaction, transactionsOf } from "../../../src/client/events/wire-transaction.ts";
 import { fromBase64, toHex } from "../../../src/base/bytes.ts";
 import { fixtureText, recordedCalls } from "../../support/client/fixture.ts";
 

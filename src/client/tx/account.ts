@@ -2,7 +2,7 @@ import { accountFromAny } from "@cosmjs/stargate";
 import { QueryAccountRequest, QueryAccountResponse } from "../../proto/gen/cosmos/auth/v1beta1/query.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { badAnswer } from "../rpc/rpc-answer.ts";
+import { badAnswer } from "../rpc/rpc-response.ts";
 
 const ACCOUNT_PATH = "/cosmos.auth.v1beta1.Query/Account";
 

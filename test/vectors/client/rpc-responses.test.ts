@@ -12,7 +12,7 @@ import {
   decodeValidatorsPage,
 } from "../../../src/client/read/light-block.ts";
 import { decodeStatus } from "../../../src/client/read/node-status.ts";
-import { parseRpcAnswers } from "../../../src/client/rpc/rpc-answer.ts";
+import { parseRpcAnswers } from "../../../src/client/rpc/rpc-response.ts";
 import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
 import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRecord } from "../base/json.ts";
+import { isRecord } from "../../src/base/json.ts";
 
 /** JSON Schema of what a configuration file may hold, from the schema that also parses it. */
 export function configJsonSchema(schema: z.ZodType, title: string): Readonly<Record<string, unknown>> {

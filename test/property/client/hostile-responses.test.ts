@@ -11,9 +11,9 @@ import {
   decodeValidatorsPage,
 } from "../../../src/client/read/light-block.ts";
 import { decodeStatus } from "../../../src/client/read/node-status.ts";
-import { parseRpcAnswers } from "../../../src/client/rpc/rpc-answer.ts";
+import { parseRpcAnswers } from "../../../src/client/rpc/rpc-response.ts";
 import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
-import { isTransaction } from "../../../src/client/read/wire-transaction.ts";
+import { isTransaction } from "../../../src/client/events/wire-transaction.ts";
 import { fixtureText, recordedCalls } from "../../support/client/fixture.ts";
 
 const decoders: Readonly<Record<string, (result: unknown) => unknown>> = {
