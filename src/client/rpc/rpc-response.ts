@@ -1,8 +1,9 @@
+import type { JsonField } from "../../base/json-fields.ts";
 import { isRecord } from "../../base/json.ts";
 import { ClientError } from "../errors.ts";
 
-/** One JSON-RPC answer, checked. `id` is null for an answer that belongs to no request. */
-export type RpcAnswer =
+/** A checked JSON-RPC 2.0 response. A node that could not read the request's id answers with id null or -1. */
+export type RpcResponse =
   | { readonly id: number | string | null; readonly result: unknown }
   | {
       readonly id: number | string | null;
@@ -12,24 +13,24 @@ export type RpcAnswer =
     };
 
 /**
- * Parses a JSON-RPC answer body: one answer, or a list for a batch. Throws `bad-answer` for anything else, empty text
- * and HTML included.
+ * Parses the body of a JSON-RPC response: one object, or an array for a batch. Throws `bad-answer` for any other body,
+ * such as an empty one or an HTML page.
  */
-export function parseRpcAnswers(body: string, endpoint: string): readonly RpcAnswer[] {
+export function parseRpcResponses(body: string, endpoint: string): readonly RpcResponse[] {
   const value = parseJson(body, endpoint);
-  if (!Array.isArray(value)) return [parseRpcAnswer(value, endpoint)];
-  return value.map((entry: unknown) => parseRpcAnswer(entry, endpoint));
+  if (!Array.isArray(value)) return [parseRpcResponse(value, endpoint)];
+  return value.map((entry: unknown) => parseRpcResponse(entry, endpoint));
 }
 
-/** Checks one JSON-RPC answer: an object with an id and either `result` or `error`. */
-export function parseRpcAnswer(value: unknown, endpoint: string): RpcAnswer {
-  if (!isRecord(value)) throw badAnswer(endpoint, "answer", "is no object");
+/** Checks one JSON-RPC response: an object with `result` or `error`. Throws `bad-answer`. */
+export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse {
+  if (!isRecord(value)) throw badResponse(endpoint, "response", "is not an object");
   const id = value["id"] ?? null;
   if (typeof id !== "number" && typeof id !== "string" && id !== null)
-    throw badAnswer(endpoint, "answer.id", "is no number, text or null");
+    throw badResponse(endpoint, "response.id", "is not a number, a string or null");
   const error = value["error"];
   if (error !== undefined && error !== null) return { id, ...parseRpcError(error, endpoint) };
-  if (!("result" in value)) throw badAnswer(endpoint, "answer", "has neither result nor error");
+  if (!("result" in value)) throw badResponse(endpoint, "response", "has neither result nor error");
   return { id, result: value["result"] };
 }
 
@@ -38,7 +39,7 @@ function parseRpcError(
   endpoint: string,
 ): { readonly rpcCode: number; readonly message: string; readonly data: string } {
   if (!isRecord(error) || typeof error["code"] !== "number")
-    throw badAnswer(endpoint, "answer.error", "has no numeric code");
+    throw badResponse(endpoint, "response.error", "has no numeric code");
   const { code, message, data } = error;
   return {
     rpcCode: code,
@@ -47,15 +48,27 @@ function parseRpcError(
   };
 }
 
-/** Names the place, never the content: a wrong answer may be a page with somebody's secrets. */
-export function badAnswer(endpoint: string, where: string, what: string): ClientError {
-  return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${what}`);
+/**
+ * Returns the root field of a call's result, named `path`. The readers of `base/json-fields.ts` then throw `bad-answer`
+ * for a member that has the wrong type.
+ */
+export function resultField(value: unknown, path: string, endpoint: string): JsonField {
+  return {
+    value,
+    path,
+    error: (where, expected) => badResponse(endpoint, where, `is not ${expected}`),
+  };
+}
+
+/** Creates a `bad-answer` error. The message has the path but never the value, because a proxy's page may hold secrets. */
+export function badResponse(endpoint: string, where: string, problem: string): ClientError {
+  return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }
 
 function parseJson(body: string, endpoint: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw badAnswer(endpoint, "body", "is not JSON");
+    throw badResponse(endpoint, "body", "is not JSON");
   }
 }

@@ -1,25 +1,28 @@
 import { raceAbort } from "../../base/abort.ts";
 
-/** Lets work through one at a time, in the order of arrival. */
-export type Turnstile = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-
-/** Creates a turnstile. Whoever waits leaves with the signal's reason when it fires. */
-export function createTurnstile(): Turnstile {
-  let last: Promise<void> = Promise.resolve();
-  return async (work, signal) => {
-    const before = last;
-    let leave = nobodyWaits;
-    last = new Promise((resolve) => {
-      leave = resolve;
-    });
-    try {
-      await raceAbort(before, signal);
-      return await work();
-    } finally {
-      // Who gives up while waiting must not let the next one overtake the one before.
-      before.then(leave, leave);
-    }
-  };
+/** Runs one piece of work at a time, in the order of the calls. */
+export interface Mutex {
+  /** Waits for its turn and runs `work`. Rejects with the signal's reason when the signal aborts before that. */
+  readonly runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 }
 
-function nobodyWaits(): void {}
+/** Creates an unlocked mutex. */
+export function createMutex(): Mutex {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    runExclusive: async (work, signal) => {
+      const previous = last;
+      let release = (): void => {};
+      last = new Promise((resolve) => {
+        release = resolve;
+      });
+      try {
+        await raceAbort(previous, signal);
+        return await work();
+      } finally {
+        // An aborted caller leaves while `previous` may still run. Its successor must wait for `previous` too.
+        previous.then(release, release);
+      }
+    },
+  };
+}
