@@ -10,19 +10,12 @@ export interface Mutex {
 export function createMutex(): Mutex {
   let last: Promise<void> = Promise.resolve();
   return {
-    runExclusive: async (work, signal) => {
+    runExclusive: (work, signal) => {
       const previous = last;
-      let release = (): void => {};
-      last = new Promise((resolve) => {
-        release = resolve;
-      });
-      try {
-        await raceAbort(previous, signal);
-        return await work();
-      } finally {
-        // An aborted caller leaves while `previous` may still run. Its successor must wait for `previous` too.
-        previous.then(release, release);
-      }
+      const result = raceAbort(previous, signal).then(work);
+      // An aborted caller leaves while `previous` may still run, so its successor must wait for both.
+      last = Promise.allSettled([previous, result]).then(() => {});
+      return result;
     },
   };
 }

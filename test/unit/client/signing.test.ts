@@ -112,7 +112,10 @@ describe("an account", () => {
       ({ request }) => request?.params["path"] === "/cosmos.auth.v1beta1.Query/Account",
     );
     const result = isRecord(call?.response) ? call.response["result"] : undefined;
-    expect(decodeAccount(decodeGrpcResponse(result, "", "node"))).toEqual({ accountNumber: 3n, sequence: 25n });
+    expect(decodeAccount(decodeGrpcResponse(result, "", "node"))).toEqual({
+      accountNumber: 3n,
+      sequence: 25n,
+    });
   });
 
   it("of an unknown type, or missing, throws", () => {
