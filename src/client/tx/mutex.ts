@@ -14,7 +14,7 @@ export function createMutex(): Mutex {
       const previous = last;
       const result = raceAbort(previous, signal).then(work);
       // An aborted caller leaves while `previous` may still run, so its successor must wait for both.
-      last = Promise.allSettled([previous, result]).then(() => {});
+      last = Promise.allSettled([previous, result]).then(() => undefined);
       return result;
     },
   };
