@@ -6,7 +6,7 @@ export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
   constructor(by: NodeJS.Signals) {
-    super(`asked to stop by ${by}`);
+    super(`received ${by}`);
     this.name = "StopRequest";
     this.by = by;
   }

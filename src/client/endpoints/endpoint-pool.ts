@@ -53,7 +53,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
 /** Endpoints in the order of attempts: by remaining rest, then as configured. */
 function planAttempts(endpoints: readonly PooledEndpoint[], method: string): readonly PooledEndpoint[] {
   const ordered = endpoints.toSorted((a, b) => a.restMs() - b.restMs());
-  // After an unanswered broadcast the sender decides what to do. It knows whether the same bytes may be sent again.
+  // A broadcast without a response may have arrived. Only the sender can decide whether to send the bytes again.
   if (method.startsWith("broadcast_")) return ordered.slice(0, 1);
   // A node may close an idle keep-alive connection just before we use it. A lone endpoint therefore gets two attempts.
   return ordered.length === 1 ? [...ordered, ...ordered] : ordered;

@@ -4,7 +4,7 @@ import { ClientError } from "../errors.ts";
 
 /** CometBFT RPC endpoint of a chain. */
 export interface Endpoint {
-  /** `http://…` or `https://…`, optionally with a path and `user:password@`. Never appears in messages, it may hold secrets. */
+  /** `http://…` or `https://…`, optionally with a path and `user:password@`. Messages never contain it, because it may contain a secret. */
   readonly url: string;
   /** Sent as `Authorization: Bearer …`. */
   readonly bearerToken?: Secret;

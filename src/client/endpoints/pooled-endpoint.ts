@@ -99,8 +99,8 @@ export function createPooledEndpoint(
   };
 
   const read = async <T>({ method, params, decode }: RpcRead<T>, signal: AbortSignal): Promise<T> => {
-    // After a failure the address may lead to another node, for instance behind a load balancer or after a restart on
-    // the same port. A response from another chain could not be told from a right one, so the chain id is checked again.
+    // After a failure another node may listen at this address, for instance after a restart with another configuration.
+    // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check.
     if (health.state !== "good") await verify(signal);
     try {
       return decode(await deps.caller.call(method, params, signal), options.name);

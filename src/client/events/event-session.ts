@@ -48,7 +48,7 @@ export async function runEventSession(
  * Sends pings and throws `timeout` when the connection or its subscriptions are dead.
  *
  * Two deadlines are necessary. After a network failure no close frame arrives, and only missing pongs reveal it. A node
- * may also answer pings but publish nothing, for instance because it stopped syncing. Only missing events reveal that.
+ * may also respond to pings but publish nothing, for instance because it stopped syncing. Only missing events reveal that.
  * With a subscription to block headers each block brings an event, so the second deadline must exceed the block time.
  */
 async function keepAlive(

@@ -21,8 +21,8 @@ export interface BatchDeps {
 }
 
 /**
- * Groups calls into requests of at most `maxBatch` calls, in order. CometBFT answers a batch of more than
- * `rpc.max_request_batch_size` calls (10 by default) with a single error.
+ * Groups calls into requests of at most `maxBatch` calls, in order. CometBFT responds to a batch of
+ * more than `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
  * A broadcast gets a request of its own. An error for the request as a whole, caused by another call, would hide
  * whether the node accepted the transaction.

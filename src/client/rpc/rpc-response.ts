@@ -2,7 +2,7 @@ import type { JsonField } from "../../base/json-fields.ts";
 import { isRecord } from "../../base/json.ts";
 import { ClientError } from "../errors.ts";
 
-/** A checked JSON-RPC 2.0 response. A node that could not read the request's id answers with id null or -1. */
+/** A checked JSON-RPC 2.0 response. The id is null or -1 when the node could not read the request's id. */
 export type RpcResponse =
   | { readonly id: number | string | null; readonly result: unknown }
   | {
@@ -49,7 +49,7 @@ function parseRpcError(
 }
 
 /**
- * Returns the root field of a call's result, named `path`. The readers of `base/json-fields.ts` then throw `bad-answer`
+ * Returns a call's result as a field with the path `path`. The readers of `src/base/json-fields.ts` then throw `bad-answer`
  * for a member that has the wrong type.
  */
 export function resultField(value: unknown, path: string, endpoint: string): JsonField {
@@ -60,7 +60,7 @@ export function resultField(value: unknown, path: string, endpoint: string): Jso
   };
 }
 
-/** Creates a `bad-answer` error. The message has the path but never the value, because a proxy's page may hold secrets. */
+/** Creates a `bad-answer` error. The message has the path but never the value, because the page of a proxy may contain secrets. */
 export function badResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }

@@ -35,7 +35,7 @@ export function createTxSender(options: TxSenderOptions, deps: SendDeps): TxSend
   // Parallel sends would need consecutive sequences in advance. One refused transaction would then invalidate all that
   // follow it, so sends run one after the other. Simulations change nothing and run in parallel.
   const sends = createMutex();
-  // Account with the next sequence. Set after an inclusion only; undefined means that the chain must be asked.
+  // Account with the next sequence. Set after an inclusion only. While it is undefined, the account is read from the chain.
   let nextAccount: AccountState | undefined;
 
   const currentAccount = async (signal: AbortSignal): Promise<AccountState> =>

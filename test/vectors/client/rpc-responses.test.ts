@@ -148,7 +148,7 @@ describe("our decoders over recorded results", () => {
 });
 
 describe("CosmJS' client over our caller", () => {
-  const read: Readonly<Record<string, (comet: Comet38Client) => Promise<unknown>>> = {
+  const decoders: Readonly<Record<string, (comet: Comet38Client) => Promise<unknown>>> = {
     abci_info: (comet) => comet.abciInfo(),
     abci_query: (comet) => comet.abciQuery({ path: "/path", data: new Uint8Array([1]) }),
     block: (comet) => comet.block(),
@@ -171,10 +171,10 @@ describe("CosmJS' client over our caller", () => {
   it("decodes every recorded result of the methods that it knows", async () => {
     const errors: string[] = [];
     let decoded = 0;
-    for (const [method, ask] of Object.entries(read))
+    for (const [method, decode] of Object.entries(decoders))
       for (const call of withResult(method)) {
         decoded += 1;
-        await ask(cometOver(call)).catch((error: unknown) => errors.push(`${method}: ${String(error)}`));
+        await decode(cometOver(call)).catch((error: unknown) => errors.push(`${method}: ${String(error)}`));
       }
     expect(errors).toEqual([]);
     // 61 results less those of methods that CosmJS lacks (8) and of raw request texts (3).
