@@ -48,7 +48,7 @@ export type ClientErrorFacts =
   | { readonly code: "bad-endpoint"; readonly endpoint: string }
   | { readonly code: "closed" };
 
-/** The error of everything in `src/client`. */
+/** Thrown by everything in `src/client`. */
 export class ClientError extends CodedError<ClientErrorFacts> {}
 
 /**

@@ -59,7 +59,7 @@ function planAttempts(endpoints: readonly PooledEndpoint[], method: string): rea
   return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
 }
 
-/** Picks the error to report: retryable errors before fatal ones, earlier ones before later ones. */
+/** Picks the error to report: retryable errors before fatal ones. */
 function preferRetryable(previous: unknown, current: unknown): unknown {
   return classifyClientError(previous) === "retry" ? previous : current;
 }

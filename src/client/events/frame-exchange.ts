@@ -78,7 +78,7 @@ export function createFrameExchange(
 
   /**
    * Subscribes again after the node cancelled one subscription. A node does so when we read too slowly, while the
-   * connection and the other subscriptions go on. When that fails, the session ends and the next endpoint is used.
+   * connection and the other subscriptions go on. When the renewal fails, the session ends, and the next endpoint is used.
    */
   const renew = (id: number, reason: string): void => {
     const query = subscriptions.get(id);

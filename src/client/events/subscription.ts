@@ -10,8 +10,8 @@ export interface WireEvent {
 }
 
 /**
- * A notice of a subscription. `connected` follows every connection, after all queries are subscribed. `missed` means
- * that events may be lost, by a reconnection or by overflow; the reader must read the chain's state again.
+ * A notice of a subscription. `connected` arrives after each connection, when all queries are subscribed. `missed` means
+ * that events may be lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }

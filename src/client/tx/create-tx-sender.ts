@@ -78,9 +78,10 @@ export function createTxSender(options: TxSenderOptions, deps: SendDeps): TxSend
     const first = await sendOnce(messages, gasLimit, signal);
     if (!isSequenceMismatch(first.confirmation)) return first;
     deps.logger.info("sequence mismatch, sending once more", { address: deps.signer.address });
-    // CheckTx compares with the mempool's sequence, an account query returns the committed one. They differ while a
-    // transaction is pending, and after CheckTx refused one behind the step that counts the sequence (out of gas in the
-    // fee step). The next block makes them equal again, so an immediate retry would fail in the same way.
+    // CheckTx expects the mempool's sequence. An account query returns the committed sequence. They differ while a
+    // transaction of the account is pending. They also differ after CheckTx refused a transaction behind the ante step
+    // that raises the sequence, for instance when gas ran out in the fee step. The next block makes them equal again, so
+    // an immediate retry would fail in the same way.
     await waitForNextBlock({ ...context, signal });
     return sendOnce(messages, gasLimit, signal);
   };

@@ -23,7 +23,7 @@ export interface SendOptions {
 export interface SendLimits {
   /** Number of blocks from now to the timeout height. No later block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /** Longest wait for inclusion. Decides only when the chain halts, see {@link broadcastAndConfirm}. */
+  /** Longest wait for inclusion. Decides only when the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
   /** Longest time between two polls for a transaction. */
   readonly pollMs: number;
