@@ -10,7 +10,7 @@ export interface BuildInfo {
   readonly nodeVersion: string;
 }
 
-/** Reads name and version from the nearest package.json above this file, both in `src` and in `dist`. */
+/** Reads name and version from the nearest package.json above this file. Works in `src` and in `dist`. */
 export function readBuildInfo(): BuildInfo {
   const manifest: unknown = JSON.parse(readFileSync(manifestPath(), "utf8"));
   if (!isRecord(manifest)) throw new Error("package.json is not an object");

@@ -40,7 +40,7 @@ export interface FakeChain {
   /** Produces a block from the mempool. */
   readonly mine: () => void;
   /** Results of the next broadcasts, in order; "good" when empty. */
-  readonly fates: BroadcastResult[];
+  readonly broadcastResults: BroadcastResult[];
   /** All transactions broadcast so far. */
   readonly broadcasts: readonly DecodedTx[];
   readonly calls: readonly string[];
@@ -57,17 +57,17 @@ export function createFakeChain(address: string): FakeChain {
   let height = 100n;
   let committed = 40n;
   let mempoolSequence = 40n;
-  let mempool: { readonly tx: DecodedTx; readonly fate: BroadcastResult }[] = [];
+  let mempool: { readonly tx: DecodedTx; readonly result: BroadcastResult }[] = [];
   const blocks = new Map<string, { readonly height: bigint; readonly code: number }>();
   const broadcasts: DecodedTx[] = [];
   const calls: string[] = [];
 
   const mine = (): void => {
     height += 1n;
-    for (const { tx, fate } of mempool) {
-      if (fate === "vanish") continue;
+    for (const { tx, result } of mempool) {
+      if (result === "vanish") continue;
       committed += 1n;
-      blocks.set(tx.hash, { height, code: fate === "fails-in-block" ? 5 : 0 });
+      blocks.set(tx.hash, { height, code: result === "fails-in-block" ? 5 : 0 });
     }
     mempool = [];
     mempoolSequence = committed;
@@ -78,21 +78,21 @@ export function createFakeChain(address: string): FakeChain {
 
   const broadcast = (bytes: Uint8Array): unknown => {
     const tx = readTx(bytes);
-    const fate = chain.fates.shift() ?? "good";
+    const result = chain.broadcastResults.shift() ?? "good";
     broadcasts.push(tx);
-    if (fate === "mempool-full") throw rpcError("broadcast_tx_sync", "mempool is full: number of txs 5000");
-    if (fate === "too-large")
+    if (result === "mempool-full") throw rpcError("broadcast_tx_sync", "mempool is full: number of txs 5000");
+    if (result === "too-large")
       throw rpcError("broadcast_tx_sync", "Tx too large. Max size is 1048576, but got 2000000");
-    if (fate === "unreachable") throw unreachable();
+    if (result === "unreachable") throw unreachable();
     const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
     if (mempool.some((pending) => pending.tx.hash === tx.hash))
       throw rpcError("broadcast_tx_sync", "tx already exists in cache");
     if (sequence !== mempoolSequence) return { code: 32, codespace: "sdk", log: mismatch(sequence) };
     mempoolSequence += 1n;
-    if (fate === "out-of-gas")
+    if (result === "out-of-gas")
       return { code: 11, codespace: "sdk", log: "out of gas in location: WriteFlat" };
-    mempool.push({ tx, fate });
-    if (fate === "unanswered") throw unreachable();
+    mempool.push({ tx, result });
+    if (result === "unanswered") throw unreachable();
     return { code: 0, codespace: "", log: "" };
   };
 
@@ -164,7 +164,7 @@ export function createFakeChain(address: string): FakeChain {
       },
     },
     mine,
-    fates: [],
+    broadcastResults: [],
     broadcasts,
     calls,
     useElsewhere: () => {

@@ -84,7 +84,7 @@ describe("send", () => {
   });
 
   it("succeeds after a refused transaction that the node counts until the next block", async () => {
-    chain.fates.push("out-of-gas");
+    chain.broadcastResults.push("out-of-gas");
     const sender = senderOn();
     expect((await send(sender)).confirmation).toMatchObject({ kind: "refused", code: 11, codespace: "sdk" });
     expect((await send(sender)).confirmation.kind).toBe("included");
@@ -92,7 +92,7 @@ describe("send", () => {
   });
 
   it("returns the code of a transaction that fails in the block, and uses the next sequence", async () => {
-    chain.fates.push("fails-in-block");
+    chain.broadcastResults.push("fails-in-block");
     const sender = senderOn();
     expect((await send(sender)).confirmation).toMatchObject({ kind: "failed", code: 5, log: "reason" });
     expect((await send(sender)).confirmation.kind).toBe("included");
@@ -100,19 +100,19 @@ describe("send", () => {
   });
 
   it("sends the same bytes again when the response was lost", async () => {
-    chain.fates.push("unanswered");
+    chain.broadcastResults.push("unanswered");
     expect((await send(senderOn())).confirmation.kind).toBe("included");
     expect(new Set(chain.broadcasts.map(({ hash }) => hash)).size).toBe(1);
   });
 
   it("sends again when the transaction did not arrive", async () => {
-    chain.fates.push("unreachable", "unreachable", "good");
+    chain.broadcastResults.push("unreachable", "unreachable", "good");
     expect((await send(senderOn())).confirmation.kind).toBe("included");
     expect(chain.broadcasts).toHaveLength(3);
   });
 
   it("returns lost after the timeout height when no broadcast arrived", async () => {
-    chain.fates.push("unreachable", "unreachable", "unreachable");
+    chain.broadcastResults.push("unreachable", "unreachable", "unreachable");
     const outcome = await send(senderOn({ timeoutBlocks: 5n }));
     expect(outcome.confirmation).toEqual({
       kind: "lost",
@@ -121,7 +121,7 @@ describe("send", () => {
   });
 
   it("returns lost when the mempool dropped the transaction, and uses its sequence again", async () => {
-    chain.fates.push("vanish");
+    chain.broadcastResults.push("vanish");
     const sender = senderOn();
     expect((await send(sender)).confirmation.kind).toBe("lost");
     expect((await send(sender)).confirmation.kind).toBe("included");
@@ -145,14 +145,14 @@ describe("send", () => {
   });
 
   it("throws when the mempool is full or the gas price exceeds the cap", async () => {
-    chain.fates.push("mempool-full");
+    chain.broadcastResults.push("mempool-full");
     await expect(send(senderOn())).rejects.toThrow("mempool is full");
     await expect(send(senderOn({}, "0.002"))).rejects.toThrow(/0\.0025\d* ?untrn exceeds the cap/);
     expect(chain.broadcasts).toHaveLength(1);
   });
 
   it("returns refused when the transaction is too large for the node, after one broadcast", async () => {
-    chain.fates.push("too-large");
+    chain.broadcastResults.push("too-large");
     expect((await send(senderOn())).confirmation).toMatchObject({
       kind: "refused",
       codespace: "sdk",
