@@ -22,8 +22,8 @@ const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
 ]);
 
 /**
- * Parses the JSON filter of a TX query (spec 000, "Transaction filter"). Operators may have upper or lower case; values
- * are strings or integers. `null` is the empty filter. The error names the invalid condition.
+ * Parses the JSON filter of a TX query (`docs/spec/chain-extension-modules.md`, "Transaction filter"). Operators may have
+ * upper or lower case; values are strings or integers. `null` is the empty filter. The error names the invalid condition.
  */
 export function parseTxFilter(text: string): Result<readonly TxCondition[], string> {
   const items = parseList(text);
