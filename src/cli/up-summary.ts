@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { LocalnetReady } from "../../daemons/localnet/main.ts";
 import type { Relayer } from "../relayer/create-relayer.ts";
-import { formatPercent } from "../watchdog/policy.ts";
+import { formatPercent } from "../watchdog/policy/reward-tier.ts";
 import type { Watchdog } from "../watchdog/watchdog.ts";
 
 /** What a running `up` knows of its parts; a part that is not up yet is undefined. */

@@ -5,7 +5,7 @@ import { createDeferred } from "../ops/deferred.ts";
 import type { Faces } from "./listeners.ts";
 import type { FaultBoard } from "./fault-routes.ts";
 import { type FaultName, listFaults } from "./faults.ts";
-import { createLife, type Life, type LifeOptions } from "./life.ts";
+import { createLife, type Life, type LifeOptions } from "./process-state.ts";
 import { DEFAULT_MARKETS } from "./markets.ts";
 import { createSidecarListeners } from "./sidecar-listeners.ts";
 import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";

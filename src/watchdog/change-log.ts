@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from "../base/logger.ts";
-import { formatPercent } from "./policy.ts";
-import type { Round } from "./round.ts";
-import type { Observation, SourceName } from "./sources/observe.ts";
+import { formatPercent } from "./policy/reward-tier.ts";
+import type { Round } from "./evaluation.ts";
+import type { Observation, SourceName } from "./sources/poller.ts";
 import { looksOf, type WatchdogStatus } from "./status.ts";
 
 /** Logs what changed since the last look, and nothing else. */

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { ALL_PRICES_MISSING } from "./conditions.ts";
-import type { DeliveryOutcome } from "./notify/deliver.ts";
-import { TIERS, toRatio } from "./policy.ts";
-import { SOURCE_NAMES, type Observation } from "./sources/observe.ts";
+import { ALL_PRICES_MISSING } from "./conditions/alert-state.ts";
+import type { DeliveryOutcome } from "./notify/delivery.ts";
+import { TIERS, toRatio } from "./policy/reward-tier.ts";
+import { SOURCE_NAMES, type Observation } from "./sources/poller.ts";
 import { looksOf, type WatchdogStatus } from "./status.ts";
 
 /** Names, help and labels of everything that the watchdog exports. */

@@ -1,10 +1,10 @@
-import type { AlertState, PricesVerdict } from "./conditions.ts";
-import { ALL_PRICES_MISSING } from "./conditions.ts";
+import type { AlertState, PricesVerdict } from "./conditions/alert-state.ts";
+import { ALL_PRICES_MISSING } from "./conditions/alert-state.ts";
 import type { BlockCounts } from "./ledger/block-counts.ts";
 import { countsOf } from "./ledger/ledger.ts";
 import { type Month, monthOf } from "./ledger/month.ts";
-import { formatPercent, type SuccessRate, successRate, type Tier, tierOf } from "./policy.ts";
-import { type Look, type Observation, type SourceName } from "./sources/observe.ts";
+import { formatPercent, type SuccessRate, successRate, type Tier, tierOf } from "./policy/reward-tier.ts";
+import { type Look, type Observation, type SourceName } from "./sources/poller.ts";
 import type { WatchdogState } from "./state/state-store.ts";
 
 /** How one source does. */

@@ -8,15 +8,15 @@ import { createHttpService } from "../ops/http-service.ts";
 import type { WatchdogConfig } from "./config.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
 import { createWatchdogMetrics, type WatchdogMetrics } from "./metrics.ts";
-import { runDelivery } from "./notify/deliver.ts";
+import { runDelivery } from "./notify/delivery.ts";
 import { createWebhook, type PostJson } from "./notify/webhook.ts";
-import { createObserver } from "./sources/observe.ts";
+import { createObserver } from "./sources/poller.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createMemoryState } from "./state/state-store.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import type { WatchdogStatus } from "./status.ts";
-import { createWatch, type Watch } from "./watch.ts";
+import { createWatch, type Watch } from "./poll-loop.ts";
 
 /** What the watchdog needs from its surroundings. */
 export interface WatchdogDeps {

@@ -1,5 +1,5 @@
 import { escapeHtml } from "../../ops/html.ts";
-import { formatPercent } from "../policy.ts";
+import { formatPercent } from "../policy/reward-tier.ts";
 import type { MonthStatus, SourceStatus, WatchdogStatus } from "../status.ts";
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}

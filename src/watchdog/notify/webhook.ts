@@ -2,7 +2,7 @@ import { withDeadline } from "../../base/abort.ts";
 import { request } from "undici";
 import { CodedError } from "../../base/errors.ts";
 import type { WebhookConfig } from "../config.ts";
-import { type Notice, noticeBody } from "./notice.ts";
+import { type Notice, noticeBody } from "./notification.ts";
 
 /** A receiver that answered, but not with success. */
 class WebhookError extends CodedError<{ readonly code: "webhook-refused"; readonly status: number }> {}

@@ -1,5 +1,5 @@
-import type { Sample } from "../prometheus-line.ts";
-import { createPrometheusTextParser } from "../prometheus-text.ts";
+import type { Sample } from "../prometheus/line-parser.ts";
+import { createPrometheusTextParser } from "../prometheus/text-parser.ts";
 import { drain, eachChunk, type PageReader, statusError } from "./page-reader.ts";
 
 /** How to read a metrics page. */

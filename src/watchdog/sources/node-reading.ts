@@ -1,4 +1,4 @@
-import type { Sample } from "../prometheus-line.ts";
+import type { Sample } from "../prometheus/line-parser.ts";
 import { SourceError } from "./source-failure.ts";
 
 /** What the node's page says about the oracle. */

@@ -1,6 +1,6 @@
 import { DeadlineError } from "../../base/abort.ts";
 import { CodedError, errorText } from "../../base/errors.ts";
-import { PrometheusTextError } from "../prometheus-text.ts";
+import { PrometheusTextError } from "../prometheus/text-parser.ts";
 
 /** Why a source could not be read; `refused` also says that nobody listens there. */
 export type SourceFailureCode =

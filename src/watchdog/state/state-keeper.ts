@@ -1,7 +1,7 @@
 import { abortReason } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Notice } from "../notify/notice.ts";
-import type { Outbox } from "../notify/deliver.ts";
+import type { Notice } from "../notify/notification.ts";
+import type { Outbox } from "../notify/delivery.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** The state of a running watchdog, and its copy in the store. */

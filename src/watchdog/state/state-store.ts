@@ -1,6 +1,6 @@
-import { type AlertState, INACTIVE } from "../conditions.ts";
+import { type AlertState, INACTIVE } from "../conditions/alert-state.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
-import type { Notice } from "../notify/notice.ts";
+import type { Notice } from "../notify/notification.ts";
 
 /** Everything that a restart of the watchdog must not lose. */
 export interface WatchdogState {

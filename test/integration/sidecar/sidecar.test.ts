@@ -8,7 +8,7 @@ import { type OpenHttpServer, openHttpServer } from "../../../src/ops/http-serve
 import { Secret } from "../../../src/base/secret.ts";
 import { createFaultRoutes } from "../../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
+import { parsePrometheusText } from "../../../src/watchdog/prometheus/text-parser.ts";
 
 /** Patience on a busy machine. */
 const SOON = { timeout: 15_000 };

@@ -11,7 +11,7 @@ import { PortInUseError } from "../../../src/ops/listen-error.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSidecar } from "../../../src/sidecar/sidecar.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
+import { parsePrometheusText } from "../../../src/watchdog/prometheus/text-parser.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 
 /** Patience on a busy machine. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FaultName } from "../../../src/sidecar/faults.ts";
-import { createLife, type Life } from "../../../src/sidecar/life.ts";
+import { createLife, type Life } from "../../../src/sidecar/process-state.ts";
 import { DEFAULT_MARKETS } from "../../../src/sidecar/markets.ts";
 import { createPriceWalk } from "../../../src/sidecar/price-walk.ts";
 

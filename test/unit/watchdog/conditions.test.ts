@@ -6,9 +6,13 @@ import {
   INACTIVE,
   judgePrices,
   type PricesVerdict,
-} from "../../../src/watchdog/conditions.ts";
+} from "../../../src/watchdog/conditions/alert-state.ts";
 import type { LedgerStep } from "../../../src/watchdog/ledger/advance.ts";
-import { addEvidence, isNodeServed, NO_EVIDENCE } from "../../../src/watchdog/node-evidence.ts";
+import {
+  addEvidence,
+  isNodeServed,
+  NO_EVIDENCE,
+} from "../../../src/watchdog/conditions/node-oracle-calls.ts";
 
 const FOR = 300_000;
 const missing: PricesVerdict = { kind: "missing", reason: "r" };

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { FaultName } from "../../../src/sidecar/faults.ts";
 import { writeExposition } from "../../../src/sidecar/exposition.ts";
-import { createLife } from "../../../src/sidecar/life.ts";
+import { createLife } from "../../../src/sidecar/process-state.ts";
 import { DEFAULT_MARKETS } from "../../../src/sidecar/markets.ts";
 import { type MetricNames, pageFamilies } from "../../../src/sidecar/sidecar-families.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
+import { parsePrometheusText } from "../../../src/watchdog/prometheus/text-parser.ts";
 
 const read = (path: string): string =>
   readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), "utf8");

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { countReading, countsOf, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
-import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
+import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
+import { parsePrometheusText } from "../../../src/watchdog/prometheus/text-parser.ts";
 import { toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 import { parsePrices } from "../../../src/watchdog/sources/prices-reading.ts";
-import { toOraclePageReading } from "../../../src/watchdog/sources/sidecar-reading.ts";
+import { toOraclePageReading } from "../../../src/watchdog/sources/oracle-metrics-reading.ts";
 import { SourceError } from "../../../src/watchdog/sources/source-failure.ts";
 
 const read = (path: string): Uint8Array => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));

@@ -1,4 +1,4 @@
-import { ALL_PRICES_MISSING } from "../conditions.ts";
+import { ALL_PRICES_MISSING } from "../conditions/alert-state.ts";
 
 /** One message about the beginning or the end of an alert. */
 export interface Notice {

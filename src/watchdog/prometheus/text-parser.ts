@@ -1,11 +1,11 @@
-import { CodedError } from "../base/errors.ts";
+import { CodedError } from "../../base/errors.ts";
 import {
   LineSyntaxError,
   type MetricType,
   parseComment,
   parseSampleLine,
   type Sample,
-} from "./prometheus-line.ts";
+} from "./line-parser.ts";
 
 /** What can be wrong with a page. `line` counts from 1. */
 export type PrometheusTextErrorFacts =

@@ -2,7 +2,7 @@ import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError, errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Notice } from "./notice.ts";
+import type { Notice } from "./notification.ts";
 import type { SendNotice } from "./webhook.ts";
 
 /** The notices that wait, oldest first. */

@@ -3,7 +3,7 @@ import {
   createPrometheusTextParser,
   parsePrometheusText,
   PrometheusTextError,
-} from "../../../src/watchdog/prometheus-text.ts";
+} from "../../../src/watchdog/prometheus/text-parser.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,4 +1,4 @@
-import type { Sample } from "../prometheus-line.ts";
+import type { Sample } from "../prometheus/line-parser.ts";
 import { SourceError } from "./source-failure.ts";
 
 /** What a page of the oracle side says; which kind it is is told by its content, as ports move. */

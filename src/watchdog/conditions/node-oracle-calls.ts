@@ -1,4 +1,4 @@
-import type { LedgerStep } from "./ledger/advance.ts";
+import type { LedgerStep } from "../ledger/advance.ts";
 
 /** When the node was last seen to count a good and a bad oracle call, wall clock, ms. */
 export interface NodeEvidence {

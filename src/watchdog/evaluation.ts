@@ -1,8 +1,8 @@
-import { advanceAlert, type AlertStep, judgePrices, type PricesVerdict } from "./conditions.ts";
+import { advanceAlert, type AlertStep, judgePrices, type PricesVerdict } from "./conditions/alert-state.ts";
 import { countReading } from "./ledger/ledger.ts";
-import { addEvidence, isNodeServed, type NodeEvidence } from "./node-evidence.ts";
-import { type Notice, toNotice } from "./notify/notice.ts";
-import type { Observation } from "./sources/observe.ts";
+import { addEvidence, isNodeServed, type NodeEvidence } from "./conditions/node-oracle-calls.ts";
+import { type Notice, toNotice } from "./notify/notification.ts";
+import type { Observation } from "./sources/poller.ts";
 import type { WatchdogState } from "./state/state-store.ts";
 
 /** What a look leads to. */

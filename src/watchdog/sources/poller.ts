@@ -6,7 +6,7 @@ import { readMetricsPage } from "./metrics-page.ts";
 import { isNodeSeries, type NodeReading, toNodeReading } from "./node-reading.ts";
 import type { PageReader } from "./page-reader.ts";
 import { priceUrls, type PricesReading, readPrices } from "./prices-reading.ts";
-import { isOraclePageSeries, type OraclePageReading, toOraclePageReading } from "./sidecar-reading.ts";
+import { isOraclePageSeries, type OraclePageReading, toOraclePageReading } from "./oracle-metrics-reading.ts";
 import { type SourceFailure, toSourceFailure } from "./source-failure.ts";
 
 /** The four places that are looked at. */

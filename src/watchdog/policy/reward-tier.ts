@@ -1,4 +1,4 @@
-import type { BlockCounts } from "./ledger/block-counts.ts";
+import type { BlockCounts } from "../ledger/block-counts.ts";
 
 /** What a month's success rate earns (spec 000, "Oracle requirements"). */
 export const TIERS = ["full", "proportional", "none"] as const;

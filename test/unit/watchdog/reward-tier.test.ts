@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy.ts";
+import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
 
 const rate = (good: bigint, bad: bigint, unknown = 0n) => successRate({ good, bad, unknown });
 

@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { createChangeLog } from "./change-log.ts";
-import type { PricesVerdict } from "./conditions.ts";
+import type { PricesVerdict } from "./conditions/alert-state.ts";
 import type { WatchdogConfig } from "./config.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
-import { NO_EVIDENCE } from "./node-evidence.ts";
-import { planRound } from "./round.ts";
-import type { Observation, Observer, SourceName } from "./sources/observe.ts";
+import { NO_EVIDENCE } from "./conditions/node-oracle-calls.ts";
+import { planRound } from "./evaluation.ts";
+import type { Observation, Observer, SourceName } from "./sources/poller.ts";
 import type { StateKeeper } from "./state/state-keeper.ts";
 import { looksOf, toStatus, type WatchdogStatus } from "./status.ts";
 import { WatchdogError } from "./watchdog-error.ts";

@@ -1,6 +1,6 @@
-import type { Result } from "../base/result.ts";
-import type { PricesReading } from "./sources/prices-reading.ts";
-import type { SourceFailure } from "./sources/source-failure.ts";
+import type { Result } from "../../base/result.ts";
+import type { PricesReading } from "../sources/prices-reading.ts";
+import type { SourceFailure } from "../sources/source-failure.ts";
 
 /** The one alert (spec 000, "Oracle requirements": act when all prices stay missing for more than 5 minutes). */
 export const ALL_PRICES_MISSING = "all-prices-missing";
