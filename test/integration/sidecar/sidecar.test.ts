@@ -1,3 +1,4 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
@@ -8,7 +9,6 @@ import { type OpenHttpServer, openHttpServer } from "../../../src/ops/http-serve
 import { Secret } from "../../../src/base/secret.ts";
 import { createFaultRoutes } from "../../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus/text-parser.ts";
 
 /** Patience on a busy machine. */
 const SOON = { timeout: 15_000 };

@@ -1,3 +1,4 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,6 @@ import { PortInUseError } from "../../../src/ops/listen-error.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSidecar } from "../../../src/sidecar/sidecar.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus/text-parser.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 
 /** Patience on a busy machine. */

@@ -1,9 +1,6 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { describe, expect, it } from "vitest";
-import {
-  createPrometheusTextParser,
-  parsePrometheusText,
-  PrometheusTextError,
-} from "../../../src/watchdog/prometheus/text-parser.ts";
+import { createPrometheusTextParser, PrometheusTextError } from "../../../src/watchdog/prometheus/text-parser.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

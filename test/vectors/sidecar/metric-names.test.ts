@@ -1,3 +1,4 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { FaultName } from "../../../src/sidecar/faults.ts";
@@ -5,7 +6,6 @@ import { writeExposition } from "../../../src/sidecar/exposition.ts";
 import { createLife } from "../../../src/sidecar/process-state.ts";
 import { DEFAULT_MARKETS } from "../../../src/sidecar/markets.ts";
 import { type MetricNames, pageFamilies } from "../../../src/sidecar/sidecar-families.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus/text-parser.ts";
 
 const read = (path: string): string =>
   readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), "utf8");

@@ -1,8 +1,8 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { countReading, countsOf, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
 import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus/text-parser.ts";
 import { toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 import { parsePrices } from "../../../src/watchdog/sources/prices-reading.ts";
 import { toOraclePageReading } from "../../../src/watchdog/sources/oracle-metrics-reading.ts";
