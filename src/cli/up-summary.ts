@@ -55,8 +55,9 @@ function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   const status = watchdog?.status();
   const { rate, tier } = status?.current ?? {};
   if (status === undefined || rate === undefined) return "watchdog: no rate yet";
-  const alert = status.alert.phase !== "firing" ? "" : `, ${paint.red("ALL PRICES MISSING")}`;
-  return `oracle: ${formatPercent(rate)} %, tier ${tier}${alert}`;
+  const firing = status.alerts.filter(({ state }) => state.phase === "firing");
+  const alerts = firing.map(({ title }) => `, ${paint.red(title.toUpperCase())}`).join("");
+  return `oracle: ${formatPercent(rate)} %, tier ${tier}${alerts}`;
 }
 
 function resultCount(parts: UpParts): number {

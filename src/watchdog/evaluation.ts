@@ -1,71 +1,109 @@
-import { advanceAlert, type AlertStep, judgePrices, type PricesVerdict } from "./conditions/alert-state.ts";
+import { advanceAlert, type ActiveAlertState, type AlertStep, INACTIVE } from "./conditions/alert-state.ts";
+import type { AlertRule, ConditionInput, Verdict } from "./conditions/condition.ts";
+import { isNodeServed, type NodeOracleCalls, recordOracleCalls } from "./conditions/node-oracle-calls.ts";
+import { judgePrices, type PricesState } from "./conditions/prices-state.ts";
 import { countReading } from "./ledger/ledger.ts";
-import { addEvidence, isNodeServed, type NodeEvidence } from "./conditions/node-oracle-calls.ts";
-import { type Notice, toNotice } from "./notify/notification.ts";
-import type { Observation } from "./sources/poller.ts";
+import { type Notification, toNotification } from "./notify/notification.ts";
+import type { Poll } from "./sources/poller.ts";
 import type { WatchdogState } from "./state/state-store.ts";
 
-/** What a look leads to. */
-export interface Round {
+/** Result of the evaluation of one poll. */
+export interface Evaluation {
   readonly state: WatchdogState;
-  readonly verdict: PricesVerdict;
-  /** For the next round. */
-  readonly evidence: NodeEvidence;
-  /** The node began to count anew. */
-  readonly restarted: boolean;
-  /** The notice of this look, which is also in the state when it is to be posted. */
-  readonly notice?: Notice;
+  readonly prices: PricesState;
+  /** Input of the next evaluation. */
+  readonly oracleCalls: NodeOracleCalls;
+  /** The poll showed a restart of the node. */
+  readonly nodeRestarted: boolean;
+  /** Notifications of this poll. They are also in `state` when a webhook is configured. */
+  readonly notifications: readonly Notification[];
 }
 
-/** Settings of a round. */
-export interface RoundOptions {
-  readonly allPricesMissingForMs: number;
+/** Settings of {@link planEvaluation}. */
+export interface EvaluationOptions {
+  readonly alerts: readonly AlertRule[];
   readonly intervalMs: number;
-  /** Whether notices wait for a webhook. */
-  readonly keepNotices: boolean;
+  /** Whether a webhook is configured. Without one, no notification becomes pending. */
+  readonly queueNotifications: boolean;
 }
 
-/** Notices that may wait for a webhook; an alert that comes and goes makes two each time. */
-const MAX_WAITING_NOTICES = 100;
+/** Bound of the queue, for a receiver that is down while an alert comes and goes. The oldest notifications are dropped. */
+const MAX_PENDING_NOTIFICATIONS = 100;
 
-/** How long the node's last oracle calls tell how it is served: many blocks, and far below the alert's time. */
-const MIN_EVIDENCE_MS = 30_000;
+/**
+ * Age up to which an oracle call shows that the sidecar answers the node. Long enough for several blocks, and short
+ * compared with the five minutes of the alert.
+ */
+const MIN_WINDOW_MS = 30_000;
 
-/** Decides what one look means: counts blocks, judges prices, advances the alert. Pure. */
-export function planRound(
+/** Evaluates one poll: counts its blocks, decides whether there are prices, and advances every alert. Pure. */
+export function planEvaluation(
   state: WatchdogState,
-  seen: Observation,
-  before: NodeEvidence,
-  options: RoundOptions,
-): Round {
-  const { node, prices } = seen;
-  const counting = node.outcome.ok ? countReading(state.ledger, node.outcome.value, seen.atMs) : undefined;
+  poll: Poll,
+  previousCalls: NodeOracleCalls,
+  options: EvaluationOptions,
+): Evaluation {
+  const { node, atMs } = poll;
+  // A failed scrape of the node changes nothing in the ledger: the next reading covers the time in between.
+  const counting = node.outcome.ok ? countReading(state.ledger, node.outcome.value, atMs) : undefined;
   const ledger = counting?.ledger ?? state.ledger;
-  const windowMs = Math.max(MIN_EVIDENCE_MS, 3 * options.intervalMs);
-  const evidence = addEvidence(before, counting?.step, seen.atMs, windowMs);
-  const verdict = judgePrices(prices.outcome, isNodeServed(evidence, seen.atMs, windowMs));
-  const alert = advanceAlert(state.alert, verdict, seen.atMs, options.allPricesMissingForMs);
-  const notice = noticeOf(state, alert, seen, ledger.mark?.chainId ?? "unknown chain");
-  const notices = [...state.notices, ...(notice !== undefined && options.keepNotices ? [notice] : [])];
+  // At least three polls, so that one failed scrape of the node does not change the result.
+  const windowMs = Math.max(MIN_WINDOW_MS, 3 * options.intervalMs);
+  const oracleCalls = recordOracleCalls(previousCalls, counting?.step, atMs, windowMs);
+  const prices = judgePrices(poll.prices.outcome, isNodeServed(oracleCalls, atMs, windowMs));
+  const { alerts, notifications } = stepAlerts(state, { poll, prices, ledger }, options.alerts);
+  const pending = options.queueNotifications
+    ? [...state.notifications, ...notifications]
+    : state.notifications;
   return {
-    state: { ledger, alert: alert.state, notices: notices.slice(-MAX_WAITING_NOTICES) },
-    verdict,
-    evidence,
-    restarted: counting?.step.restarted ?? false,
-    ...(notice === undefined ? {} : { notice }),
+    state: { ledger, alerts, notifications: pending.slice(-MAX_PENDING_NOTIFICATIONS) },
+    prices,
+    oracleCalls,
+    nodeRestarted: counting?.step.restarted ?? false,
+    notifications,
   };
 }
 
-function noticeOf(
-  before: WatchdogState,
-  { change, state }: AlertStep,
-  { atMs, prices }: Observation,
-  chainId: string,
-): Notice | undefined {
-  if (change === "firing" && state.phase === "firing")
-    return toNotice({ status: "firing", chainId, sinceMs: state.sinceMs, atMs, detail: state.reason });
-  if (change !== "resolved" || before.alert.phase === "inactive") return undefined;
-  const pairs = prices.outcome.ok ? prices.outcome.value.pairs.length : 0;
-  const detail = `${pairs} pairs have a price now`;
-  return toNotice({ status: "resolved", chainId, sinceMs: before.alert.sinceMs, atMs, detail });
+/** Advances every alert by one poll. The state of an alert that has no rule any more is dropped. */
+function stepAlerts(
+  state: WatchdogState,
+  input: ConditionInput,
+  rules: readonly AlertRule[],
+): { readonly alerts: WatchdogState["alerts"]; readonly notifications: readonly Notification[] } {
+  const alerts = new Map<string, ActiveAlertState>();
+  const notifications: Notification[] = [];
+  for (const rule of rules) {
+    const { id } = rule.condition;
+    const before = state.alerts.get(id);
+    const verdict = rule.condition.evaluate(input);
+    const step = advanceAlert(before ?? INACTIVE, verdict, input.poll.atMs, rule.forMs);
+    if (step.state.phase !== "inactive") alerts.set(id, step.state);
+    const notification = notificationOf(rule, { before, step, verdict }, input);
+    if (notification !== undefined) notifications.push(notification);
+  }
+  return { alerts, notifications };
+}
+
+interface AlertChange {
+  readonly before: ActiveAlertState | undefined;
+  readonly step: AlertStep;
+  readonly verdict: Verdict;
+}
+
+/** Returns the notification of an alert that began to fire or was resolved. */
+function notificationOf(
+  { condition }: AlertRule,
+  { before, step, verdict }: AlertChange,
+  { poll, ledger }: ConditionInput,
+): Notification | undefined {
+  // A resolved alert has no times any more; they are in the state before.
+  const active = step.state.phase === "inactive" ? before : step.state;
+  if (step.change === undefined || active === undefined) return undefined;
+  return toNotification(condition, {
+    status: step.change,
+    chainId: ledger.baseline?.chainId ?? "unknown chain",
+    sinceMs: active.sinceMs,
+    atMs: poll.atMs,
+    reason: verdict.reason,
+  });
 }

@@ -1,85 +1,85 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { createChangeLog } from "./change-log.ts";
-import type { PricesVerdict } from "./conditions/alert-state.ts";
+import { NO_ORACLE_CALLS } from "./conditions/node-oracle-calls.ts";
 import type { WatchdogConfig } from "./config.ts";
+import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
-import { NO_EVIDENCE } from "./conditions/node-oracle-calls.ts";
-import { planRound } from "./evaluation.ts";
-import type { Observation, Observer, SourceName } from "./sources/poller.ts";
+import { type Poll, type Poller, scrapesOf, type SourceName } from "./sources/poller.ts";
 import type { StateKeeper } from "./state/state-keeper.ts";
-import { looksOf, toStatus, type WatchdogStatus } from "./status.ts";
+import { toStatus, type WatchdogStatus } from "./status.ts";
 import { WatchdogError } from "./watchdog-error.ts";
 
-/** The loop that looks, counts and judges. */
-export interface Watch {
-  /** Looks at most every interval until the signal fires. @throws {WatchdogError} for a node of the wrong chain */
+/** The loop that polls the sources and evaluates the result. */
+export interface PollLoop {
+  /** Polls until the signal fires. Throws {@link WatchdogError} when the node is on the wrong chain. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => WatchdogStatus;
-  /** Whether a look has ended not too long ago. */
+  /** Whether the last poll ended recently enough. False means that the loop hangs. */
   readonly isAlive: () => boolean;
 }
 
-/** What the loop needs. */
-export interface WatchDeps {
+/** Dependencies of {@link createPollLoop}. */
+export interface PollLoopDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly observe: Observer;
+  readonly poll: Poller;
   readonly keeper: StateKeeper;
   readonly metrics: WatchdogMetrics;
 }
 
-/** Looks that may be missed before the watchdog calls itself stuck. */
+/** The loop counts as alive until this many polls are missed. */
 const ALIVE_INTERVALS = 3;
 
 /** Creates the loop. */
-export function createWatch(config: WatchdogConfig, deps: WatchDeps): Watch {
+export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): PollLoop {
   const { clock, keeper, metrics } = deps;
   const startedAtMs = clock.nowMs();
-  const lastGood = new Map<SourceName, number>();
+  const lastSuccessMs = new Map<SourceName, number>();
   const changes = createChangeLog(deps.logger);
-  const options = { ...config, keepNotices: config.webhook !== undefined };
+  const options = { ...config, queueNotifications: config.webhook !== undefined };
   let lastEndMs = clock.monotonicMs();
-  let evidence = NO_EVIDENCE;
-  let seen: Observation | undefined;
-  let verdict: PricesVerdict | undefined;
-  const status = (): WatchdogStatus =>
-    toStatus({ state: keeper.current(), startedAtMs, nowMs: clock.nowMs(), lastGood, seen, verdict });
-  const lookOnce = async (signal: AbortSignal): Promise<void> => {
-    const chainId = config.chainId ?? keeper.current().ledger.mark?.chainId;
-    const now = await deps.observe(chainId, signal);
-    if (!lastGood.has("node")) requireChain(now, chainId, config);
-    const round = planRound(keeper.current(), now, evidence, options);
-    keeper.replace(round.state);
-    evidence = round.evidence;
-    seen = now;
-    verdict = round.verdict;
-    for (const [name, { outcome }] of looksOf(now)) if (outcome.ok) lastGood.set(name, now.atMs);
-    metrics.looked(now, round.restarted);
+  let last: (Evaluation & { readonly poll: Poll }) | undefined;
+  const status = (): WatchdogStatus => {
+    const state = keeper.current();
+    return toStatus({ state, rules: config.alerts, startedAtMs, nowMs: clock.nowMs(), lastSuccessMs, last });
+  };
+  const pollOnce = async (signal: AbortSignal): Promise<void> => {
+    const chainId = config.chainId ?? keeper.current().ledger.baseline?.chainId;
+    const poll = await deps.poll(chainId, signal);
+    // Once the node was right, another chain is a passing failure of the source, such as a proxy that is set up anew.
+    if (!lastSuccessMs.has("node")) requireChain(poll, chainId, config);
+    // The state is read after the poll: during the poll, delivery can have removed notifications from it.
+    const evaluation = planEvaluation(keeper.current(), poll, last?.oracleCalls ?? NO_ORACLE_CALLS, options);
+    keeper.replace(evaluation.state);
+    last = { ...evaluation, poll };
+    for (const [name, { outcome }] of scrapesOf(poll)) if (outcome.ok) lastSuccessMs.set(name, poll.atMs);
+    metrics.recordPoll(poll, evaluation.nodeRestarted);
     metrics.showStatus(status());
-    changes.note(now, round, status());
+    changes.record(poll, evaluation, status());
     lastEndMs = clock.monotonicMs();
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
-        await lookOnce(signal);
+        await pollOnce(signal);
         await clock.sleep(config.intervalMs, signal);
       } catch (error) {
         if (!signal.aborted) throw error;
       }
     }
   };
-  const patienceMs = ALIVE_INTERVALS * (config.intervalMs + config.sources.deadlineMs) + 5000;
-  return { run, status, isAlive: () => clock.monotonicMs() - lastEndMs < patienceMs };
+  const aliveMs = ALIVE_INTERVALS * (config.intervalMs + config.sources.deadlineMs) + 5000;
+  metrics.showStatus(status());
+  return { run, status, isAlive: () => clock.monotonicMs() - lastEndMs < aliveMs };
 }
 
-/** A node of another chain, before this process has seen the right one, is a wrong configuration. */
-function requireChain({ node }: Observation, expected: string | undefined, config: WatchdogConfig): void {
+/** Throws when the node is on another chain than the configuration or the state says. */
+function requireChain({ node }: Poll, expected: string | undefined, config: WatchdogConfig): void {
   if (expected === undefined || node.outcome.ok || node.outcome.error.code !== "wrong-chain") return;
   const hint =
     config.chainId === undefined && config.stateDir !== undefined
-      ? `; the state in ${config.stateDir} was counted on ${expected}, so give another state_dir for another chain`
+      ? `; the state in ${config.stateDir} belongs to chain ${expected}, so use another state_dir for another chain`
       : "";
   throw new WatchdogError({ code: "wrong-chain", expected }, `${node.outcome.error.text}${hint}`);
 }

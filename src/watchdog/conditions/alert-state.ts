@@ -1,77 +1,56 @@
-import type { Result } from "../../base/result.ts";
-import type { PricesReading } from "../sources/prices-reading.ts";
-import type { SourceFailure } from "../sources/source-failure.ts";
+import type { Verdict } from "./condition.ts";
 
-/** The one alert (spec 000, "Oracle requirements": act when all prices stay missing for more than 5 minutes). */
-export const ALL_PRICES_MISSING = "all-prices-missing";
+/** State of one alert, as in Prometheus. Times are wall clock. */
+export type AlertState = { readonly phase: "inactive" } | ActiveAlertState;
 
-/** Whether the oracle has prices, as far as can be seen. */
-export type PricesVerdict =
-  | { readonly kind: "present" }
-  | { readonly kind: "missing"; readonly reason: string }
-  /** The watchdog cannot see, while the node can: no ground for an alert, nor for its end. */
-  | { readonly kind: "unseen"; readonly reason: string };
-
-/**
- * Judges one look. A single price is enough: missing pairs are normal. An answer that cannot be had counts as missing,
- * unless the node's calls of the same sidecar succeed: then only the watchdog's way there is broken.
- */
-export function judgePrices(
-  prices: Result<PricesReading, SourceFailure>,
-  nodeIsServed: boolean,
-): PricesVerdict {
-  if (prices.ok) {
-    if (prices.value.pairs.length > 0) return { kind: "present" };
-    return { kind: "missing", reason: "the sidecar answers without any price" };
-  }
-  const reason = `the sidecar's prices cannot be read: ${prices.error.text}`;
-  return nodeIsServed ? { kind: "unseen", reason } : { kind: "missing", reason };
+/** State of an alert that is pending or firing. */
+export interface ActiveAlertState {
+  readonly phase: "pending" | "firing";
+  /** First evaluation that found the condition active. */
+  readonly sinceMs: number;
+  /** Last evaluation that found the condition active. */
+  readonly lastActiveMs: number;
+  readonly reason: string;
 }
 
-/** Where the alert stands. Times are wall clock, ms. */
-export type AlertState =
-  | { readonly phase: "inactive" }
-  | {
-      readonly phase: "pending" | "firing";
-      /** First look that found it so. */
-      readonly sinceMs: number;
-      /** Last look that found it so. */
-      readonly seenMs: number;
-      readonly reason: string;
-    };
-
-/** An alert that is not there. */
+/** The state of an alert whose condition is not active. */
 export const INACTIVE: AlertState = { phase: "inactive" };
 
-/** A step of the alert; `change` is set once when it begins and once when it ends. */
+/** Next state of an alert. `change` is set once when the alert begins to fire and once when it is resolved. */
 export interface AlertStep {
   readonly state: AlertState;
   readonly change?: "firing" | "resolved";
 }
 
 /**
- * Advances the alert. It fires when prices have been found missing for more than `forMs`; a gap in looking longer than
- * that begins the time anew, since nobody knows what was in between. A firing alert ends only when a price is seen.
+ * Advances one alert by one evaluation. The alert fires when its condition has been active for more than `forMs`. A clear
+ * verdict resolves it.
  */
-export function advanceAlert(
-  state: AlertState,
-  verdict: PricesVerdict,
-  nowMs: number,
-  forMs: number,
-): AlertStep {
-  if (verdict.kind === "unseen") {
-    const forgotten = state.phase === "pending" && nowMs - state.seenMs > forMs;
-    return { state: forgotten ? INACTIVE : state };
+export function advanceAlert(state: AlertState, verdict: Verdict, nowMs: number, forMs: number): AlertStep {
+  switch (verdict.kind) {
+    case "unknown":
+      return { state: isForgotten(state, nowMs, forMs) ? INACTIVE : state };
+    case "clear":
+      return state.phase === "firing" ? { state: INACTIVE, change: "resolved" } : { state: INACTIVE };
+    case "active":
+      return advanceActive(state, verdict.reason, nowMs, forMs);
   }
-  if (verdict.kind === "present")
-    return state.phase === "firing" ? { state: INACTIVE, change: "resolved" } : { state: INACTIVE };
-  const { reason } = verdict;
-  if (state.phase === "inactive")
-    return { state: { phase: "pending", sinceMs: nowMs, seenMs: nowMs, reason } };
-  if (state.phase === "firing") return { state: { ...state, seenMs: nowMs, reason } };
-  const unwatched = nowMs - state.seenMs > forMs || nowMs < state.sinceMs;
-  const sinceMs = unwatched ? nowMs : state.sinceMs;
-  if (nowMs - sinceMs > forMs)
-    return { state: { phase: "firing", sinceMs, seenMs: nowMs, reason }, change: "firing" };
-  return { state: { phase: "pending", sinceMs, seenMs: nowMs, reason } };
+}
+
+/** Whether a pending alert had no active verdict for so long that its time must begin again. */
+function isForgotten(state: AlertState, nowMs: number, forMs: number): boolean {
+  // A firing alert stays: a person was notified of it, and only a clear verdict shows that it is over.
+  return state.phase === "pending" && nowMs - state.lastActiveMs > forMs;
+}
+
+function advanceActive(state: AlertState, reason: string, nowMs: number, forMs: number): AlertStep {
+  if (state.phase === "firing") return { state: { ...state, lastActiveMs: nowMs, reason } };
+  // After a gap in polling nobody knows whether the condition was active in between. After a step of the clock into the
+  // past the times cannot be compared. In both cases the time begins again.
+  const restart = state.phase === "inactive" || nowMs - state.lastActiveMs > forMs || nowMs < state.sinceMs;
+  const sinceMs = restart ? nowMs : state.sinceMs;
+  const active = { sinceMs, lastActiveMs: nowMs, reason };
+  return nowMs - sinceMs > forMs
+    ? { state: { phase: "firing", ...active }, change: "firing" }
+    : { state: { phase: "pending", ...active } };
 }

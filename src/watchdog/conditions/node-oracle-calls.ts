@@ -1,36 +1,37 @@
 import type { LedgerStep } from "../ledger/advance.ts";
 
-/** When the node was last seen to count a good and a bad oracle call, wall clock, ms. */
-export interface NodeEvidence {
-  readonly goodMs: number | undefined;
-  readonly badMs: number | undefined;
+/** Times at which the node's counters last grew, wall clock, ms. Undefined: not seen by this process. */
+export interface NodeOracleCalls {
+  readonly lastGoodMs: number | undefined;
+  readonly lastBadMs: number | undefined;
 }
 
-/** Nothing seen yet. */
-export const NO_EVIDENCE: NodeEvidence = { goodMs: undefined, badMs: undefined };
+/** No call seen. */
+export const NO_ORACLE_CALLS: NodeOracleCalls = { lastGoodMs: undefined, lastBadMs: undefined };
 
-/**
- * Adds what a step of the ledger shows. A step over more than `windowMs` (the first one, or one after a gap) tells
- * nothing about now. `step` is undefined when the node could not be read.
- */
-export function addEvidence(
-  before: NodeEvidence,
+/** Adds the calls of one ledger step. `step` is undefined when the node could not be read. */
+export function recordOracleCalls(
+  calls: NodeOracleCalls,
   step: LedgerStep | undefined,
   nowMs: number,
   windowMs: number,
-): NodeEvidence {
-  if (step === undefined || nowMs - step.fromMs > windowMs) return before;
+): NodeOracleCalls {
+  // A step over a long time (the first reading, or one after a gap) does not say when its calls were made.
+  if (step === undefined || nowMs - step.fromMs > windowMs) return calls;
   return {
-    goodMs: step.counts.good > 0n ? nowMs : before.goodMs,
-    badMs: step.counts.bad > 0n ? nowMs : before.badMs,
+    lastGoodMs: step.counts.good > 0n ? nowMs : calls.lastGoodMs,
+    lastBadMs: step.counts.bad > 0n ? nowMs : calls.lastBadMs,
   };
 }
 
-/**
- * Whether the sidecar serves the node: within the window its calls have succeeded, and none has failed since. Looks may
- * be more frequent than blocks, so one without a block says nothing by itself.
- */
-export function isNodeServed({ goodMs, badMs }: NodeEvidence, nowMs: number, windowMs: number): boolean {
-  if (goodMs === undefined || nowMs - goodMs > windowMs) return false;
-  return badMs === undefined || goodMs > badMs;
+/** Whether the sidecar answers the node: a call succeeded within the window, and none has failed since. */
+export function isNodeServed(
+  { lastGoodMs, lastBadMs }: NodeOracleCalls,
+  nowMs: number,
+  windowMs: number,
+): boolean {
+  // Polls can be more frequent than blocks. A poll without a new block adds no call, so times are compared, not counts.
+  if (lastGoodMs === undefined || nowMs - lastGoodMs > windowMs) return false;
+  // Equal times: one poll saw both results in unknown order. The failure counts, since it can raise the alert.
+  return lastBadMs === undefined || lastGoodMs > lastBadMs;
 }

@@ -2,46 +2,51 @@ import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError, errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Notice } from "./notification.ts";
-import type { SendNotice } from "./webhook.ts";
+import type { Notification } from "./notification.ts";
+import type { SendNotification } from "./webhook.ts";
 
-/** The notices that wait, oldest first. */
+/** Queue of pending notifications, oldest first. */
 export interface Outbox {
-  /** The oldest one, waiting until there is one; rejects on abort. */
-  readonly next: (signal: AbortSignal) => Promise<Notice>;
-  /** Forgets a notice, durably. */
+  /** Returns the oldest notification; waits when the queue is empty. Rejects with the reason on abort. */
+  readonly next: (signal: AbortSignal) => Promise<Notification>;
+  /** Removes a notification from the queue and from the state file. */
   readonly remove: (id: string) => void;
 }
 
-/** What delivery needs. */
-export interface DeliverDeps {
+/** Dependencies of {@link runDelivery}. */
+export interface DeliveryDeps {
   readonly outbox: Outbox;
-  readonly send: SendNotice;
+  readonly send: SendNotification;
   readonly clock: Clock;
+  /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
   readonly count: (outcome: DeliveryOutcome) => void;
 }
 
-/** What came of one try, or of giving up. */
-export type DeliveryOutcome = "delivered" | "failed" | "given-up";
+/** Outcomes of one delivery attempt. `expired`: the attempt failed, and the notification is too old for another one. */
+export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired"] as const;
+
+/** One of {@link DELIVERY_OUTCOMES}. */
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** A notice of yesterday helps nobody. */
-const GIVE_UP_AFTER_MS = 24 * 3_600_000;
+/** An alert of the day before is no longer useful, and newer notifications wait behind it. */
+const EXPIRE_AFTER_MS = 24 * 3_600_000;
 
-/**
- * Delivers notices in their order until the signal fires, each until it is taken or a day old. One that was taken is
- * forgotten at once; only a crash in between can repeat it, with the same id.
- */
-export async function runDelivery(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
+/** Delivers notifications in order until the signal fires. Repeats a failed delivery with backoff for one day. */
+export async function runDelivery(deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const notice = await deps.outbox.next(signal);
-      const outcome = await deliverOnce(notice, deps, signal);
-      if (outcome !== "failed") deps.outbox.remove(notice.id);
+      // The notification stays first in the queue until it is delivered or expired. A failure therefore delays all later
+      // ones: a receiver never gets "resolved" before "firing".
+      const notification = await deps.outbox.next(signal);
+      const outcome = await deliverOnce(notification, deps, signal);
+      // Removed after the receiver accepted it, not before: a crash in between repeats the notification with the same id
+      // instead of losing it.
+      if (outcome !== "failed") deps.outbox.remove(notification.id);
       failures = outcome === "failed" ? failures + 1 : 0;
       deps.count(outcome);
       if (failures > 0) await deps.clock.sleep(backoffMs(failures - 1, BACKOFF, deps.random), signal);
@@ -51,23 +56,27 @@ export async function runDelivery(deps: DeliverDeps, signal: AbortSignal): Promi
   }
 }
 
-async function deliverOnce(notice: Notice, deps: DeliverDeps, signal: AbortSignal): Promise<DeliveryOutcome> {
-  const { id } = notice;
+async function deliverOnce(
+  notification: Notification,
+  deps: DeliveryDeps,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome> {
+  const { id } = notification;
   try {
-    await deps.send(notice, signal);
-    deps.logger.info("notice delivered", { id });
+    await deps.send(notification, signal);
+    deps.logger.info("notification delivered", { id });
     return "delivered";
   } catch (error) {
     if (signal.aborted) throw error;
-    const tooOld = deps.clock.nowMs() - notice.atMs > GIVE_UP_AFTER_MS;
+    const expired = deps.clock.nowMs() - notification.atMs > EXPIRE_AFTER_MS;
     const reason = safeText(error);
-    if (tooOld) deps.logger.error("notice given up", { id, reason });
-    else deps.logger.warn("notice not delivered, will be tried again", { id, reason });
-    return tooOld ? "given-up" : "failed";
+    if (expired) deps.logger.error("notification expired", { id, reason });
+    else deps.logger.warn("notification not delivered, retrying", { id, reason });
+    return expired ? "expired" : "failed";
   }
 }
 
-/** Messages of our own errors; of others only name and code, since theirs may hold the secret URL. */
+/** Returns a text without the secret URL: the message of our own errors, only the code or the name of others. */
 function safeText(error: unknown): string {
   if (error instanceof CodedError) return errorText(error);
   if (!(error instanceof Error)) return "unknown error";

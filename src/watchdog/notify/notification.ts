@@ -1,68 +1,66 @@
-import { ALL_PRICES_MISSING } from "../conditions/alert-state.ts";
+import type { AlertCondition } from "../conditions/condition.ts";
 
-/** One message about the beginning or the end of an alert. */
-export interface Notice {
-  /** The same for the same event, also over restarts: a receiver can tell a repetition. */
+/** One message that an alert began to fire or was resolved. */
+export interface Notification {
+  /** Identifies the event, also after a restart. A receiver can recognise a repeated notification by it. */
   readonly id: string;
+  /** Id of the alert. */
   readonly alert: string;
   readonly status: "firing" | "resolved";
+  readonly severity: AlertCondition["severity"];
   readonly chainId: string;
-  /** First look that found it so. */
+  /** First evaluation that found the condition active. */
   readonly sinceMs: number;
-  /** When it began to fire, or ended. */
+  /** Time at which the alert began to fire or was resolved. */
   readonly atMs: number;
-  /** What is the case, with current values. */
   readonly summary: string;
-  /** What to do. */
   readonly action: string;
 }
 
-/** What a notice is made of. */
-export interface NoticeFacts {
-  readonly status: Notice["status"];
+/** The event behind a notification. */
+export interface AlertEvent {
+  readonly status: Notification["status"];
   readonly chainId: string;
   readonly sinceMs: number;
   readonly atMs: number;
-  /** The cause while it fires; what is seen now when it ends. */
-  readonly detail: string;
+  /** Reason of the verdict that changed the alert. */
+  readonly reason: string;
 }
 
-/** The notice of the alert "all prices missing". */
-export function toNotice(facts: NoticeFacts): Notice {
-  const { status, chainId, sinceMs, atMs, detail } = facts;
+/** Creates the notification of an event. */
+export function toNotification(condition: AlertCondition, event: AlertEvent): Notification {
+  const { status, chainId, sinceMs, atMs, reason } = event;
   const minutes = Math.floor((atMs - sinceMs) / 60_000);
   const firing = status === "firing";
+  const summary = firing ? condition.firingSummary(minutes) : condition.resolvedSummary(minutes);
   return {
-    id: `${ALL_PRICES_MISSING}/${chainId}/${sinceMs}/${status}`,
-    alert: ALL_PRICES_MISSING,
+    id: `${condition.id}/${chainId}/${sinceMs}/${status}`,
+    alert: condition.id,
     status,
+    severity: condition.severity,
     chainId,
     sinceMs,
     atMs,
-    summary: firing
-      ? `${chainId}: all oracle prices have been missing for ${minutes} minutes: ${detail}`
-      : `${chainId}: oracle prices are back after ${minutes} minutes: ${detail}`,
-    action: firing
-      ? "Restart the price sidecar. If prices stay away, check its log, the node's gRPC address and outbound HTTPS."
-      : "Nothing.",
+    summary: `${chainId}: ${summary}: ${reason}`,
+    action: firing ? condition.action : "Nothing.",
   };
 }
 
-/** The JSON that a webhook gets. `content` and `text` are what Discord and Slack show. */
-export function noticeBody(notice: Notice): string {
-  const mark = notice.status === "firing" ? "FIRING" : "RESOLVED";
-  const line = `[${mark}] ${notice.summary}${notice.status === "firing" ? ` ${notice.action}` : ""}`;
+/** Encodes a notification as the JSON body of a webhook request. Discord shows `content`, Slack shows `text`. */
+export function encodeNotification(notification: Notification): string {
+  const { status, summary, action } = notification;
+  const line = status === "firing" ? `[FIRING] ${summary} ${action}` : `[RESOLVED] ${summary}`;
   return JSON.stringify({
     version: 1,
-    id: notice.id,
-    alert: notice.alert,
-    status: notice.status,
-    severity: "critical",
-    chain_id: notice.chainId,
-    since: new Date(notice.sinceMs).toISOString(),
-    at: new Date(notice.atMs).toISOString(),
-    summary: notice.summary,
-    action: notice.action,
+    id: notification.id,
+    alert: notification.alert,
+    status,
+    severity: notification.severity,
+    chain_id: notification.chainId,
+    since: new Date(notification.sinceMs).toISOString(),
+    at: new Date(notification.atMs).toISOString(),
+    summary,
+    action,
     content: line,
     text: line,
   });

@@ -107,8 +107,7 @@ function parseLabel(line: string, from: number, labels: Map<string, string>): nu
   const name = line.slice(from, nameEnd);
   if (name === "") throw new LineSyntaxError("expected a label name");
   const equals = skipBlanks(line, nameEnd);
-  if (line.charCodeAt(equals) !== EQUALS)
-    throw new LineSyntaxError(`expected "=" after label ${clip(name)}`);
+  if (line.charCodeAt(equals) !== EQUALS) throw new LineSyntaxError(`expected "=" after label ${clip(name)}`);
   const open = skipBlanks(line, equals + 1);
   if (line.charCodeAt(open) !== QUOTE)
     throw new LineSyntaxError(`the value of label ${clip(name)} is not quoted`);

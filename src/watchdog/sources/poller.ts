@@ -1,94 +1,148 @@
 import { withDeadline } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { bad, good, type Result } from "../../base/result.ts";
-import type { SourcesConfig } from "../config.ts";
-import { readMetricsPage } from "./metrics-page.ts";
+import type { Sample } from "../prometheus/line-parser.ts";
+import { createPrometheusTextParser } from "../prometheus/text-parser.ts";
 import { isNodeSeries, type NodeReading, toNodeReading } from "./node-reading.ts";
-import type { PageReader } from "./page-reader.ts";
+import {
+  isOracleMetricsSeries,
+  type OracleMetricsReading,
+  toOracleMetricsReading,
+} from "./oracle-metrics-reading.ts";
+import { forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
 import { priceUrls, type PricesReading, readPrices } from "./prices-reading.ts";
-import { isOraclePageSeries, type OraclePageReading, toOraclePageReading } from "./oracle-metrics-reading.ts";
 import { type SourceFailure, toSourceFailure } from "./source-failure.ts";
 
-/** The four places that are looked at. */
+/** Sources, in the order of the status. */
 export const SOURCE_NAMES = ["node", "prices", "oracle-metrics", "sidecar-metrics"] as const;
 
 /** One of {@link SOURCE_NAMES}. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** One look at one source. */
-export interface Look<T> {
+/** URLs and limits of the sources. A source without a URL is not scraped. */
+export interface SourcesConfig {
+  readonly node: string;
+  readonly prices: string;
+  readonly oracleMetrics?: string;
+  readonly sidecarMetrics?: string;
+  /** Limit for one scrape of one source, including the body. */
+  readonly deadlineMs: number;
+  readonly maxPageBytes: number;
+}
+
+/** Result of one scrape of one source. */
+export interface Scrape<T> {
   readonly outcome: Result<T, SourceFailure>;
-  readonly tookMs: number;
+  readonly durationMs: number;
 }
 
-/** One look at everything. A source without URL is absent. */
-export interface Observation {
-  /** Wall clock at the end of the look. */
+/** Result of one poll: one scrape of every source that has a URL. */
+export interface Poll {
+  /** Wall clock at the end of the poll. */
   readonly atMs: number;
-  readonly node: Look<NodeReading>;
-  readonly prices: Look<PricesReading>;
-  readonly oracleMetrics?: Look<OraclePageReading>;
-  readonly sidecarMetrics?: Look<OraclePageReading>;
+  readonly node: Scrape<NodeReading>;
+  readonly prices: Scrape<PricesReading>;
+  readonly oracleMetrics?: Scrape<OracleMetricsReading>;
+  readonly sidecarMetrics?: Scrape<OracleMetricsReading>;
 }
 
-/** What looking needs. */
-export interface ObserverDeps {
+/**
+ * Scrapes all sources in parallel. Rejects only on abort; a source that fails is a failed outcome. `chainId` is the chain
+ * that the node must be on; undefined accepts any single chain.
+ */
+export type Poller = (chainId: string | undefined, signal: AbortSignal) => Promise<Poll>;
+
+/** Dependencies of {@link createPoller}. */
+export interface PollerDeps {
   readonly clock: Clock;
   readonly read: PageReader;
 }
 
-/** Looks at all sources at the same time; a source that fails is an error in the observation. Rejects only on abort. */
-export type Observer = (chainId: string | undefined, signal: AbortSignal) => Promise<Observation>;
-
-/** Creates an observer; it remembers which price path answered last. */
-export function createObserver(config: SourcesConfig, deps: ObserverDeps): Observer {
+/** Creates a poller. It first requests the price path that responded last. */
+export function createPoller(config: SourcesConfig, deps: PollerDeps): Poller {
   let urls = priceUrls(config.prices);
-  const look = createLook(config.deadlineMs, deps);
+  const scrape = createScrape(config.deadlineMs, deps.clock);
   const page = (url: string, wants: (name: string) => boolean, signal: AbortSignal) =>
     readMetricsPage({ url, maxBytes: config.maxPageBytes, wants }, deps.read, signal);
-  const oraclePage = (url: string | undefined, signal: AbortSignal) =>
+  const oracleMetricsPage = (url: string | undefined, signal: AbortSignal) =>
     url === undefined
       ? undefined
-      : look("oracle page", signal, async (inner) =>
-          toOraclePageReading(await page(url, isOraclePageSeries, inner)),
+      : scrape("the metrics page", signal, async (inner) =>
+          toOracleMetricsReading(await page(url, isOracleMetricsSeries, inner)),
         );
-  const prices = async (signal: AbortSignal): Promise<PricesReading> => {
+  const scrapePrices = async (signal: AbortSignal): Promise<PricesReading> => {
     const reading = await readPrices(urls, deps.read, signal);
     urls = [reading.url, ...urls.filter((url) => url !== reading.url)];
     return reading;
   };
   return async (chainId, signal) => {
-    const [node, price, oracleMetrics, sidecarMetrics] = await Promise.all([
-      look("node", signal, async (inner) =>
+    const [node, prices, oracleMetrics, sidecarMetrics] = await Promise.all([
+      scrape("the node's metrics page", signal, async (inner) =>
         toNodeReading(await page(config.node, isNodeSeries, inner), chainId),
       ),
-      look("prices", signal, prices),
-      oraclePage(config.oracleMetrics, signal),
-      oraclePage(config.sidecarMetrics, signal),
+      scrape("the price API", signal, scrapePrices),
+      oracleMetricsPage(config.oracleMetrics, signal),
+      oracleMetricsPage(config.sidecarMetrics, signal),
     ]);
     return {
       atMs: deps.clock.nowMs(),
       node,
-      prices: price,
+      prices,
       ...(oracleMetrics === undefined ? {} : { oracleMetrics }),
       ...(sidecarMetrics === undefined ? {} : { sidecarMetrics }),
     };
   };
 }
 
-type LookAt = <T>(
+/** Returns the scrapes of a poll by source, in the order of {@link SOURCE_NAMES}. A source without a URL is absent. */
+export function scrapesOf(poll: Poll): readonly (readonly [SourceName, Scrape<unknown>])[] {
+  return [
+    ["node", poll.node],
+    ["prices", poll.prices],
+    ...(poll.oracleMetrics === undefined ? [] : [["oracle-metrics", poll.oracleMetrics] as const]),
+    ...(poll.sidecarMetrics === undefined ? [] : [["sidecar-metrics", poll.sidecarMetrics] as const]),
+  ];
+}
+
+type ScrapeSource = <T>(
   what: string,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
-) => Promise<Look<T>>;
+) => Promise<Scrape<T>>;
 
-function createLook(deadlineMs: number, { clock }: ObserverDeps): LookAt {
+function createScrape(deadlineMs: number, clock: Clock): ScrapeSource {
   return async (what, signal, read) => {
-    const begin = clock.monotonicMs();
-    const outcome = await withDeadline(what, deadlineMs, signal, read).then(good, (thrown: unknown) => {
-      if (signal.aborted) throw thrown;
-      return bad(toSourceFailure(thrown));
+    const startMs = clock.monotonicMs();
+    const outcome = await withDeadline(what, deadlineMs, signal, read).then(good, (error: unknown) => {
+      if (signal.aborted) throw error;
+      return bad(toSourceFailure(error));
     });
-    return { outcome, tookMs: clock.monotonicMs() - begin };
+    return { outcome, durationMs: clock.monotonicMs() - startMs };
   };
+}
+
+interface MetricsPageOptions {
+  readonly url: string;
+  readonly maxBytes: number;
+  readonly wants: (name: string) => boolean;
+}
+
+/** Reads the wanted samples of a metrics page. Throws `PrometheusTextError` and `SourceError`. */
+async function readMetricsPage(
+  { url, maxBytes, wants }: MetricsPageOptions,
+  read: PageReader,
+  signal: AbortSignal,
+): Promise<readonly Sample[]> {
+  const page = await requireOk(await read(url, signal));
+  const samples: Sample[] = [];
+  // A node's page can have 5 MB, and the watchdog needs a few lines of it. The parser gets each chunk as it arrives, and
+  // only wanted samples stay in memory.
+  const parser = createPrometheusTextParser({
+    sample: (sample) => {
+      if (wants(sample.name)) samples.push(sample);
+    },
+  });
+  await forEachChunk(page, maxBytes, parser.push);
+  parser.end();
+  return samples;
 }

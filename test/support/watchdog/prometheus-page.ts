@@ -27,4 +27,3 @@ export function parsePrometheusText(bytes: Uint8Array, limits: PageLimits = {}):
   parser.end();
   return { samples, help, types };
 }
-
