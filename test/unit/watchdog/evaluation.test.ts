@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { good } from "../../../src/base/result.ts";
 import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
@@ -95,5 +96,10 @@ describe("the conditions", () => {
     expect(ids).toContain("all-prices-missing");
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+  });
+
+  it("are in the README's table", () => {
+    const readme = readFileSync(new URL("../../../src/watchdog/README.md", import.meta.url), "utf8");
+    for (const { id } of CONDITIONS) expect(readme).toContain(`\n| \`${id}\` |`);
   });
 });
