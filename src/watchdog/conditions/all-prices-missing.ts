@@ -6,7 +6,7 @@ const VERDICTS = { present: "clear", missing: "active", unknown: "unknown" } as 
   unknown
 >;
 
-/** No pair has a price (spec 000, "Oracle requirements": act when all prices stay missing for more than 5 minutes). */
+/** No pair has a price (chain-extension-modules.md, "Limits": act when all prices stay missing for more than 5 minutes). */
 export const ALL_PRICES_MISSING: AlertCondition = {
   id: "all-prices-missing",
   severity: "critical",

@@ -1,6 +1,6 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
 
-/** Reward tiers of a month, best first (spec 000, "Oracle requirements"). */
+/** Reward tiers of a month, best first (chain-extension-modules.md, "Limits"). */
 export const TIERS = ["full", "proportional", "none"] as const;
 
 /** One of {@link TIERS}. */
