@@ -15,7 +15,6 @@ export interface Family {
   readonly write: () => string;
 }
 
-/** Options of {@link createFamily}. */
 export interface FamilyOptions {
   readonly name: string;
   readonly help: string;
@@ -59,7 +58,7 @@ export function createFamily(options: FamilyOptions): Family {
   };
 }
 
-/** Writes a metrics page: families sorted by name, without those that have no series. */
+/** Writes a metrics page. Families are sorted by name. A family without series is omitted. */
 export function writeExposition(families: readonly Family[]): string {
   return families
     .toSorted((a, b) => compareText(a.name, b.name))

@@ -12,10 +12,8 @@ const FAULTS = {
   "timestamp-stale": "the price loop hangs: timestamp, prices and counters do not change",
 } as const;
 
-/** Name of a fault. */
 export type FaultName = keyof typeof FAULTS;
 
-/** State of a fault. */
 export interface FaultState {
   readonly name: FaultName;
   readonly on: boolean;

@@ -3,7 +3,6 @@ import type { ListenAddress } from "../ops/config-fields.ts";
 import type { HttpReply, HttpRoute } from "../ops/http-route.ts";
 import { type OpenHttpServer, openHttpServer } from "../ops/http-server.ts";
 
-/** Options of one HTTP listener. */
 export interface ListenerOptions {
   readonly name: string;
   readonly listen: ListenAddress;

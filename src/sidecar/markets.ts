@@ -6,7 +6,7 @@ export interface Feed {
   readonly offChainTicker: string;
 }
 
-/** A market that has a price. */
+/** A market of the sidecar. */
 export interface Market {
   /** `BASE/QUOTE` in upper case. */
   readonly pair: string;

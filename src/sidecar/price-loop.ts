@@ -4,11 +4,10 @@ import { createPriceWalk, type PriceWalk } from "./price-walk.ts";
 import { recordApiProvider, recordWebSocketProvider, type SocketState } from "./provider-metrics.ts";
 import type { SidecarFamilies } from "./sidecar-families.ts";
 
-/** Options of {@link createPriceLoop}. */
 export interface PriceLoopOptions {
   readonly markets: readonly Market[];
   readonly seed: number;
-  /** Age from which the price of a feed is not used. */
+  /** Maximum age of a feed's price. An older price is not used. */
   readonly maxPriceAgeMs: number;
   /** Pairs without a price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];

@@ -11,7 +11,6 @@ const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
 /** Go's zero time: the timestamp before the first tick. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
-/** Dependencies of {@link createPriceRoutes}. */
 export interface PriceRoutesDeps {
   readonly snapshot: () => PriceSnapshot;
   readonly faults: ReadonlySet<FaultName>;

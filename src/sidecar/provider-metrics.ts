@@ -29,7 +29,10 @@ export interface SocketState {
 /** Time from a failed dial to the next one. */
 const RECONNECT_MS = 10_000;
 
-/** Records one message of a WebSocket provider; when it is not alive, a failed dial. Returns false when there was neither. */
+/**
+ * Records one message of a WebSocket provider, or a failed dial when the provider is not alive. Returns false when there
+ * was neither.
+ */
 export function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },

@@ -4,7 +4,6 @@ import type { ListenAddress } from "../ops/config-fields.ts";
 import type { Market } from "./markets.ts";
 import type { MetricNames } from "./sidecar-families.ts";
 
-/** Options of a simulated price sidecar. */
 export interface SidecarOptions {
   /** Value of the label `chain_id` in the oracle metrics. */
   readonly chainId: string;
@@ -23,7 +22,7 @@ export interface SidecarOptions {
   readonly markets?: readonly Market[];
   /** Time between two ticks; default 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Age from which a price of a provider is not used; default 2 min. */
+  /** Maximum age of a provider's price; an older price is not used. Default 2 min. */
   readonly maxPriceAgeMs?: number;
   /** Delay of responses during the fault `slow`; default 3 s. */
   readonly slowMs?: number;
@@ -33,7 +32,6 @@ export interface SidecarOptions {
   readonly version?: string;
 }
 
-/** Dependencies of `createSidecar`. */
 export interface SidecarDeps {
   readonly clock: Clock;
   readonly logger: Logger;

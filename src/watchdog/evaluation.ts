@@ -19,7 +19,6 @@ export interface Evaluation {
   readonly notifications: readonly Notification[];
 }
 
-/** Settings of {@link planEvaluation}. */
 export interface EvaluationOptions {
   readonly alerts: readonly AlertRule[];
   readonly intervalMs: number;
@@ -27,7 +26,10 @@ export interface EvaluationOptions {
   readonly queueNotifications: boolean;
 }
 
-/** Bound of the queue, for a receiver that is down while an alert comes and goes. The oldest notifications are dropped. */
+/**
+ * Limit of the queue. It is reached when the receiver is down while an alert fires and resolves often. The oldest
+ * notifications are dropped.
+ */
 const MAX_PENDING_NOTIFICATIONS = 100;
 
 /**
@@ -96,7 +98,7 @@ function notificationOf(
   { before, step, verdict }: AlertChange,
   { poll, ledger }: ConditionInput,
 ): Notification | undefined {
-  // A resolved alert has no times any more; they are in the state before.
+  // A resolved alert has no times. The state before it has them.
   const active = step.state.phase === "inactive" ? before : step.state;
   if (step.change === undefined || active === undefined) return undefined;
   return toNotification(condition, {

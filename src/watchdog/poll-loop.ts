@@ -19,7 +19,6 @@ export interface PollLoop {
   readonly isAlive: () => boolean;
 }
 
-/** Dependencies of {@link createPollLoop}. */
 export interface PollLoopDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -28,10 +27,9 @@ export interface PollLoopDeps {
   readonly metrics: WatchdogMetrics;
 }
 
-/** The loop counts as alive until this many polls are missed. */
+/** Polls that can be missed before `isAlive` returns false. */
 const ALIVE_INTERVALS = 3;
 
-/** Creates the loop. */
 export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): PollLoop {
   const { clock, keeper, metrics } = deps;
   const startedAtMs = clock.nowMs();
@@ -47,7 +45,8 @@ export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): Poll
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const chainId = config.chainId ?? keeper.current().ledger.baseline?.chainId;
     const poll = await deps.poll(chainId, signal);
-    // Once the node was right, another chain is a passing failure of the source, such as a proxy that is set up anew.
+    // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
+    // a failed scrape: the operator can be replacing the node.
     if (!lastSuccessMs.has("node")) requireChain(poll, chainId, config);
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
     const evaluation = planEvaluation(keeper.current(), poll, last?.oracleCalls ?? NO_ORACLE_CALLS, options);

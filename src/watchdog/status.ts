@@ -58,7 +58,6 @@ export interface WatchdogStatus {
   readonly pendingNotifications: number;
 }
 
-/** Input of {@link toStatus}. */
 export interface StatusInput {
   readonly state: WatchdogState;
   readonly rules: readonly AlertRule[];
@@ -70,7 +69,6 @@ export interface StatusInput {
   readonly last: { readonly poll: Poll; readonly prices: PricesState } | undefined;
 }
 
-/** Creates the status. */
 export function toStatus(input: StatusInput): WatchdogStatus {
   const { state, rules, startedAtMs, nowMs, lastSuccessMs, last } = input;
   const { ledger, alerts, notifications } = state;

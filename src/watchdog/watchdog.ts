@@ -18,7 +18,6 @@ import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState } from "./state/state-store.ts";
 import type { WatchdogStatus } from "./status.ts";
 
-/** Dependencies of {@link createWatchdog}. */
 export interface WatchdogDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,7 +30,6 @@ export interface WatchdogDeps {
   readonly post?: PostJson;
 }
 
-/** The oracle watchdog. */
 export interface Watchdog extends Service {
   /** The bound address of the HTTP server; rejects when the server cannot listen. */
   readonly ready: Promise<ListenAddress>;

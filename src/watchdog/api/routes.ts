@@ -3,7 +3,6 @@ import { errorReply, type HttpReply, type HttpRoute, jsonReply, textReply } from
 import { statusJson, type WatchdogStatus } from "../status.ts";
 import { PAGE_POLICY, statusPage } from "./status-page.ts";
 
-/** Dependencies of {@link createWatchdogRoutes}. */
 export interface RoutesDeps {
   readonly status: () => WatchdogStatus;
   /** Whether the poll loop still runs. */

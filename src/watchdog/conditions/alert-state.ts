@@ -29,7 +29,7 @@ export interface AlertStep {
 export function advanceAlert(state: AlertState, verdict: Verdict, nowMs: number, forMs: number): AlertStep {
   switch (verdict.kind) {
     case "unknown":
-      return { state: isForgotten(state, nowMs, forMs) ? INACTIVE : state };
+      return { state: isOutdated(state, nowMs, forMs) ? INACTIVE : state };
     case "clear":
       return state.phase === "firing" ? { state: INACTIVE, change: "resolved" } : { state: INACTIVE };
     case "active":
@@ -37,15 +37,15 @@ export function advanceAlert(state: AlertState, verdict: Verdict, nowMs: number,
   }
 }
 
-/** Whether a pending alert had no active verdict for so long that its time must begin again. */
-function isForgotten(state: AlertState, nowMs: number, forMs: number): boolean {
+/** Whether the last active verdict of a pending alert is too old to count. */
+function isOutdated(state: AlertState, nowMs: number, forMs: number): boolean {
   // A firing alert stays: a person was notified of it, and only a clear verdict shows that it is over.
   return state.phase === "pending" && nowMs - state.lastActiveMs > forMs;
 }
 
 function advanceActive(state: AlertState, reason: string, nowMs: number, forMs: number): AlertStep {
   if (state.phase === "firing") return { state: { ...state, lastActiveMs: nowMs, reason } };
-  // After a gap in polling nobody knows whether the condition was active in between. After a step of the clock into the
+  // After a gap in polling it is unknown whether the condition was active in between. After a step of the clock into the
   // past the times cannot be compared. In both cases the time begins again.
   const restart = state.phase === "inactive" || nowMs - state.lastActiveMs > forMs || nowMs < state.sinceMs;
   const sinceMs = restart ? nowMs : state.sinceMs;

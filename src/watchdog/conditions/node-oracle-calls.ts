@@ -1,12 +1,12 @@
 import type { LedgerStep } from "../ledger/advance.ts";
 
-/** Times at which the node's counters last grew, wall clock, ms. Undefined: not seen by this process. */
+/** Times at which the node's counters last grew, wall clock, ms. Undefined: no growth since the start of the watchdog. */
 export interface NodeOracleCalls {
   readonly lastGoodMs: number | undefined;
   readonly lastBadMs: number | undefined;
 }
 
-/** No call seen. */
+/** No oracle call so far. */
 export const NO_ORACLE_CALLS: NodeOracleCalls = { lastGoodMs: undefined, lastBadMs: undefined };
 
 /** Adds the calls of one ledger step. `step` is undefined when the node could not be read. */

@@ -2,7 +2,7 @@ import type { Result } from "../../base/result.ts";
 import type { PricesReading } from "../sources/prices-reading.ts";
 import type { SourceFailure } from "../sources/source-failure.ts";
 
-/** Whether the oracle has prices. `unknown`: only the watchdog cannot read them. */
+/** Whether the oracle has prices. `unknown`: the watchdog cannot read the prices, but the node can. */
 export interface PricesState {
   readonly kind: "present" | "missing" | "unknown";
   /** Cause with current values, as the last part of a sentence. */

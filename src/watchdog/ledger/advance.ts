@@ -50,8 +50,8 @@ export function advance(baseline: Baseline | undefined, reading: NodeReading, at
 function firstStep(reading: NodeReading, baseline: Baseline): LedgerStep {
   const { processStartMs } = reading;
   // The node's counters cover the time since its start. When it started in this month, all its blocks belong to this
-  // month and are counted. When it started earlier, nobody can say how many of them do, so counting begins at zero.
-  // A start in the future means that the clocks differ; such a page is not trusted with a month.
+  // month and are counted. When it started earlier, the counters do not show how many of them do, so counting begins at
+  // zero. A start in the future means that the clocks differ. The month of the blocks is then unknown as well.
   const sameMonth =
     processStartMs !== undefined &&
     processStartMs <= baseline.atMs &&
@@ -66,7 +66,8 @@ function firstStep(reading: NodeReading, baseline: Baseline): LedgerStep {
 
 function hasRestarted(baseline: Baseline, reading: NodeReading): boolean {
   if (reading.success < baseline.success || reading.failure < baseline.failure) return true;
-  // A node that counted fast after its restart can have passed the old values. Only its start time shows the restart then.
+  // After a long gap in polling, the new counters can exceed the old ones in spite of a restart. Only the start time shows
+  // such a restart.
   if (baseline.processStartMs === undefined || reading.processStartMs === undefined) return false;
   return Math.abs(reading.processStartMs - baseline.processStartMs) > START_TOLERANCE_MS;
 }
@@ -75,6 +76,6 @@ function hasRestarted(baseline: Baseline, reading: NodeReading): boolean {
 function uncounted(baseline: Baseline, reading: NodeReading, counted: bigint): bigint {
   if (baseline.height === undefined || reading.height === undefined) return 0n;
   const missing = reading.height - baseline.height - counted;
-  // Negative when the chain itself was reset and began again at a low height.
+  // Negative when the chain itself was reset to a lower height.
   return missing > 0n ? missing : 0n;
 }

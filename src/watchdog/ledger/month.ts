@@ -16,7 +16,7 @@ export interface MonthShare {
 
 /**
  * Splits blocks that were made between two times by month, in proportion to the time in each month. The sum of the shares
- * is the input. An interval that ends before it begins belongs to the month of `toMs`.
+ * is the input. When `fromMs` is after `toMs` (the clock was set back), all blocks belong to the month of `toMs`.
  */
 export function splitByMonth(counts: BlockCounts, fromMs: number, toMs: number): readonly MonthShare[] {
   // The counters do not say when a block was made, only between which two readings. While the watchdog runs, the error at

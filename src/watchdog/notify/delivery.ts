@@ -13,7 +13,6 @@ export interface Outbox {
   readonly remove: (id: string) => void;
 }
 
-/** Dependencies of {@link runDelivery}. */
 export interface DeliveryDeps {
   readonly outbox: Outbox;
   readonly send: SendNotification;
@@ -32,7 +31,7 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** An alert of the day before is no longer useful, and newer notifications wait behind it. */
+/** Age at which a notification is dropped. An old alert is no longer useful, and it delays newer notifications. */
 const EXPIRE_AFTER_MS = 24 * 3_600_000;
 
 /** Delivers notifications in order until the signal fires. Repeats a failed delivery with backoff for one day. */

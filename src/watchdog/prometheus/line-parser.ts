@@ -47,7 +47,10 @@ export function parseSampleLine(line: string): Sample {
   return finishSample(line.slice(start, nameEnd), NO_LABELS, line.slice(brace));
 }
 
-/** Parses a line that begins with `#`. Returns undefined for other comments than HELP and TYPE. Throws {@link LineSyntaxError}. */
+/**
+ * Parses a line that begins with `#`. Returns undefined for other comments than HELP and TYPE. Throws
+ * {@link LineSyntaxError}.
+ */
 export function parseComment(line: string): Comment | undefined {
   const match = /^\s*#[ \t]+(HELP|TYPE)(?:[ \t]+([^ \t]+))?(?:[ \t]+(.*))?$/.exec(line);
   if (match === null) return undefined;

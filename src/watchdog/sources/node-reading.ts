@@ -79,7 +79,7 @@ function chooseChain(samples: readonly Sample[], selected: string | undefined): 
   return first;
 }
 
-/** Returns the oracle calls with this status; 0 without a series. */
+/** Returns the number of oracle calls with this status; 0 without a series. */
 function sumOf(samples: readonly Sample[], status: string): bigint {
   // The node creates a series at its first event: without a failure since the start there is no `Failure` series.
   return samples

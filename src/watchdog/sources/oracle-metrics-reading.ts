@@ -24,7 +24,7 @@ export function isOracleMetricsSeries(name: string): boolean {
 
 /** Reads a page. Throws {@link SourceError} when it has neither sidecar nor oracle metrics. */
 export function toOracleMetricsReading(samples: readonly Sample[]): OracleMetricsReading {
-  // Metric names decide the kind of the page, not the port: operators move ports.
+  // Metric names decide the kind of the page, not the port: operators change ports.
   if (samples.some(({ name }) => SIDECAR.test(name)))
     return {
       kind: "sidecar",

@@ -20,7 +20,7 @@ export interface HttpPageReader {
 /** Creates a reader that reuses connections. It returns a redirect as a response and does not follow it. */
 export function createHttpPageReader(): HttpPageReader {
   const dispatcher = new Agent({
-    // Per origin. Two sources can have the same host and port.
+    // Connections per origin. Two sources can have the same host and port.
     connections: 2,
     pipelining: 1,
     keepAliveTimeout: 30_000,

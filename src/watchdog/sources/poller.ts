@@ -13,7 +13,7 @@ import { forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
 import { priceUrls, type PricesReading, readPrices } from "./prices-reading.ts";
 import { type SourceFailure, toSourceFailure } from "./source-failure.ts";
 
-/** Sources, in the order of the status. */
+/** All sources, in the order of the API. */
 export const SOURCE_NAMES = ["node", "prices", "oracle-metrics", "sidecar-metrics"] as const;
 
 /** One of {@link SOURCE_NAMES}. */
@@ -52,13 +52,12 @@ export interface Poll {
  */
 export type Poller = (chainId: string | undefined, signal: AbortSignal) => Promise<Poll>;
 
-/** Dependencies of {@link createPoller}. */
 export interface PollerDeps {
   readonly clock: Clock;
   readonly read: PageReader;
 }
 
-/** Creates a poller. It first requests the price path that responded last. */
+/** Creates a poller. For prices, it tries first the path that responded at the last poll. */
 export function createPoller(config: SourcesConfig, deps: PollerDeps): Poller {
   let urls = priceUrls(config.prices);
   const scrape = createScrape(config.deadlineMs, deps.clock);

@@ -2,11 +2,12 @@ import type Database from "libsql";
 import { z } from "zod";
 
 /**
- * Migrations of the state file. Number n brings a file of version n to version n + 1; a new file has version 0. The SQL of
- * a released migration must not change: append a new migration instead.
+ * Migrations of the state file. The migration at index n upgrades a file from version n to version n + 1. A new file has
+ * version 0. The SQL of a released migration must not change: append a new migration instead.
  */
 const MIGRATIONS: readonly string[] = [
-  // "IF NOT EXISTS": older programs created the tables before they set the version, so version 0 can have them already.
+  // "IF NOT EXISTS": older programs created the tables before they set the version. A crash in between left a file of
+  // version 0 with tables.
   `CREATE TABLE IF NOT EXISTS mark (
      id INTEGER PRIMARY KEY CHECK (id = 1), chain_id TEXT NOT NULL, success INTEGER NOT NULL, failure INTEGER NOT NULL,
      height INTEGER, process_start_ms INTEGER, at_ms INTEGER NOT NULL) STRICT;
@@ -30,13 +31,13 @@ const MIGRATIONS: readonly string[] = [
 /** Version of the files that this program writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Brings the file to {@link SCHEMA_VERSION} in one transaction. Throws when a newer program wrote it. */
+/** Upgrades the file to {@link SCHEMA_VERSION} in one transaction. Throws when a newer program wrote the file. */
 export function migrate(database: Database.Database): void {
   const version = versionOf(database);
   if (version > SCHEMA_VERSION)
     throw new Error(`it has format ${version}, but this program supports at most format ${SCHEMA_VERSION}`);
   if (version === SCHEMA_VERSION) return;
-  // The version is part of the transaction: after a crash the file has either the old or the new version, complete.
+  // The version is part of the transaction: after a crash, tables and version are either both old or both new.
   database.exec(
     `BEGIN IMMEDIATE; ${MIGRATIONS.slice(version).join("\n")} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`,
   );

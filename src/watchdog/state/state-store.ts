@@ -14,7 +14,6 @@ export interface WatchdogState {
 /** The state before the first poll. */
 export const EMPTY_STATE: WatchdogState = { ledger: EMPTY_LEDGER, alerts: new Map(), notifications: [] };
 
-/** Stores the state. */
 export interface StateStore {
   readonly load: () => WatchdogState;
   /** Replaces the stored state in one transaction. The state is durable when the call returns. */

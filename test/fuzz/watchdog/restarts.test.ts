@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("toggle" as const), fault }) },
 );
 
-/** Runs the steps, then 20 s without faults. Returns the counts, the true counts, the notifications and the alerts. */
+/** Runs the steps, then 20 s without faults. Returns the counts, the actual counts, the notifications and the alerts. */
 async function play(steps: readonly Step[]) {
   const folder = mkdtempSync(join(tmpdir(), "relaywatch-fuzz-"));
   const clock = createManualClock(Date.UTC(2026, 10, 30, 23, 30));
@@ -65,7 +65,7 @@ async function play(steps: readonly Step[]) {
       counted.unknown += counts.unknown;
     }
     const { alerts } = rig.watchdog.status();
-    return { counted, truth: world.truthAtScrape(), sent: receiver.bodies, alerts };
+    return { counted, actual: world.actualAtScrape(), sent: receiver.bodies, alerts };
   } finally {
     await rig.stop();
     rmSync(folder, { recursive: true });
@@ -76,11 +76,11 @@ describe("a watchdog over restarts of node, sidecar and itself", () => {
   it("counts every block once, and notifies once of each alert and once of its end", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        const { counted, truth, sent, alerts } = await play(steps);
-        expect(counted.good + counted.bad + counted.unknown).toBe(truth.height);
-        expect(counted.good <= truth.good && counted.bad <= truth.bad).toBe(true);
+        const { counted, actual, sent, alerts } = await play(steps);
+        expect(counted.good + counted.bad + counted.unknown).toBe(actual.height);
+        expect(counted.good <= actual.good && counted.bad <= actual.bad).toBe(true);
         if (!steps.some(({ kind }) => kind === "restart-node"))
-          expect(counted).toEqual({ good: truth.good, bad: truth.bad, unknown: 0n });
+          expect(counted).toEqual({ good: actual.good, bad: actual.bad, unknown: 0n });
         expect(alerts.map(({ state }) => state.phase)).toEqual(["inactive"]);
         const statuses = sent.map(({ status }) => status);
         expect(statuses).toEqual(statuses.map((_status, index) => (index % 2 === 0 ? "firing" : "resolved")));

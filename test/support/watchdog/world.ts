@@ -8,12 +8,12 @@ export interface World {
   /** Switches a fault on or off, from now on. */
   readonly set: (fault: WorldFault, on: boolean) => void;
   readonly has: (fault: WorldFault) => boolean;
-  /** The true counts at the time of the last scrape of the node. */
-  readonly truthAtScrape: () => Truth;
+  /** The actual counts at the time of the last scrape of the node. */
+  readonly actualAtScrape: () => ActualCounts;
 }
 
 /** Blocks by result of their oracle call, and the height. */
-interface Truth {
+interface ActualCounts {
   readonly good: bigint;
   readonly bad: bigint;
   readonly height: bigint;
@@ -35,18 +35,18 @@ export type WorldFault =
 /** Creates a world that starts at the clock's time. */
 export function createWorld(clock: ManualClock, chainId = "test-1"): World {
   const faults = new Set<WorldFault>();
-  const truth = { good: 0n, bad: 0n, height: 0n };
+  const actual = { good: 0n, bad: 0n, height: 0n };
   let node = { good: 0n, bad: 0n, startMs: clock.nowMs() };
-  let atScrape: Truth = truth;
+  let atScrape: ActualCounts = actual;
   let lastMs = clock.nowMs();
   const catchUp = (): void => {
     const blocks = BigInt(Math.floor((clock.nowMs() - lastMs) / 1000));
     lastMs += Number(blocks) * 1000;
     if (faults.has("node-down") || faults.has("halted")) return;
     const field = faults.has("sidecar-down") ? "bad" : "good";
-    truth[field] += blocks;
+    actual[field] += blocks;
     node[field] += blocks;
-    truth.height += blocks;
+    actual.height += blocks;
   };
   const nodePage = (): string =>
     [
@@ -57,7 +57,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
       node.bad === 0n
         ? ""
         : `app_oracle_responses{chain_id="${chainId}",status="Failure"} ${Number(node.bad)}`,
-      `cometbft_consensus_latest_block_height{chain_id="${chainId}"} ${truth.height}`,
+      `cometbft_consensus_latest_block_height{chain_id="${chainId}"} ${actual.height}`,
       `process_start_time_seconds ${node.startMs / 1000}`,
     ].join("\n");
   const read: PageReader = async (url) => {
@@ -65,7 +65,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
     const { port } = new URL(url);
     if (port === "26660") {
       if (faults.has("node-down") || faults.has("blind-node")) throw refused();
-      atScrape = { ...truth };
+      atScrape = { ...actual };
       return faults.has("html-node") ? page("<!doctype html><title>proxy</title>") : page(nodePage());
     }
     if (port === "8001" || faults.has("sidecar-down")) throw refused();
@@ -86,7 +86,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
       catchUp();
       node = { good: 0n, bad: 0n, startMs: clock.nowMs() };
     },
-    truthAtScrape: () => atScrape,
+    actualAtScrape: () => atScrape,
   };
 }
 

@@ -287,10 +287,7 @@ describe("state folder", () => {
   });
 
   it("is rejected when the file is not a state file", async () => {
-    writeFileSync(
-      join(folder, STATE_FILE),
-      "not a database, but long enough to be looked at as one".repeat(50),
-    );
+    writeFileSync(join(folder, STATE_FILE), "not a database, but long enough to be read as one".repeat(50));
     const error = await (await start({ stateDir: folder })).stop();
     expect(error).toMatchObject({ facts: { code: "state-unusable" } });
     expect(String(error)).toContain("check state_dir");
