@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../../src/ops/config.ts";
-import { configJsonSchema, configTable } from "../../../src/ops/schema-docs.ts";
+import { configJsonSchema, configTable } from "../../support/config-table.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../../../src/watchdog/config.ts";
 
