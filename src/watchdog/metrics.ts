@@ -115,7 +115,7 @@ export interface WatchdogMetrics {
   readonly showStatus: (status: WatchdogStatus) => void;
 }
 
-/** Registers all metrics. Counters of all label values begin at zero; gauges need a first `showStatus`. */
+/** Registers all metrics. Counters of all label values begin at zero. Labelled gauges are absent before the first `showStatus`. */
 export function createWatchdogMetrics(registry: Registry): WatchdogMetrics {
   const registers = [registry];
   const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({

@@ -46,7 +46,7 @@ export function advance(baseline: Baseline | undefined, reading: NodeReading, at
   return { counts, fromMs: baseline.atMs, restarted: true, baseline: next };
 }
 
-/** The step for the first reading ever: there is no baseline to subtract. */
+/** Returns the step for the first reading, which has no baseline. */
 function firstStep(reading: NodeReading, baseline: Baseline): LedgerStep {
   const { processStartMs } = reading;
   // The node's counters cover the time since its start. When it started in this month, all its blocks belong to this
