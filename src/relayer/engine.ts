@@ -43,8 +43,8 @@ export interface Engine {
 const TYPES = ["kv", "tx"] as const;
 
 /**
- * Creates the loops: one that follows the local chain, and two for each connection, one for KV and one for TX queries.
- * A slow remote chain delays only its own connection, and a slow search delays no value.
+ * Creates the loops: one that follows the local chain, and two workers for each connection, one for KV and one for TX
+ * queries. A slow remote chain delays only its own connection, and a slow search delays no value.
  */
 export function createEngine(deps: EngineDeps): Engine {
   const errors = new Map<string, string | undefined>();
@@ -66,7 +66,7 @@ export function createEngine(deps: EngineDeps): Engine {
         name,
         run: (signal: AbortSignal) =>
           runWorker(
-            // Each loop has its own budget and client id, so that the two share no state that changes.
+            // Each worker has its own budget and client id, so that the two share no state that changes.
             toWorker(parts, deps.height),
             { height: deps.height, tx: deps.tx, type, onCycle: (error) => errors.set(name, error) },
             signal,

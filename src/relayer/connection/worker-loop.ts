@@ -16,7 +16,7 @@ const MAX_IDLE_MS = 3_000;
 export interface WorkerLoopDeps {
   readonly height: HeightSignal;
   readonly tx: TxDeps;
-  /** The queries of this loop. KV and TX queries have separate loops: a slow search must not delay values. */
+  /** The queries of this worker. KV and TX queries have separate workers: a slow search must not delay values. */
   readonly type: RegisteredQuery["type"];
   /** Called after each cycle with its error, or with undefined when it succeeded. */
   readonly onCycle: (error: string | undefined) => unknown;

@@ -12,7 +12,7 @@ import type { BatchLimits } from "../submit/plan.ts";
 import type { SubmissionOptions } from "../submit/submission.ts";
 import type { ClientOfConnection } from "./connection-view.ts";
 
-/** The worker of one connection: everything that its cycles use. */
+/** A worker of one connection: everything that its cycles use. Each connection has one for KV and one for TX queries. */
 export interface ConnectionWorker {
   readonly connectionId: string;
   readonly remote: ChainClient;

@@ -46,8 +46,8 @@ export function clientOf({ clients }: SimState, id: string): SimClient {
   return client;
 }
 
-/** The KV and TX loops of a connection run side by side: one may update the client this far beyond the other. */
-const MAX_LOOP_DISTANCE = 12n;
+/** The KV and TX workers of a connection run side by side: one may update the client this far beyond the other. */
+const MAX_WORKER_DISTANCE = 12n;
 
 /** One transaction in execution. Its consensus states are copies, so that a failure changes nothing. */
 interface Execution {
@@ -90,7 +90,7 @@ function updateClient(execution: Execution, { clientId, clientMessage }: MsgUpda
   const client = clientOf(state, clientId);
   const header = clientMessage?.value ?? new Uint8Array();
   const at = checkHeader(state, client, header, consensusOf(clientId));
-  if (at + MAX_LOOP_DISTANCE < client.latest)
+  if (at + MAX_WORKER_DISTANCE < client.latest)
     state.violations.push(`${clientId} is updated to ${at}, below its latest height ${client.latest}`);
   return () => {
     client.latest = at > client.latest ? at : client.latest;
