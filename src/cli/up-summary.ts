@@ -1,22 +1,22 @@
 import pc from "picocolors";
 import type { LocalnetReady } from "../../daemons/localnet/main.ts";
 import type { Relayer } from "../relayer/create-relayer.ts";
-import { formatPercent } from "../watchdog/policy.ts";
+import { formatPercent } from "../watchdog/policy/reward-tier.ts";
 import type { Watchdog } from "../watchdog/watchdog.ts";
 
-/** What a running `up` knows of its parts; a part that is not up yet is undefined. */
+/** The running parts of `up`. A part that has not started yet is undefined. */
 export interface UpParts {
   readonly chains: LocalnetReady["chains"];
   readonly relayer: Relayer | undefined;
   readonly watchdog: Watchdog | undefined;
 }
 
-/** Whether a proven result is on the chain and the watchdog has a rate. */
+/** Whether the chain has a proven result and the watchdog a success rate. */
 export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }
 
-/** What is not there yet, in words. */
+/** Says which first results are missing, and why. */
 export function whatIsMissing(parts: UpParts): string {
   const missing: string[] = [];
   if (parts.chains.local === undefined) missing.push("the local chain is not up");
@@ -26,7 +26,7 @@ export function whatIsMissing(parts: UpParts): string {
   return missing.join("; ");
 }
 
-/** Where everything stands, in one line. */
+/** Status of all parts in one line. */
 export function summaryLine(parts: UpParts, colours: boolean): string {
   const paint = pc.createColors(colours);
   return [chainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");
@@ -45,18 +45,19 @@ function heightText(node: UpParts["chains"]["local"]): string {
 function relayerText(parts: UpParts, paint: Paint): string {
   const status = parts.relayer?.status();
   if (status === undefined) return "relayer starting";
-  const held = status.queries.filter(({ error }) => error !== undefined).length;
+  const backingOff = status.queries.filter(({ state }) => state === "backing_off").length;
   const error = status.connections.find((connection) => connection.error !== undefined)?.error;
   const trouble = error === undefined ? "" : `, ${paint.red(error)}`;
-  return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${held} held back${trouble}`;
+  return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${backingOff} backing off${trouble}`;
 }
 
 function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   const status = watchdog?.status();
   const { rate, tier } = status?.current ?? {};
   if (status === undefined || rate === undefined) return "watchdog: no rate yet";
-  const alert = status.alert.phase !== "firing" ? "" : `, ${paint.red("ALL PRICES MISSING")}`;
-  return `oracle: ${formatPercent(rate)} %, tier ${tier}${alert}`;
+  const firing = status.alerts.filter(({ state }) => state.phase === "firing");
+  const alerts = firing.map(({ title }) => `, ${paint.red(title.toUpperCase())}`).join("");
+  return `oracle: ${formatPercent(rate)} %, tier ${tier}${alerts}`;
 }
 
 function resultCount(parts: UpParts): number {
