@@ -71,7 +71,7 @@ export interface OpenHttpServer {
 const MAX_HEADERS = 100;
 const NO_BODY = new Uint8Array(0);
 
-/** Opens an HTTP server. Rejects with `PortInUseError` or `ListenError` when it cannot bind the address. */
+/** Opens an HTTP server. Rejects with `ListenError` when it cannot bind the address. */
 export async function openHttpServer(
   options: HttpServerOptions,
   { logger }: { readonly logger: Logger },

@@ -3,22 +3,15 @@ import { CodedError, errorText } from "../base/errors.ts";
 import type { ListenAddress } from "./config-fields.ts";
 import { findPortHolder } from "./port-holder.ts";
 
-/** Another process listens on the port. */
-export class PortInUseError extends CodedError<{
-  readonly code: "port-in-use";
+/** Thrown when a server cannot bind its address. */
+class ListenError extends CodedError<{
+  /** `port-in-use`: another process listens there. `cannot-listen`: the address is not of this machine, or not allowed. */
+  readonly code: "port-in-use" | "cannot-listen";
   readonly host: string;
   readonly port: number;
   /** The process that holds the port; absent when it cannot be determined. */
   readonly holder?: string;
   /** The option that changes the port. */
-  readonly option: string;
-}> {}
-
-/** The address cannot be bound for another reason: it is not of this machine, or not allowed. */
-export class ListenError extends CodedError<{
-  readonly code: "cannot-listen";
-  readonly host: string;
-  readonly port: number;
   readonly option: string;
 }> {}
 
@@ -34,7 +27,7 @@ export interface ListenOptions {
 
 /**
  * Binds a TCP or HTTP server and resolves with the bound address, which has the real port.
- * Rejects with {@link PortInUseError} or {@link ListenError}.
+ * Rejects with {@link ListenError}, code `port-in-use` or `cannot-listen`.
  */
 export function listen(server: Server, options: ListenOptions): Promise<ListenAddress> {
   const { host, port } = options.listen;
@@ -49,7 +42,7 @@ export function listen(server: Server, options: ListenOptions): Promise<ListenAd
   });
 }
 
-function toListenError(cause: unknown, options: ListenOptions): PortInUseError | ListenError {
+function toListenError(cause: unknown, options: ListenOptions): ListenError {
   const { name, portOption: option } = options;
   const { host, port } = options.listen;
   if (!isPortInUse(cause)) {
@@ -57,7 +50,7 @@ function toListenError(cause: unknown, options: ListenOptions): PortInUseError |
     return new ListenError({ code: "cannot-listen", host, port, option }, text, { cause });
   }
   const holder = findPortHolder(port);
-  return new PortInUseError(
+  return new ListenError(
     { code: "port-in-use", host, port, option, ...(holder === undefined ? {} : { holder }) },
     `${name} needs port ${port} on ${host}, but ${holder ?? "another process"} uses it; stop that process, or choose another port with ${option}`,
     { cause },

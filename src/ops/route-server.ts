@@ -36,7 +36,7 @@ export const ROUTE_SERVER_LIMITS: HttpLimits = {
 
 /**
  * Opens an HTTP server over a route table. Its own replies are JSON: 400, 401, 403, 404, 405, 413, 500.
- * Rejects with `PortInUseError` or `ListenError` when it cannot bind the address.
+ * Rejects with `ListenError` when it cannot bind the address.
  */
 export function openRouteServer(
   options: RouteServerOptions,

@@ -25,8 +25,8 @@ export class RpcError extends Error {
 }
 
 /**
- * An `RpcError` with code -32603 "Internal error". CometBFT uses it for every error that a method returns, also when the
- * caller's parameter is at fault.
+ * An `RpcError` with code -32603 "Internal error". CometBFT uses it for every error that a method returns, also for a
+ * wrong parameter.
  */
 export function internal(data: string): RpcError {
   return new RpcError("internal", data);

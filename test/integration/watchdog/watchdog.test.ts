@@ -8,7 +8,6 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { type HttpReply, textReply } from "../../../src/ops/http-reply.ts";
 import type { HttpRoute } from "../../../src/ops/http-route.ts";
-import { PortInUseError } from "../../../src/ops/listen.ts";
 import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSidecar } from "../../../src/sidecar/sidecar.ts";
@@ -240,7 +239,7 @@ describe("startup and shutdown", () => {
     const { url } = await startWatchdog({});
     const listen = { host: "127.0.0.1", port: Number(new URL(url).port) };
     const error = await startWatchdog({}, { listen }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(PortInUseError);
+    expect(error).toMatchObject({ facts: { code: "port-in-use" } });
     expect(String(error)).toContain("choose another port with http.listen");
   });
 
