@@ -34,7 +34,7 @@ export function createNodeHttpServer(
   return toNodeServer(name, () => openHttpServer(server, deps));
 }
 
-/** Makes a `NodeServer` of a function that opens an HTTP server. */
+/** Wraps a function that opens an HTTP server as a `NodeServer`. */
 export function toNodeServer(name: string, open: () => Promise<OpenHttpServer>): NodeServer {
   let server: OpenHttpServer | undefined;
   return {

@@ -63,7 +63,7 @@ export interface OpenHttpServer {
   readonly address: ListenAddress;
   /**
    * Stops listening and aborts the signals of open requests. Cuts the connections that are still open after the grace
-   * time. May be called more than once. WebSockets are the business of their owner, who must close them first.
+   * time. May be called more than once. Upgraded connections must be closed first, by the owner of `upgrade`.
    */
   readonly close: () => Promise<void>;
 }
@@ -84,7 +84,7 @@ export async function openHttpServer(
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveMs,
-      // Node checks both timeouts only this often; its default of 30 s would make them three times as long.
+      // Node checks both timeouts at this interval. Its default, 30 s, is longer than the timeouts themselves.
       connectionsCheckingInterval: 1000,
     },
     (incoming, outgoing) => void serve(incoming, outgoing, context),
@@ -113,8 +113,8 @@ async function serve(
   try {
     send(outgoing, await context.options.handle(new IncomingRequest(incoming, outgoing, context)));
   } catch (error) {
-    // Without a client, or when the close aborted the request, nobody can receive a reply, and the error is a
-    // consequence of that, so it is not logged.
+    // The client is gone, or the close aborted the request. Nobody can receive a reply, and the error is only the
+    // consequence, so it is not logged.
     if (outgoing.destroyed || outgoing.headersSent || context.closing.aborted) outgoing.destroy();
     else sendFailure(outgoing, error, context);
   }
@@ -199,7 +199,7 @@ function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Uint8A
   if (declared === undefined && encoding === undefined) return Promise.resolve(NO_BODY);
   return new Promise((resolve, reject) => {
     if (Number(declared ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
-    // A destroyed stream emits no event any more.
+    // A destroyed stream emits no further events, so the promise would never settle.
     if (incoming.destroyed) throw new Error("the client has disconnected");
     const chunks: Buffer[] = [];
     let length = 0;

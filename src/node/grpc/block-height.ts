@@ -1,7 +1,7 @@
 import { parseGoInteger } from "../../base/go-numbers.ts";
 import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/sdk-errors.ts";
 
-/** Metadata key of the height: the requested one in a call, the one that was read in the response. */
+/** Metadata key of a height. A call requests a height with it. A response reports the height that the call read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
 /**

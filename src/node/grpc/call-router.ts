@@ -13,7 +13,6 @@ import { type NodeMethod, type ServiceContext, unreadableRequest } from "./node-
 import { TENDERMINT_METHODS } from "./tendermint-service.ts";
 import { TX_METHODS } from "./tx-service.ts";
 
-/** A unary gRPC call. */
 interface UnaryCall {
   /** Under the chain's own name: "/acme.interchainqueries.Query/Params". */
   readonly path: string;
@@ -45,7 +44,7 @@ export interface CallRouter {
 
 const NOTHING = new Uint8Array(0);
 
-/** Creates the router of a node. Where both have a method, the node's own replaces that of the application. */
+/** Creates the router of a node. The methods of the node take precedence over those of the application. */
 export function createCallRouter(context: ServiceContext, logger: Logger): CallRouter {
   const own = new Map([...TX_METHODS, ...TENDERMINT_METHODS].map((method) => [method.path, method]));
   const appPaths = context.view.queryPaths().filter((path) => !own.has(path));
@@ -113,14 +112,14 @@ function callNode(
   context: ServiceContext,
 ): UnaryReply {
   if (method.stateless === true) {
-    return { code: GRPC.ok, message: "", value: method.answer(data, context), height: undefined };
+    return { code: GRPC.ok, message: "", value: method.handle(data, context), height: undefined };
   }
   const { latestHeight } = context.view.status();
   // baseapp's interceptor opens the state of the requested height for every method, also for those that do not read it.
   requireQueryHeight(requested, latestHeight);
   const height = requested === 0n ? latestHeight : requested;
   try {
-    return { code: GRPC.ok, message: "", value: method.answer(data, context), height };
+    return { code: GRPC.ok, message: "", value: method.handle(data, context), height };
   } catch (thrown) {
     if (isQueryFailure(thrown)) return toFailure(thrown, height);
     throw thrown;

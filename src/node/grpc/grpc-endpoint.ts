@@ -53,6 +53,6 @@ async function close(listener: NetServer, server: GrpcServer): Promise<void> {
       resolve();
     });
   });
-  // Last, since the listener counts as closed only when all its connections are.
+  // The listener closes only after all its connections, so this wait comes last.
   await stopped;
 }

@@ -63,8 +63,8 @@ function unaryHandler(path: string, router: CallRouter): handleUnaryCall<Uint8Ar
     if (reply.height !== undefined) {
       const metadata = new Metadata();
       metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
-      // As header metadata, before the status, and for errors too: clients of the SDK read the height there and not in
-      // the trailers, which carry status and message.
+      // Header metadata, also for an error. Clients of the SDK read the height there. The trailers come after the response
+      // and carry status and message.
       call.sendMetadata(metadata);
     }
     if (reply.code === GRPC.ok) done(null, reply.value);
@@ -80,7 +80,7 @@ function reflectionHandler(
   return (call) => {
     const stream = openStream();
     call.on("data", (request: ServerReflectionRequest) => {
-      if (call.write(stream.answer(request))) return;
+      if (call.write(stream.respond(request))) return;
       // A response is many times larger than its request. Without this a client that does not read would fill the memory.
       call.pause();
       call.once("drain", () => call.resume());

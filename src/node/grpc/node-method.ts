@@ -13,12 +13,12 @@ export interface ServiceContext {
   readonly rpcAddress: () => string;
 }
 
-/** A gRPC method that the node serves itself. `answer` throws `QueryError` or `ModuleError`. */
+/** A gRPC method that the node serves itself. `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
   /** Reads no state of the chain. Works before the first block, and its response has no height. */
   readonly stateless?: boolean;
-  readonly answer: (request: Uint8Array, context: ServiceContext) => Uint8Array;
+  readonly handle: (request: Uint8Array, context: ServiceContext) => Uint8Array;
 }
 
 interface Decoder<T> {
@@ -34,11 +34,11 @@ export function nodeMethod<Request, Response>(
   path: string,
   request: Decoder<Request>,
   response: Encoder<Response>,
-  answer: (request: Request, context: ServiceContext) => Response,
+  handle: (request: Request, context: ServiceContext) => Response,
 ): NodeMethod {
   return {
     path,
-    answer: (bytes, context) => response.encode(answer(decodeRequest(request, bytes), context)).finish(),
+    handle: (bytes, context) => response.encode(handle(decodeRequest(request, bytes), context)).finish(),
   };
 }
 

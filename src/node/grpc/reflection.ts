@@ -9,7 +9,7 @@ import { GRPC } from "./grpc-status.ts";
 
 /** One reflection stream. A file is sent with its imports, each of them once in a stream. */
 export interface ReflectionStream {
-  readonly answer: (request: ServerReflectionRequest) => ServerReflectionResponse;
+  readonly respond: (request: ServerReflectionRequest) => ServerReflectionResponse;
 }
 
 /** What reflection describes. */
@@ -26,7 +26,7 @@ type MessageResponse = ServerReflectionResponse["messageResponse"];
 export function createReflectionStream(options: ReflectionOptions): ReflectionStream {
   const sent = new Set<string>();
   return {
-    answer: (request) => ({
+    respond: (request) => ({
       validHost: request.host,
       originalRequest: request,
       messageResponse: messageResponse(request.messageRequest, options, sent),

@@ -1,6 +1,5 @@
 import { createScanner, QueryLanguageError, type Scanner, type Token, type TokenKind } from "./scanner.ts";
 
-/** Comparison of a condition. */
 type Operator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS" | "EXISTS";
 
 /** The right-hand side of a condition. Times are ms since the Unix epoch. Numbers keep their digits. */

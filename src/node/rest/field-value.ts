@@ -63,7 +63,7 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/** Maps the URL alphabet to the standard one, and `+` and `/`, which it lacks, to a letter that fails at its place. */
+/** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a letter that fails at its place. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }

@@ -8,7 +8,7 @@ export function parseForm(text: string): FormValues {
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
     if (pair === "") continue;
-    // Go once took a semicolon for a separator and rejects it since then.
+    // Old versions of Go treated a semicolon as a separator. Go 1.17 and later reject it.
     if (pair.includes(";")) throw new Error("invalid semicolon separator in query");
     const equals = pair.indexOf("=");
     const name = goUnescape(equals < 0 ? pair : pair.slice(0, equals), true);

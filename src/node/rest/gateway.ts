@@ -49,10 +49,10 @@ function findRoute(
   request: HttpRequest,
   segments: readonly string[],
 ): FoundRoute | undefined {
-  // The gateway takes what follows a colon for a verb. A last segment that begins with one has nothing before the verb.
+  // In the gateway, a colon in the last segment starts a verb. A segment with nothing before the colon never matches.
   if (segments.at(-1)?.startsWith(":") === true) return undefined;
   const found = table.find(request.method, segments);
-  // The gateway takes a form posted to the path of a GET route as its query, for queries too long for a URL.
+  // The gateway treats a form posted to the path of a GET route as its query, for queries too long for a URL.
   return found === undefined && isPostedForm(request) ? table.find("GET", segments) : found;
 }
 
@@ -94,7 +94,7 @@ function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];
     if (value === undefined) return [];
-    // Node joins repeated headers; the router must see that there are several.
+    // Node joins repeated headers. The router must see that there are several.
     return typeof value === "string" ? value.split(", ") : value;
   });
 }

@@ -18,7 +18,7 @@ export function setQueryParameters(
   pathVariables: readonly string[],
 ): void {
   for (const [name, values] of form) {
-    // `name[key]=value` is the gateway's form for map fields. For other fields it takes the key for the first value.
+    // `name[key]=value` is the gateway's form for map fields. For other fields it treats the key as the first value.
     const indexed = INDEXED.exec(name);
     const path = (indexed?.[1] ?? name).split(".");
     if (isPathVariable(message, path, pathVariables)) continue;

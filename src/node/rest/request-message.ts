@@ -26,7 +26,7 @@ export function buildRequest({ route, variables }: FoundRoute, source: RequestSo
   return toBinary(desc, message.message);
 }
 
-/** As the gateway's generator decides: a route takes query parameters unless its path has variables for all fields. */
+/** A route takes query parameters unless its path has variables for all fields, as in the gateway's code generator. */
 function takesQuery({ requestType, template }: Route): boolean {
   return requireMessage(requestType).fields.some(({ name }) => !template.variables.includes(name));
 }
@@ -37,7 +37,7 @@ function setVariables(message: ReflectMessage, variables: ReadonlyMap<string, st
       message.fields.find((each) => each.name === name) ??
       unreachable(`${message.desc.typeName} has no field ${name} for its path`);
     try {
-      // Only in a path do commas separate the values of a repeated field.
+      // Commas separate the values of a repeated field in a path, but not in a query.
       const list: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
       if (isReflectList(list)) for (const part of text.split(",")) list.add(parseFieldValue(field, part));
       else message.set(field, parseFieldValue(field, text));

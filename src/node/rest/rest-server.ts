@@ -21,13 +21,13 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
   const logger = deps.logger.child({ server: "rest" });
   return (view) => {
     const router = createCallRouter({ ...context, view }, logger);
-    const answer = createGateway({ router, chainName: context.chainName, logger });
+    const gateway = createGateway({ router, chainName: context.chainName, logger });
     return createNodeHttpServer(
       "rest",
       { host, port, portOption },
       {
         handle: async (request) => {
-          const { headers, ...reply } = answer(request, await request.readBody());
+          const { headers, ...reply } = gateway(request, await request.readBody());
           const serverTime = String(Math.floor(deps.clock.nowMs() / 1000));
           return { ...reply, headers: { ...headers, "X-Server-Time": serverTime } };
         },

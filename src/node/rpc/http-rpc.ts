@@ -7,7 +7,7 @@ import { type HttpReply, textReply } from "../../ops/http-reply.ts";
 import type { HttpRequest } from "../../ops/http-server.ts";
 import { goJsonParse } from "./go-decoding.ts";
 import {
-  answerRequest,
+  handleRequest,
   errorResponse,
   NO_ID,
   parseRequest,
@@ -73,7 +73,7 @@ async function callJson(body: string, context: RpcContext, signal: AbortSignal):
   const responses: JsonObject[] = [];
   for (const { id, method, params } of requests) {
     // A notification (no id) gets no response. CometBFT does not even call the method.
-    if (id !== undefined) responses.push(await answerRequest({ id, method, params }, context, signal));
+    if (id !== undefined) responses.push(await handleRequest({ id, method, params }, context, signal));
   }
   const [first] = responses;
   if (first === undefined) return { status: 200, body: "" };
@@ -118,7 +118,7 @@ function json(status: number, value: JsonObject | readonly JsonObject[]): HttpRe
   return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) };
 }
 
-/** The list of methods for a browser. `</br>` and the missing structure are CometBFT's own. */
+/** The list of methods for a browser, with the HTML of CometBFT, including its invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
   const links = [...RPC_METHODS]

@@ -85,7 +85,7 @@ export function readParameters(
  * `invalidParams` is the kind of error for unreadable parameters: CometBFT reports them as -32602 over POST and as
  * -32603 over WebSocket.
  */
-export async function answerRequest(
+export async function handleRequest(
   request: RpcRequest & { readonly id: RpcId },
   context: RpcContext,
   signal: AbortSignal,

@@ -15,7 +15,6 @@ export interface RpcContext {
   readonly rpcAddress: () => string;
 }
 
-/** An RPC method. */
 export interface RpcMethod {
   /** In the order of positional calls. */
   readonly parameters: ParameterList;

@@ -3,7 +3,7 @@ import { internal } from "./rpc-error.ts";
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100;
 
-/** Entries on a page, after CometBFT's `validatePerPage`: 30 when absent or below 1, at most 100. No value is an error. */
+/** Entries on a page, after CometBFT's `validatePerPage`: 30 when absent or below 1, at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
   return perPage > BigInt(MAX_PER_PAGE) ? MAX_PER_PAGE : Number(perPage);

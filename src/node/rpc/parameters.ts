@@ -130,7 +130,7 @@ function fromText(type: ParameterType, text: string): Parameter {
   const isBytes = type === "bytes" || type === "hex";
   if (type === "int64" && /^-?\d+$/.test(text)) return readInt64(text);
   if (/^0x/i.test(text)) return fromHexText(type, text.slice(2));
-  // In a URI a quoted byte string is its plain characters, while in JSON it is base64 or hex.
+  // In a URI, the quoted value of a byte parameter is plain text. In JSON, it is base64 or hex.
   if (isBytes && text.startsWith('"') && text.endsWith('"')) {
     return utf8(readText(goJsonParse(text), "string"));
   }

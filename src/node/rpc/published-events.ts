@@ -18,13 +18,13 @@ import {
 
 /** An event for subscribers. */
 export interface PublishedEvent {
-  /** What a subscription's query is matched against. */
+  /** The values that the queries of subscriptions match. */
   readonly tags: TagValues;
   /** Builds the `data` of a notification. A function, since most events match no subscription. */
   readonly data: () => JsonObject;
 }
 
-/** A committed block with what its events print. */
+/** A committed block with the data for its events. */
 export interface CommittedBlock {
   readonly block: StoredBlock;
   readonly results: StoredResults;

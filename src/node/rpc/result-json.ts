@@ -79,7 +79,7 @@ function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
   };
 }
 
-/** ABCI's `ValidatorUpdate`. A power of 0, a removal, is left out. */
+/** ABCI's `ValidatorUpdate`. Omits a power of 0, as Go's `omitempty` does. */
 export function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
   const sum = { type: "tendermint.crypto.PublicKey_Ed25519", value: { ed25519: toBase64(publicKey) } };
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });

@@ -12,7 +12,7 @@ export interface RoundState {
   readonly proposerAddress: Uint8Array;
 }
 
-/** The `round_state` of `consensus_state`. It shows no votes: a block gets all of them in one step. */
+/** The `round_state` of `consensus_state`. It shows no votes, because all validators vote in one step. */
 export function roundStateJson(state: RoundState): JsonObject {
   const { validators } = state;
   // A bit array of CometBFT: one underscore for each missing vote, then voted and total power.

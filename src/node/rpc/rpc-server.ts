@@ -42,7 +42,7 @@ export function createRpcServer(
     listen: http.listen,
     close: async () => {
       stopPublishing();
-      // First the WebSockets: the HTTP server's close waits for their connections and does not cut them.
+      // WebSockets close first. The close of the HTTP server waits for their connections and does not cut them.
       websocket.close();
       await http.close();
     },

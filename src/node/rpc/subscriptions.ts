@@ -61,7 +61,7 @@ export function createSubscriptions(limits: SubscriptionLimits): Subscriptions {
       const queries: ClientQueries = new Map();
       clients.add(queries);
       const subscribe = (id: RpcId, text: string): void => {
-        // CometBFT's checks in its order: it counts clients first, so it also refuses one that already has subscriptions.
+        // The order of CometBFT's checks. At the limit of clients, it also rejects a client that has subscriptions.
         if (subscribedClients() >= limits.maxClients)
           throw internal(`max_subscription_clients ${limits.maxClients} reached`);
         if (queries.size >= limits.maxPerClient) {
@@ -91,8 +91,8 @@ function publishTo(queries: ClientQueries, event: PublishedEvent): void {
     const notification = { query: text, data: event.data(), events: Object.fromEntries(event.tags) };
     // A notification has the id of its subscribe request, as in CometBFT.
     if (send(resultResponse(id, notification))) continue;
-    // CometBFT cancels a slow subscription instead of dropping single events: the client knows that it missed some and
-    // can subscribe again. The node's memory for the client stays bounded.
+    // Like CometBFT, the node cancels the subscription of a slow client instead of dropping single events. The client
+    // learns that it missed events and can subscribe again. The buffer for the client stays bounded.
     queries.delete(text);
     const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
     send(errorResponse(id, new RpcError("server", reason)), true);

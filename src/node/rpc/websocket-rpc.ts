@@ -6,7 +6,7 @@ import { isRecord, type JsonObject } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
 import { goJsonParse } from "./go-decoding.ts";
 import {
-  answerRequest,
+  handleRequest,
   errorResponse,
   NO_ID,
   parseRequest,
@@ -33,7 +33,7 @@ export interface WebSocketOptions {
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's times (ping after 9/10 of the read timeout), and bounds that fit a laptop. */
+/** CometBFT's times (a ping after 9/10 of the read timeout), and bounds for a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
@@ -107,7 +107,7 @@ function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSock
     // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe. A slow call, such as
     // broadcast_tx_commit, therefore delays the client's later ones, and the queue needs the bound above.
     queue = queue
-      .then(() => answer(data, send, subscriptions, deps))
+      .then(() => handleMessage(data, send, subscriptions, deps))
       .catch((error: unknown) => {
         deps.logger.error("websocket request failed", { error });
         client.terminate();
@@ -145,7 +145,7 @@ function watchLiveness(client: WebSocket, options: WebSocketOptions): () => void
   };
 }
 
-async function answer(
+async function handleMessage(
   data: RawData,
   send: Send,
   subscriptions: ClientSubscriptions,
@@ -161,7 +161,7 @@ async function answer(
   const { id, method, params } = request;
   if (id === undefined) return;
   if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions));
-  else send(await answerRequest({ id, method, params }, deps.context, deps.signal, "internal"));
+  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"));
 }
 
 function toText(data: RawData): string {

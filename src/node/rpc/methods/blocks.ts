@@ -58,7 +58,7 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
       if (commit === undefined) throw internal(`could not find commit at height ${header.height}`);
       return {
         signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-        // The commit of the latest block is the one that this node saw. Below, it is the one in the next block.
+        // Canonical is a commit from the next block. The latest block has only the commit that this node saw.
         canonical: header.height < context.view.status().latestHeight,
       };
     },

@@ -138,7 +138,6 @@ function toOrder(order: string, defaultOrder: "asc" | "desc"): "asc" | "desc" {
   throw internal("expected order_by to be either `asc` or `desc` or empty");
 }
 
-/** Where a block included a transaction. */
 interface Inclusion {
   readonly result: TxResult;
   readonly height: bigint;
@@ -151,7 +150,7 @@ async function broadcastCommit(
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const inclusion = createDeferred<Inclusion>();
-  // Listens before it broadcasts, as CometBFT subscribes first: the next block may come at once.
+  // Listens before it broadcasts, as CometBFT subscribes first: the next block may come immediately.
   const stopListening = view.onBlock((block, { height, txResults }) => {
     const result = txResults[block.txs.findIndex((each) => equalBytes(each, tx))];
     if (result !== undefined) inclusion.resolve({ result, height });
