@@ -3,7 +3,7 @@ import { fromHex, toHex, utf8 } from "../../../src/base/bytes.ts";
 import type { JsonValue } from "../../../src/base/json.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
 import * as keeper from "../../../src/chain/modules/interchainqueries/keeper.ts";
-import { printKeys } from "../../../src/chain/modules/interchainqueries/key-list.ts";
+import { printKeys } from "../../../src/chain/modules/interchainqueries/validation/key-list.ts";
 import { defaultParams } from "../../../src/chain/modules/interchainqueries/params.ts";
 import { messageToJson } from "../../../src/proto/json.ts";
 import { Params } from "../../../src/proto/gen/neutron/interchainqueries/params.ts";

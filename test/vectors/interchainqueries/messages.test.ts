@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { KeyList } from "../../../src/chain/modules/interchainqueries/key-list.ts";
+import type { KeyList } from "../../../src/chain/modules/interchainqueries/validation/key-list.ts";
 import { queries } from "../../../src/chain/modules/interchainqueries/keeper.ts";
 import { validateRegister, validateUpdate } from "../../../src/chain/modules/interchainqueries/messages.ts";
 import { defaultParams } from "../../../src/chain/modules/interchainqueries/params.ts";

@@ -1,7 +1,7 @@
 import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import type { ChainEvent } from "../../runtime/events.ts";
 import { event } from "../../runtime/events.ts";
-import { printKeys } from "./key-list.ts";
+import { printKeys } from "./validation/key-list.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 /** `query_updated`, of a registration or update. The event's type is the chain's name (spec 000, "Events"). */

@@ -8,9 +8,9 @@ import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ModuleError } from "../../runtime/module-error.ts";
 import { invalidQueryId, unexpectedQueryTypeGenesis } from "./errors.ts";
-import { validateTransactionsFilter } from "./filter.ts";
+import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
 import * as keeper from "./keeper.ts";
-import { validateRegisteredKeys } from "./key-list.ts";
+import { validateRegisteredKeys } from "./validation/key-list.ts";
 import { defaultParams, ZERO_PARAMS } from "./params.ts";
 import type { InterchainqueriesOptions } from "./types.ts";
 

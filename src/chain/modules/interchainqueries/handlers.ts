@@ -15,7 +15,7 @@ import { ErrInvalidRequest, ErrUnauthorized } from "../../runtime/sdk-errors.ts"
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { invalidConnectionId, notContract, wrapTwice } from "./errors.ts";
 import { queryRemoved, queryUpdated } from "./events.ts";
-import type { KeyList } from "./key-list.ts";
+import type { KeyList } from "./validation/key-list.ts";
 import { deleteQuery, getParams, getQuery, nextId, setParams, setQuery } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import type { WithKeyList } from "./messages.ts";

@@ -17,9 +17,9 @@ import {
   invalidQueryType,
   invalidUpdatePeriod,
 } from "./errors.ts";
-import { validateTransactionsFilter } from "./filter.ts";
-import type { KeyList } from "./key-list.ts";
-import { validateKeys, validateRegisteredKeys } from "./key-list.ts";
+import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
+import type { KeyList } from "./validation/key-list.ts";
+import { validateKeys, validateRegisteredKeys } from "./validation/key-list.ts";
 
 /** What the stateless checks depend on. */
 export interface CheckRules {

@@ -5,16 +5,16 @@ import type { Context } from "../../runtime/context.ts";
 import { toAnsweringHandler, type WireType } from "../../runtime/handler-forms.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
-import { answerBinding } from "./binding-queries.ts";
-import { type BindingResult, handleBinding } from "./bindings.ts";
+import { answerBinding } from "./bindings/custom-queries.ts";
+import { type BindingResult, handleBinding } from "./bindings/custom-messages.ts";
 import { cleanUpRemovedQueries } from "./cleanup.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import type { Environment } from "./handlers.ts";
 import { registerQuery, removeQuery, updateParams, updateQuery } from "./handlers.ts";
-import { requireClientMessage } from "./headers.ts";
+import { requireClientMessage } from "./submission/block-headers.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { createQueryHandlers } from "./queries.ts";
-import { submitQueryResult } from "./submit.ts";
+import { submitQueryResult } from "./submission/submit-query-result.ts";
 import type { InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
 
 /** The module, and what it offers to contracts beside its messages and queries. */

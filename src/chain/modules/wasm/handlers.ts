@@ -9,7 +9,7 @@ import { type AnsweredMessage, toAnsweringHandler } from "../../runtime/handler-
 import type { MessageHandler } from "../../runtime/module.ts";
 import { ErrInvalidCoins, ErrInvalidRequest, ErrUnauthorized } from "../../runtime/sdk-errors.ts";
 import { empty, exceedsLimit, invalid, notSupported } from "./errors.ts";
-import type { ContractHost } from "./host.ts";
+import type { ContractHost } from "./call/contract-host.ts";
 import type { WasmOptions } from "./types.ts";
 
 const MAX_LABEL_BYTES = 128;

@@ -1,12 +1,12 @@
 import type { ChainModule } from "../../runtime/module.ts";
-import { createDispatch } from "./dispatch.ts";
+import { createDispatch } from "./dispatch/dispatch.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createMessageHandlers } from "./handlers.ts";
-import type { ContractHost, HostParts } from "./host.ts";
-import { createContractHost } from "./host.ts";
+import type { ContractHost, HostParts } from "./call/contract-host.ts";
+import { createContractHost } from "./call/contract-host.ts";
 import { MODULE_NAME } from "./keys.ts";
-import { createMessageRunner } from "./message-runner.ts";
-import { createQuerier } from "./querier.ts";
+import { createMessageRunner } from "./dispatch/message-runner.ts";
+import { createQuerier } from "./dispatch/querier.ts";
 import { createQueryHandlers } from "./queries.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 

@@ -12,7 +12,7 @@ import type { Context } from "../../runtime/context.ts";
 import { QueryError, type QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { noSuchCode, noSuchContract } from "./errors.ts";
-import type { ContractHost } from "./host.ts";
+import type { ContractHost } from "./call/contract-host.ts";
 import { codes, contracts, contractStore, statePrefix } from "./keeper.ts";
 import { CODE_PREFIX, MODULE_NAME } from "./keys.ts";
 import { readUint64BigEndian } from "../../../base/bytes.ts";

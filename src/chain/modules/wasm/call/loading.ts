@@ -1,11 +1,11 @@
-import { errorText } from "../../../base/errors.ts";
-import { bad, good, type Result } from "../../../base/result.ts";
-import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
-import type { ErrorKind } from "../../runtime/module-error.ts";
-import { type ContractCode, ContractError } from "./contract.ts";
-import { invalid, noSuchCode, noSuchContract } from "./errors.ts";
-import { codes, contracts } from "./keeper.ts";
+import { errorText } from "../../../../base/errors.ts";
+import { bad, good, type Result } from "../../../../base/result.ts";
+import { parseAddress } from "../../../runtime/address.ts";
+import type { Context } from "../../../runtime/context.ts";
+import type { ErrorKind } from "../../../runtime/module-error.ts";
+import { type ContractCode, ContractError } from "../contract.ts";
+import { invalid, noSuchCode, noSuchContract } from "../errors.ts";
+import { codes, contracts } from "../keeper.ts";
 
 /** Finds a code by its hash. */
 export type FindCode = (hash: Uint8Array) => ContractCode | undefined;

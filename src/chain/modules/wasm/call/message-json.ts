@@ -1,7 +1,7 @@
-import { fromUtf8 } from "../../../base/bytes.ts";
-import { errorText } from "../../../base/errors.ts";
-import type { JsonValue } from "../../../base/json.ts";
-import { ContractError } from "./contract.ts";
+import { fromUtf8 } from "../../../../base/bytes.ts";
+import { errorText } from "../../../../base/errors.ts";
+import type { JsonValue } from "../../../../base/json.ts";
+import { ContractError } from "../contract.ts";
 
 /** Deepest nesting that a contract is given, as with serde: what walks a message may then be recursive. */
 const MAX_DEPTH = 128;

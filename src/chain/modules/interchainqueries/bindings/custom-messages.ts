@@ -1,13 +1,13 @@
-import { fromBase64, utf8 } from "../../../base/bytes.ts";
-import { isRecord, type JsonValue } from "../../../base/json.ts";
-import * as wire from "../../../proto/gen/neutron/interchainqueries/tx.ts";
-import { toChainTypeUrl } from "../../../proto/type-urls.ts";
-import type { Context } from "../../runtime/context.ts";
-import type { HandlerResult } from "../../runtime/module.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import { type Environment, registerQuery, removeQuery, updateQuery } from "./handlers.ts";
-import type { KeyList } from "./key-list.ts";
+import { fromBase64, utf8 } from "../../../../base/bytes.ts";
+import { isRecord, type JsonValue } from "../../../../base/json.ts";
+import * as wire from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
+import { toChainTypeUrl } from "../../../../proto/type-urls.ts";
+import type { Context } from "../../../runtime/context.ts";
+import type { HandlerResult } from "../../../runtime/module.ts";
+import { ModuleError } from "../../../runtime/module-error.ts";
+import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { type Environment, registerQuery, removeQuery, updateQuery } from "../handlers.ts";
+import type { KeyList } from "../validation/key-list.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
-import type { Context } from "../../runtime/context.ts";
-import { createGasMeter } from "../../runtime/gas.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { ErrOutOfGas } from "../../runtime/sdk-errors.ts";
-import { isOutOfGas, wrapErrors } from "../../runtime/wrap-errors.ts";
-import type { ContractResponse, Reply, ReplyResult, SubMessage } from "./contract.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { createGasMeter } from "../../../runtime/gas.ts";
+import { ModuleError } from "../../../runtime/module-error.ts";
+import { ErrOutOfGas } from "../../../runtime/sdk-errors.ts";
+import { isOutOfGas, wrapErrors } from "../../../runtime/wrap-errors.ts";
+import type { ContractResponse, Reply, ReplyResult, SubMessage } from "../contract.ts";
 import type { RunMessage } from "./message-runner.ts";
 
 /** Runs the messages of a contract's answer; gives the data of the last reply that set some, else the answer's own. */

@@ -1,15 +1,15 @@
-import { fromBase64, fromUtf8, toBase64 } from "../../../base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../base/json.ts";
-import { messageToJson } from "../../../proto/json.ts";
-import { findService } from "../../../proto/registry.ts";
-import { toCanonicalTypeUrl } from "../../../proto/type-urls.ts";
-import type { Context } from "../../runtime/context.ts";
-import { QueryError } from "../../runtime/module.ts";
-import { ContractError } from "./contract.ts";
-import { notSupported, queryFailed } from "./errors.ts";
-import { contractStore } from "./keeper.ts";
-import { parseAddress } from "../../runtime/address.ts";
-import type { WasmDeps, WasmOptions } from "./types.ts";
+import { fromBase64, fromUtf8, toBase64 } from "../../../../base/bytes.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../../../base/json.ts";
+import { messageToJson } from "../../../../proto/json.ts";
+import { findService } from "../../../../proto/registry.ts";
+import { toCanonicalTypeUrl } from "../../../../proto/type-urls.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { QueryError } from "../../../runtime/module.ts";
+import { ContractError } from "../contract.ts";
+import { notSupported, queryFailed } from "../errors.ts";
+import { contractStore } from "../keeper.ts";
+import { parseAddress } from "../../../runtime/address.ts";
+import type { WasmDeps, WasmOptions } from "../types.ts";
 
 /** Answers a contract's question in CosmWasm's JSON. Throws `ModuleError` or `ContractError`. */
 export type ContractQuerier = (context: Context, request: JsonObject) => JsonValue;

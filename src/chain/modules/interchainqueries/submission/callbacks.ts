@@ -1,10 +1,10 @@
-import { toBase64 } from "../../../base/bytes.ts";
-import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
-import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
-import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import type { ContractKeeper } from "./types.ts";
+import { toBase64 } from "../../../../base/bytes.ts";
+import type { RegisteredQuery } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
+import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { ModuleError } from "../../../runtime/module-error.ts";
+import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import type { ContractKeeper } from "../types.ts";
 
 /** Tells the owner that a KV result is there to be read. A refusal fails the submission with undefined/1. */
 export function callKvOwner(context: Context, contracts: ContractKeeper, query: RegisteredQuery): void {

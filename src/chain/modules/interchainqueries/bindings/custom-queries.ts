@@ -1,10 +1,10 @@
-import { toBase64 } from "../../../base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../base/json.ts";
-import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
-import type { QueryResult } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
-import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
-import { getQuery, getResult, queries } from "./keeper.ts";
+import { toBase64 } from "../../../../base/bytes.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../../../base/json.ts";
+import type { RegisteredQuery } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
+import type { QueryResult } from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { ErrInvalidRequest } from "../../../runtime/sdk-errors.ts";
+import { getQuery, getResult, queries } from "../keeper.ts";
 
 /**
  * Answers a contract's own question about queries: `interchain_query_result`, `registered_interchain_query` or

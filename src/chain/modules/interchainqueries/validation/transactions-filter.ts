@@ -1,9 +1,9 @@
-import type { GoJson } from "../../../base/go-json/parse.ts";
-import { GoJsonError, parseGoJson } from "../../../base/go-json/parse.ts";
-import { formatGoFloat, printGoValue } from "../../../base/go-json/print.ts";
+import type { GoJson } from "../../../../base/go-json/parse.ts";
+import { GoJsonError, parseGoJson } from "../../../../base/go-json/parse.ts";
+import { formatGoFloat, printGoValue } from "../../../../base/go-json/print.ts";
 import { decodeFilter } from "./filter-decoding.ts";
 import type { FilterItem } from "./filter-decoding.ts";
-import { invalidTransactionsFilter } from "./errors.ts";
+import { invalidTransactionsFilter } from "../errors.ts";
 
 const OPERATORS: readonly string[] = ["eq", "gt", "gte", "lt", "lte"];
 const FORBIDDEN: readonly string[] = ["\t", "\n", "\r", "\\", "(", ")", '"', "'", "=", ">", "<"];

@@ -1,12 +1,12 @@
-import { MsgSend } from "../../../proto/gen/cosmos/bank/v1beta1/tx.ts";
-import { MsgExecuteContract, MsgInstantiateContract } from "../../../proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { TYPE_URL } from "../../../proto/type-urls.ts";
-import { toWireCoin, type Coin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
-import { ErrUnauthorized, ErrUnknownRequest } from "../../runtime/sdk-errors.ts";
-import type { ContractMessage, ReplyResult } from "./contract.ts";
-import { unknownMessage } from "./errors.ts";
-import type { WasmDeps } from "./types.ts";
+import { MsgSend } from "../../../../proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { MsgExecuteContract, MsgInstantiateContract } from "../../../../proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { TYPE_URL } from "../../../../proto/type-urls.ts";
+import { toWireCoin, type Coin } from "../../../runtime/coins.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { ErrUnauthorized, ErrUnknownRequest } from "../../../runtime/sdk-errors.ts";
+import type { ContractMessage, ReplyResult } from "../contract.ts";
+import { unknownMessage } from "../errors.ts";
+import type { WasmDeps } from "../types.ts";
 
 /** Runs one message of a contract. Throws `ModuleError`. */
 export type RunMessage = (

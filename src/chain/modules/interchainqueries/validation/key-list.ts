@@ -1,7 +1,7 @@
-import { toHex } from "../../../base/bytes.ts";
-import type { KVKey } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
-import { ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
-import { emptyKeyId, emptyKeyPath, emptyKeys, sdkInvalidType, tooManyKeys } from "./errors.ts";
+import { toHex } from "../../../../base/bytes.ts";
+import type { KVKey } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
+import { ErrInvalidRequest } from "../../../runtime/sdk-errors.ts";
+import { emptyKeyId, emptyKeyPath, emptyKeys, sdkInvalidType, tooManyKeys } from "../errors.ts";
 
 /** Keys as they come in; an element can be missing only in a contract's JSON. */
 export type KeyList = readonly (KVKey | undefined)[];

@@ -1,20 +1,20 @@
-import { utf8 } from "../../../base/bytes.ts";
-import { formatAddress } from "../../runtime/address.ts";
-import type { Coin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
-import { classicContractAddress } from "./address.ts";
-import type { Caller, ContractResponse, Reply } from "./contract.ts";
+import { utf8 } from "../../../../base/bytes.ts";
+import { formatAddress } from "../../../runtime/address.ts";
+import type { Coin } from "../../../runtime/coins.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { classicContractAddress } from "../address.ts";
+import type { Caller, ContractResponse, Reply } from "../contract.ts";
 import { createDepthGuard, type DepthGuard } from "./depth-guard.ts";
-import type { Dispatch } from "./dispatch.ts";
-import * as errors from "./errors.ts";
-import { callEvent, contractEvents } from "./events.ts";
+import type { Dispatch } from "../dispatch/dispatch.ts";
+import * as errors from "../errors.ts";
+import { callEvent, contractEvents } from "../events.ts";
 import { chargeCall, chargeEvents } from "./gas.ts";
-import { contracts, createCodeRegistry, takeInstance } from "./keeper.ts";
+import { contracts, createCodeRegistry, takeInstance } from "../keeper.ts";
 import { entryOf, type FindCode, loadCode, loadContract, readAddress, refusable } from "./loading.ts";
 import { parseMessageJson } from "./message-json.ts";
-import type { ContractQuerier } from "./querier.ts";
+import type { ContractQuerier } from "../dispatch/querier.ts";
 import { createScope } from "./scope.ts";
-import type { WasmDeps, WasmOptions } from "./types.ts";
+import type { WasmDeps, WasmOptions } from "../types.ts";
 
 /** A new contract. */
 interface Instantiation {

@@ -1,11 +1,11 @@
-import { toHex } from "../../../base/bytes.ts";
-import { sha256 } from "../../../base/sha256.ts";
-import { txResultLeaf } from "../../../comet/block-hashes.ts";
-import type { SimpleProof } from "../../../merkle/simple-tree.ts";
-import { checkSimpleProof, verifySimpleProof } from "../../../merkle/simple-tree.ts";
-import type { Proof } from "../../../proto/gen/tendermint/crypto/proof.ts";
-import type { TxValue } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
-import { internal, invalidProof, invalidType } from "./errors.ts";
+import { toHex } from "../../../../base/bytes.ts";
+import { sha256 } from "../../../../base/sha256.ts";
+import { txResultLeaf } from "../../../../comet/block-hashes.ts";
+import type { SimpleProof } from "../../../../merkle/simple-tree.ts";
+import { checkSimpleProof, verifySimpleProof } from "../../../../merkle/simple-tree.ts";
+import type { Proof } from "../../../../proto/gen/tendermint/crypto/proof.ts";
+import type { TxValue } from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
+import { internal, invalidProof, invalidType } from "../errors.ts";
 
 /** The roots that a transaction is proven against. */
 export interface BlockRoots {

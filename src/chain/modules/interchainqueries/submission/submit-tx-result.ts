@@ -1,16 +1,16 @@
-import { toHex } from "../../../base/bytes.ts";
-import { sha256 } from "../../../base/sha256.ts";
-import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
-import type { Block, TxValue } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
-import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { toHex } from "../../../../base/bytes.ts";
+import { sha256 } from "../../../../base/sha256.ts";
+import type { RegisteredQuery } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
+import type { Block, TxValue } from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { callTxOwner } from "./callbacks.ts";
-import { internal, invalidHeader, invalidType, wrapTwice } from "./errors.ts";
-import type { Environment } from "./handlers.ts";
-import type { BlockHeader } from "./headers.ts";
-import { checkConsecutive, readHeader, unpackHeader } from "./headers.ts";
-import { isSubmitted, markSubmitted, setQuery } from "./keeper.ts";
-import { verifyTransaction } from "./tx-proof.ts";
+import { internal, invalidHeader, invalidType, wrapTwice } from "../errors.ts";
+import type { Environment } from "../handlers.ts";
+import type { BlockHeader } from "./block-headers.ts";
+import { checkConsecutive, readHeader, unpackHeader } from "./block-headers.ts";
+import { isSubmitted, markSubmitted, setQuery } from "../keeper.ts";
+import { verifyTransaction } from "./verify-transaction.ts";
 
 /** A transaction submitted for a query over the connection's client. */
 export interface TxSubmission {

@@ -1,14 +1,14 @@
-import { equalBytes } from "../../../base/bytes.ts";
-import type { ProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
-import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
-import type { KVKey, RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
-import type { QueryResult, StorageValue } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
-import type { Context } from "../../runtime/context.ts";
-import { registerError } from "../../runtime/module-error.ts";
+import { equalBytes } from "../../../../base/bytes.ts";
+import type { ProofVerifier } from "../../../../merkle/ics23/proof-verifier.ts";
+import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
+import type { KVKey, RegisteredQuery } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
+import type { QueryResult, StorageValue } from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { registerError } from "../../../runtime/module-error.ts";
 import { callKvOwner } from "./callbacks.ts";
-import { invalidClientId, invalidHeight, invalidSubmittedResult, invalidType } from "./errors.ts";
-import type { Environment } from "./handlers.ts";
-import { saveKvResult } from "./keeper.ts";
+import { invalidClientId, invalidHeight, invalidSubmittedResult, invalidType } from "../errors.ts";
+import type { Environment } from "../handlers.ts";
+import { saveKvResult } from "../keeper.ts";
 import { decodeProof, verifyValue } from "./kv-proof.ts";
 
 /** Values submitted for a query over the connection's client. */

@@ -1,5 +1,5 @@
-import type { GoJson } from "../../../base/go-json/parse.ts";
-import { GoJsonError } from "../../../base/go-json/parse.ts";
+import type { GoJson } from "../../../../base/go-json/parse.ts";
+import { GoJsonError } from "../../../../base/go-json/parse.ts";
 
 /** One condition as decoded, not yet checked; what was absent is empty or null. */
 export interface FilterItem {

@@ -1,4 +1,4 @@
-import type { ErrorKind } from "../../runtime/module-error.ts";
+import type { ErrorKind } from "../../../runtime/module-error.ts";
 
 /** Runs work that may come back to itself. */
 export type DepthGuard = <T>(work: () => T) => T;

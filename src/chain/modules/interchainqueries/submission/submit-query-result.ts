@@ -1,13 +1,13 @@
-import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
-import type { MsgSubmitQueryResult } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
-import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import { invalidConnectionId, wrapTwice } from "./errors.ts";
-import type { Environment } from "./handlers.ts";
-import { getQuery } from "./keeper.ts";
-import { validateSubmit } from "./messages.ts";
-import { submitKvResult } from "./submit-kv.ts";
-import { submitTxResult } from "./submit-tx.ts";
+import type { RegisteredQuery } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
+import type { MsgSubmitQueryResult } from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { invalidConnectionId, wrapTwice } from "../errors.ts";
+import type { Environment } from "../handlers.ts";
+import { getQuery } from "../keeper.ts";
+import { validateSubmit } from "../messages.ts";
+import { submitKvResult } from "./submit-kv-result.ts";
+import { submitTxResult } from "./submit-tx-result.ts";
 
 /**
  * MsgSubmitQueryResult, from any sender at any time (`update_period` binds relayers only). KV values come first; a

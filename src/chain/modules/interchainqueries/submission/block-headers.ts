@@ -1,13 +1,13 @@
-import { equalBytes, toHex } from "../../../base/bytes.ts";
-import { CometError } from "../../../comet/comet-error.ts";
-import { headerHash } from "../../../comet/header-hash.ts";
-import { signedHeaderFromProto } from "../../../comet/proto-blocks.ts";
-import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
-import { Header as TendermintHeader } from "../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../proto/type-urls.ts";
-import type { ModuleError } from "../../runtime/module-error.ts";
-import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
-import { invalidHeader, protoUnmarshal } from "./errors.ts";
+import { equalBytes, toHex } from "../../../../base/bytes.ts";
+import { CometError } from "../../../../comet/comet-error.ts";
+import { headerHash } from "../../../../comet/header-hash.ts";
+import { signedHeaderFromProto } from "../../../../comet/proto-blocks.ts";
+import type { Any } from "../../../../proto/gen/google/protobuf/any.ts";
+import { Header as TendermintHeader } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TYPE_URL } from "../../../../proto/type-urls.ts";
+import type { ModuleError } from "../../../runtime/module-error.ts";
+import { ErrTxDecode } from "../../../runtime/sdk-errors.ts";
+import { invalidHeader, protoUnmarshal } from "../errors.ts";
 
 const INTERFACE = "*exported.ClientMessage";
 

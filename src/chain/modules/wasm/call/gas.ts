@@ -1,5 +1,5 @@
-import type { Context } from "../../runtime/context.ts";
-import type { ContractAttribute, ContractResponse } from "./contract.ts";
+import type { Context } from "../../../runtime/context.ts";
+import type { ContractAttribute, ContractResponse } from "../contract.ts";
 
 /** Every call of a contract: wasmd's price for an instance. */
 const CALL_COST = 60_000n;

@@ -1,7 +1,7 @@
-import type { Context } from "../../runtime/context.ts";
-import type { ContractScope } from "./contract.ts";
-import { contractStore, readOnly } from "./keeper.ts";
-import type { ContractQuerier } from "./querier.ts";
+import type { Context } from "../../../runtime/context.ts";
+import type { ContractScope } from "../contract.ts";
+import { contractStore, readOnly } from "../keeper.ts";
+import type { ContractQuerier } from "../dispatch/querier.ts";
 
 /** The contract of a call; `readOnly` for questions. */
 interface CalledContract {

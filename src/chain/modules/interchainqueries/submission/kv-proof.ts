@@ -1,7 +1,7 @@
-import type { ProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
-import type { MerkleProof } from "../../../merkle/ics23/proof-types.ts";
-import type { ProofOps } from "../../../proto/gen/tendermint/crypto/proof.ts";
-import { invalidProof, invalidType } from "./errors.ts";
+import type { ProofVerifier } from "../../../../merkle/ics23/proof-verifier.ts";
+import type { MerkleProof } from "../../../../merkle/ics23/proof-types.ts";
+import type { ProofOps } from "../../../../proto/gen/tendermint/crypto/proof.ts";
+import { invalidProof, invalidType } from "../errors.ts";
 
 /** One value and what it is proven with. */
 export interface ProvenValue {
