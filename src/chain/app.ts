@@ -1,5 +1,3 @@
-import { Params } from "../proto/gen/neutron/interchainqueries/params.ts";
-import { messageToJson } from "../proto/json.ts";
 import type { Application } from "./abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
@@ -14,7 +12,6 @@ import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import { createInterchainqueriesModule } from "./modules/interchainqueries/module.ts";
-import { defaultParams } from "./modules/interchainqueries/params.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
@@ -147,10 +144,8 @@ function contractModules(
       accounts: { ensureAccount: (context, text) => accounts.ensure(context, address(text)) },
       findMessage: (typeUrl) => routes().messages.get(typeUrl),
       findQuery: (path) => routes().queries.get(path),
-      customMessages: {
-        handle: (context, contract, message) => icq.handleBinding(context, contract, message),
-      },
-      customQueries: (context, request) => icq.answerBinding(context, request),
+      customMessages: (context, contract, message) => icq.handleCustomMessage(context, contract, message),
+      customQueries: (context, request) => icq.handleCustomQuery(context, request),
     },
   );
   const icq: InterchainqueriesModule = createInterchainqueriesModule(names, {
@@ -164,14 +159,7 @@ function contractModules(
     ibc,
   });
   const routes = once(() => routesOf([...base, wasm, icq]));
-  return [wasm, withDefaultParams(icq, names.denom)];
-}
-
-/** A genesis that says nothing about interchain queries gets the default parameters. */
-function withDefaultParams(icq: InterchainqueriesModule, denom: string): ChainModule {
-  const params = Params.encode(defaultParams(denom)).finish();
-  const fallback = { params: messageToJson("neutron.interchainqueries.Params", params) };
-  return { ...icq, initGenesis: (context, genesis) => icq.initGenesis(context, genesis ?? fallback) };
+  return [wasm, icq];
 }
 
 interface Routes {

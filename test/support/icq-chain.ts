@@ -90,10 +90,8 @@ export function createIcqChain(chosen: IcqChainOptions = {}): IcqChain {
       accounts: { ensureAccount: () => undefined },
       findMessage: (typeUrl) => messages.get(typeUrl),
       findQuery: (path) => modules.flatMap((module) => module.queries).find((query) => query.path === path),
-      customMessages: {
-        handle: (context, contract, message) => icq.handleBinding(context, contract, message),
-      },
-      customQueries: (context, request) => icq.answerBinding(context, request),
+      customMessages: (context, contract, message) => icq.handleCustomMessage(context, contract, message),
+      customQueries: (context, request) => icq.handleCustomQuery(context, request),
     },
   );
   const ibc = createIbcModule({ bech32Prefix: "neutron", authority: AUTHORITY });

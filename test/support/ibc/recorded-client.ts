@@ -4,7 +4,7 @@ import { isRecord } from "../../../src/base/json.ts";
 import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
 import { unpackClientState } from "../../../src/chain/modules/ibc/client/client-state.ts";
 import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
-import type { VerifiedState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
+import type { ConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
 import { createLocalhostClient } from "../../../src/chain/modules/ibc/client/localhost.ts";
 import {
   createLocalhostConnection,
@@ -23,7 +23,7 @@ const REVISION = 2n;
 export interface RecordedClient {
   readonly clientId: string;
   /** By height, ascending. */
-  readonly states: ReadonlyMap<bigint, VerifiedState>;
+  readonly states: ReadonlyMap<bigint, ConsensusState>;
   /**
    * Writes the client with its connection as it was when its latest height was `latest` (by default at the end): with
    * all consensus states up to there.
@@ -64,8 +64,8 @@ export function readRecordedClient(): RecordedClient {
   return { clientId, states, install };
 }
 
-function stateOf(json: Readonly<Record<string, unknown>>): readonly [bigint, VerifiedState] {
-  const state: VerifiedState = {
+function stateOf(json: Readonly<Record<string, unknown>>): readonly [bigint, ConsensusState] {
+  const state: ConsensusState = {
     timeNs: parseRfc3339Ns(String(json["timestamp"])),
     root: fromBase64(String(json["root"])),
     nextValidatorsHash: fromHex(String(json["next_validators_hash"])),

@@ -3,7 +3,7 @@ import { encodeBech32 } from "../../../src/base/bech32.ts";
 import { packClientState, TENDERMINT_TYPE } from "../../../src/chain/modules/ibc/client/client-state.ts";
 import {
   packConsensusState,
-  type VerifiedState,
+  type ConsensusState,
 } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
 import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../src/chain/modules/ibc/module.ts";
@@ -37,7 +37,7 @@ const module = createIbcModule({ bech32Prefix: "neutron", authority });
 const signers = createSigners("messages", [2n, 1n]);
 const first = signBlock(signers, { chainId: "remote-2", height: 10n });
 const good = tendermintClientState("remote-2", { revisionNumber: 2n, revisionHeight: 10n }, SETTINGS);
-const trusted: VerifiedState = {
+const trusted: ConsensusState = {
   timeNs: first.header.timeNs,
   root: first.header.appHash,
   nextValidatorsHash: first.header.nextValidatorsHash,
@@ -65,7 +65,7 @@ function run(typeUrl: string, bytes: Uint8Array): string {
 
 function create(
   state: Partial<ClientState> = {},
-  consensus: Partial<VerifiedState> = {},
+  consensus: Partial<ConsensusState> = {},
   by = signer,
 ): string {
   const message = MsgCreateClient.encode({

@@ -17,6 +17,7 @@ import type { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
 import { Header, Misbehaviour } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../src/proto/type-urls.ts";
 import { blockTimeNs, createSigners, signBlock, type Signers } from "../../support/comet/signed-chain.ts";
+import { clientStatus } from "../../support/ibc/client-status.ts";
 import { createMemoryChain, type MemoryChain } from "../../support/ibc/memory-chain.ts";
 
 const REMOTE = "remote-2";
@@ -216,7 +217,7 @@ describe("a contradiction", () => {
     const fork = block(20n, { appHash: new Uint8Array(32) });
     updateClient(at(21n), CLIENT, headerAny(fork, 10n));
     expect(chain.events.map(({ type }) => type)).toEqual(["client_misbehaviour", "message"]);
-    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+    expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
     expect(rootAt(20n)).toBe(toHex(block(20n).header.appHash));
     expect(failure(() => updateClient(at(22n), CLIENT, headerAny(block(22n), 10n)))).toBe(
       `client/29 cannot update client (${CLIENT}) with status Frozen: client state is not active`,
@@ -227,18 +228,18 @@ describe("a contradiction", () => {
     updateClient(at(20n), CLIENT, headerAny(block(20n), 10n));
     const late = block(15n, { timeNs: blockTimeNs(20n) });
     updateClient(at(21n), CLIENT, headerAny(late, 10n));
-    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+    expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
   });
 
   it("reported as misbehaviour freezes the client", () => {
     const [one, two] = [block(20n), block(20n, { appHash: new Uint8Array(32) })];
     updateClient(at(21n), CLIENT, misbehaviourAny(one, two));
-    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+    expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
   });
 
   it("that is none leaves the client as it is", () => {
     updateClient(at(21n), CLIENT, misbehaviourAny(block(21n), block(20n)));
-    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Active");
+    expect(clientStatus(at(21n), CLIENT)).toBe("Active");
     expect(rootAt(21n)).toBeUndefined();
   });
 
@@ -255,9 +256,9 @@ describe("a contradiction", () => {
 describe("time", () => {
   it("ends a client whose latest state is older than the trusting period", () => {
     const last = chain.at(2000n, blockTimeNs(10n) + HOUR - 1n);
-    expect(ibcKeeper.getClientStatus(last, CLIENT)).toBe("Active");
+    expect(clientStatus(last, CLIENT)).toBe("Active");
     const over = chain.at(2000n, blockTimeNs(10n) + HOUR);
-    expect(ibcKeeper.getClientStatus(over, CLIENT)).toBe("Expired");
+    expect(clientStatus(over, CLIENT)).toBe("Expired");
     expect(failure(() => updateClient(over, CLIENT, headerAny(block(3700n), 10n)))).toBe(
       `client/29 cannot update client (${CLIENT}) with status Expired: client state is not active`,
     );
@@ -291,8 +292,8 @@ describe("time", () => {
 describe("other ways", () => {
   it("clients of a type that is no longer allowed are unauthorized", () => {
     setClientParams(at(10n), { allowedClients: ["06-solomachine"] });
-    expect(ibcKeeper.getClientStatus(at(10n), CLIENT)).toBe("Unauthorized");
-    expect(ibcKeeper.getClientStatus(at(10n), "07-tendermint-9")).toBe("Unknown");
+    expect(clientStatus(at(10n), CLIENT)).toBe("Unauthorized");
+    expect(clientStatus(at(10n), "07-tendermint-9")).toBe("Unknown");
     expect(failure(() => create(block(12n)))).toBe(
       "client/10 client state type 07-tendermint is not registered in the allowlist: invalid client type",
     );
@@ -301,7 +302,7 @@ describe("other ways", () => {
   it("an expired client recovers with the state of a substitute", () => {
     expect(create(block(5000n))).toBe("07-tendermint-1");
     recoverClient(at(5000n), CLIENT, "07-tendermint-1");
-    expect(ibcKeeper.getClientStatus(at(5000n), CLIENT)).toBe("Active");
+    expect(clientStatus(at(5000n), CLIENT)).toBe("Active");
     expect(ibcKeeper.clientLatestHeight(at(5000n), CLIENT)).toEqual(height(5000n));
     updateClient(at(5001n), CLIENT, headerAny(block(5001n), 5000n));
     expect(rootAt(5001n)).toBeDefined();
@@ -322,7 +323,7 @@ describe("other ways", () => {
     const fork = block(10n, { appHash: new Uint8Array(32) });
     updateClient(at(11n), CLIENT, headerAny(block(11n), 10n));
     updateClient(at(12n), CLIENT, headerAny(block(11n, { appHash: fork.header.appHash }), 10n));
-    expect(ibcKeeper.getClientStatus(at(12n), CLIENT)).toBe("Frozen");
+    expect(clientStatus(at(12n), CLIENT)).toBe("Frozen");
     const newer = block(15n);
     const state = tendermintClientState(REMOTE, height(15n), { ...SETTINGS, maxClockDriftNs: 1n });
     const { timeNs, appHash: root, nextValidatorsHash } = newer.header;
@@ -333,7 +334,7 @@ describe("other ways", () => {
     );
     create(newer);
     recoverClient(at(16n), CLIENT, "07-tendermint-2");
-    expect(ibcKeeper.getClientStatus(at(16n), CLIENT)).toBe("Active");
+    expect(clientStatus(at(16n), CLIENT)).toBe("Active");
     expect(rootAt(15n)).toBe(toHex(newer.header.appHash));
     expect(openClientStore(at(16n), CLIENT).processed(height(15n))?.height.revisionHeight).toBe(1015n);
   });

@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fromBase64, toHex } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
+import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
 import { updateClient } from "../../../src/chain/modules/ibc/client/update-client.ts";
 import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
 import { unpackClientMessage } from "../../../src/chain/modules/ibc/tendermint/client-message.ts";
 import {
   heightOfHeader,
-  stateOfHeader,
+  consensusStateOfHeader,
   validateUpdateHeader,
 } from "../../../src/chain/modules/ibc/tendermint/header.ts";
 import { TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
@@ -64,13 +65,13 @@ describe("recorded client updates", () => {
       validateUpdateHeader(unpacked.header);
       const height = heightOfHeader(unpacked.header);
       const chain = createMemoryChain("test-1");
-      const context = chain.at(2000n, stateOfHeader(unpacked.header).timeNs + 5_000_000_000n);
+      const context = chain.at(2000n, consensusStateOfHeader(unpacked.header).timeNs + 5_000_000_000n);
       const known = [...client.states.keys()].filter((one) => one < height.revisionHeight).at(-1);
       client.install(context, known);
       updateClient(context, message.clientId, message.clientMessage);
       expect(chain.events[0]?.type).toBe("update_client");
       expect(chain.events[0]?.attributes.map(({ key, value }) => [key, value])).toEqual(attributes);
-      const stored = ibcKeeper.getConsensusState(context, message.clientId, height);
+      const stored = openClientStore(context, message.clientId).consensusState(height);
       const recorded = client.states.get(height.revisionHeight);
       expect(stored?.timeNs).toBe(recorded?.timeNs);
       expect(toHex(stored?.root ?? new Uint8Array(0))).toBe(toHex(recorded?.root ?? new Uint8Array(1)));

@@ -3,7 +3,10 @@ import { fromBase64, fromHex, toHex, utf8 } from "../../../src/base/bytes.ts";
 import { txResultLeaf } from "../../../src/comet/block-hashes.ts";
 import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
-import { checkConsecutive, type BlockHeader } from "../../../src/chain/modules/interchainqueries/submission/block-headers.ts";
+import {
+  checkConsecutive,
+  type BlockHeader,
+} from "../../../src/chain/modules/interchainqueries/submission/block-headers.ts";
 import { queries } from "../../../src/chain/modules/interchainqueries/keeper.ts";
 import { verifyTransaction } from "../../../src/chain/modules/interchainqueries/submission/verify-transaction.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";

@@ -1,32 +1,46 @@
-import { fromBase64, utf8 } from "../../../../base/bytes.ts";
+import { utf8 } from "../../../../base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../../base/json.ts";
+import {
+  asBase64,
+  asText,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+} from "../../../../base/json-fields.ts";
 import * as wire from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../proto/type-urls.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { HandlerResult } from "../../../runtime/module.ts";
-import { ModuleError } from "../../../runtime/module-error.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { type Environment, registerQuery, removeQuery, updateQuery } from "../handlers.ts";
+import { unregisteredError } from "../errors.ts";
+import { registerQuery, removeQuery, updateQuery } from "../handlers.ts";
+import type { Environment } from "../types.ts";
 import type { KeyList } from "../validation/key-list.ts";
+import { asUintNumber } from "./json-number.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** What a contract gets back: JSON for its reply's `data`, and the encoded response. */
-export interface BindingResult {
+/** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
+export interface CustomMessageResult {
   readonly data: Uint8Array;
   readonly response: HandlerResult;
 }
 
+/** A custom message with its sender, which is always the calling contract. */
+interface CustomMessage {
+  readonly sender: string;
+  readonly fields: JsonField;
+}
+
 /**
- * Runs a contract's own message about queries: `register_interchain_query`, `update_interchain_query` or
- * `remove_interchain_query`; the contract is the sender. Undefined when the message is none of these.
+ * Runs a contract's `register_interchain_query`, `update_interchain_query` or `remove_interchain_query`. Returns undefined
+ * for any other message. If a message has several of these members, the first in this order wins, as in Go.
  */
-export function handleBinding(
+export function handleCustomMessage(
   context: Context,
-  contract: string,
+  sender: string,
   message: JsonValue,
   environment: Environment,
-): BindingResult | undefined {
+): CustomMessageResult | undefined {
   if (!isRecord(message)) return undefined;
   const {
     register_interchain_query: register,
@@ -34,107 +48,90 @@ export function handleBinding(
     remove_interchain_query: remove,
   } = message;
   if (isRecord(register))
-    return named("register", () => runRegister(context, contract, register, environment));
-  if (isRecord(update)) return named("update", () => runUpdate(context, contract, update, environment));
-  if (isRecord(remove)) return named("remove", () => runRemove(context, contract, remove, environment));
+    return wrapAs("register", () => runRegister(context, { sender, fields: root(register) }, environment));
+  if (isRecord(update))
+    return wrapAs("update", () => runUpdate(context, { sender, fields: root(update) }, environment));
+  if (isRecord(remove))
+    return wrapAs("remove", () => runRemove(context, { sender, fields: root(remove) }, environment));
   return undefined;
 }
 
-/** The deployed bindings put their words in front twice. */
-function named(action: string, run: () => BindingResult): BindingResult {
+/** Wraps errors twice with the same words, as two layers of the Go bindings do. */
+function wrapAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
   const words = `failed to ${action} interchain query`;
   return wrapErrors((error) => error.wrap(words).wrap(words), run);
 }
 
 function runRegister(
   context: Context,
-  sender: string,
-  fields: Fields,
+  { sender, fields }: CustomMessage,
   environment: Environment,
-): BindingResult {
-  const response = registerQuery(
-    context,
-    {
-      queryType: text(fields, "query_type"),
-      keys: keyList(fields, "keys"),
-      transactionsFilter: text(fields, "transactions_filter"),
-      connectionId: text(fields, "connection_id"),
-      updatePeriod: uint(fields, "update_period"),
-      sender,
+): CustomMessageResult {
+  const message = {
+    queryType: asText(member(fields, "query_type")),
+    keys: keyList(member(fields, "keys")),
+    transactionsFilter: asText(member(fields, "transactions_filter")),
+    connectionId: asText(member(fields, "connection_id")),
+    updatePeriod: asUintNumber(member(fields, "update_period")),
+    sender,
+  };
+  const response = registerQuery(context, message, environment);
+  return {
+    data: utf8(`{"id":${response.id}}`),
+    response: {
+      typeUrl: responseTypeUrl("MsgRegisterInterchainQueryResponse", environment),
+      response: wire.MsgRegisterInterchainQueryResponse.encode(response).finish(),
     },
-    environment,
-  );
-  return result(
-    environment,
-    "MsgRegisterInterchainQueryResponse",
-    `{"id":${response.id}}`,
-    wire.MsgRegisterInterchainQueryResponse.encode(response).finish(),
-  );
+  };
 }
 
 function runUpdate(
   context: Context,
-  sender: string,
-  fields: Fields,
+  { sender, fields }: CustomMessage,
   environment: Environment,
-): BindingResult {
+): CustomMessageResult {
   const message = {
-    queryId: uint(fields, "query_id"),
-    newKeys: keyList(fields, "new_keys"),
-    newUpdatePeriod: uint(fields, "new_update_period"),
-    newTransactionsFilter: text(fields, "new_transactions_filter"),
+    queryId: asUintNumber(member(fields, "query_id")),
+    newKeys: keyList(member(fields, "new_keys")),
+    newUpdatePeriod: asUintNumber(member(fields, "new_update_period")),
+    newTransactionsFilter: asText(member(fields, "new_transactions_filter")),
     sender,
   };
   updateQuery(context, message, environment);
-  return result(environment, "MsgUpdateInterchainQueryResponse", "{}", new Uint8Array(0));
+  return emptyResult("MsgUpdateInterchainQueryResponse", environment);
 }
 
 function runRemove(
   context: Context,
-  sender: string,
-  fields: Fields,
+  { sender, fields }: CustomMessage,
   environment: Environment,
-): BindingResult {
-  removeQuery(context, { queryId: uint(fields, "query_id"), sender }, environment);
-  return result(environment, "MsgRemoveInterchainQueryResponse", "{}", new Uint8Array(0));
+): CustomMessageResult {
+  removeQuery(context, { queryId: asUintNumber(member(fields, "query_id")), sender }, environment);
+  return emptyResult("MsgRemoveInterchainQueryResponse", environment);
 }
 
-function result({ chainName }: Environment, name: string, data: string, response: Uint8Array): BindingResult {
-  const typeUrl = toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
-  return { data: utf8(data), response: { typeUrl, response } };
+function emptyResult(name: string, environment: Environment): CustomMessageResult {
+  const typeUrl = responseTypeUrl(name, environment);
+  return { data: utf8("{}"), response: { typeUrl, response: new Uint8Array(0) } };
 }
 
-/** An absent or null list is empty; a null element stays as a gap for the key check to find. */
-function keyList(fields: Fields, name: string): KeyList {
-  const value: unknown = fields[name] ?? [];
-  if (!Array.isArray(value)) throw malformed(`${name}: a list was expected`);
-  return value.map((entry: unknown, index) => {
-    if (entry === null) return undefined;
-    if (!isRecord(entry)) throw malformed(`${name}[${index}]: an object was expected`);
-    return { path: text(entry, "path"), key: base64(text(entry, "key"), `${name}[${index}].key`) };
-  });
+function responseTypeUrl(name: string, { chainName }: Environment): string {
+  return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
 }
 
-function text(fields: Fields, name: string): string {
-  const value: unknown = fields[name] ?? "";
-  if (typeof value === "string") return value;
-  throw malformed(`${name}: a string was expected`);
+/** Reads a key list. A null element becomes undefined, which the key check rejects; the deployed chain panics on it. */
+function keyList(field: JsonField): KeyList {
+  return elements(field).map((entry) =>
+    isPresent(entry)
+      ? { path: asText(member(entry, "path")), key: asBase64(member(entry, "key")) }
+      : undefined,
+  );
 }
 
-function uint(fields: Fields, name: string): bigint {
-  const value: unknown = fields[name] ?? 0;
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  throw malformed(`${name}: an unsigned integer was expected`);
+function root(value: unknown): JsonField {
+  return { value, path: "", error: decodeError };
 }
 
-function base64(value: string, path: string): Uint8Array {
-  try {
-    return fromBase64(value);
-  } catch {
-    throw malformed(`${path}: base64 was expected`);
-  }
-}
-
-function malformed(what: string): ModuleError {
-  return new ModuleError("undefined", 1, `failed to decode incoming custom cosmos message: ${what}`);
+function decodeError(path: string, expected: string): Error {
+  return unregisteredError(`failed to decode incoming custom cosmos message: ${path}: not ${expected}`);
 }

@@ -1,33 +1,34 @@
 import { toBase64 } from "../../../../base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../../base/json.ts";
+import { asText, elements, type JsonField, member } from "../../../../base/json-fields.ts";
 import type { RegisteredQuery } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import type { QueryResult } from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { ErrInvalidRequest } from "../../../runtime/sdk-errors.ts";
 import { getQuery, getResult, queries } from "../keeper.ts";
+import { asUintNumber } from "./json-number.ts";
 
 /**
- * Answers a contract's own question about queries: `interchain_query_result`, `registered_interchain_query` or
- * `registered_interchain_queries`; numbers are JSON numbers here. Undefined when the question is none of these.
+ * Answers a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`.
+ * Integers are JSON numbers, unlike in the REST form. Returns undefined for any other query.
  */
-export function answerBinding(context: Context, request: JsonObject): JsonValue | undefined {
+export function handleCustomQuery(context: Context, request: JsonObject): JsonValue | undefined {
   const {
     interchain_query_result: result,
     registered_interchain_query: query,
     registered_interchain_queries: list,
   } = request;
-  // Whether the query is registered is not asked here: an unknown id has no result.
-  if (isRecord(result)) return { result: resultJson(getResult(context, queryId(result))) };
-  if (isRecord(query)) return { registered_query: queryJson(getQuery(context, queryId(query))) };
-  if (isRecord(list)) return { registered_queries: listQueries(context, list) };
+  // As in Go, the result is read without a look at the query: an unknown id fails with ErrNoQueryResult.
+  if (isRecord(result)) return { result: resultJson(getResult(context, queryId(root(result)))) };
+  if (isRecord(query)) return { registered_query: queryJson(getQuery(context, queryId(root(query)))) };
+  if (isRecord(list)) return { registered_queries: listQueries(context, root(list)) };
   return undefined;
 }
 
-/** Owners and connection narrow the list; it always has all matches, without pages. */
-function listQueries(context: Context, request: Readonly<Record<string, unknown>>): JsonValue {
-  const owners: unknown = request["owners"] ?? [];
-  const connectionId: unknown = request["connection_id"] ?? "";
-  if (!Array.isArray(owners)) throw ErrInvalidRequest("owners: a list was expected");
+/** Filters by owners and connection; empty matches all. Returns all matches and ignores `pagination`, unlike the gRPC query. */
+function listQueries(context: Context, request: JsonField): JsonValue {
+  const owners = elements(member(request, "owners")).map(asText);
+  const connectionId = asText(member(request, "connection_id"));
   return [...queries.entries(context)]
     .map(([, query]) => query)
     .filter(({ owner }) => owners.length === 0 || owners.includes(owner))
@@ -35,7 +36,7 @@ function listQueries(context: Context, request: Readonly<Record<string, unknown>
     .map(queryJson);
 }
 
-/** Empty and zero members are left out, as Go's `omitempty` does; key and value never are. */
+/** Leaves out empty and zero members, as Go's `omitempty` tags do. Key and value are never left out. */
 function resultJson({ kvResults, height, revision }: QueryResult): JsonObject {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({
     ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),
@@ -78,8 +79,14 @@ function numberMember(name: string, value: bigint): JsonObject {
   return value === 0n ? {} : { [name]: Number(value) };
 }
 
-function queryId(request: Readonly<Record<string, unknown>>): bigint {
-  const id: unknown = request["query_id"] ?? 0;
-  if (typeof id === "number" && Number.isSafeInteger(id) && id >= 0) return BigInt(id);
-  throw ErrInvalidRequest("query_id: an unsigned integer was expected");
+function queryId(request: JsonField): bigint {
+  return asUintNumber(member(request, "query_id"));
+}
+
+function root(value: unknown): JsonField {
+  return { value, path: "", error: fieldError };
+}
+
+function fieldError(path: string, expected: string): Error {
+  return ErrInvalidRequest(`${path}: not ${expected}`);
 }

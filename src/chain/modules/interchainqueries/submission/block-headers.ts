@@ -1,4 +1,6 @@
-import { equalBytes, toHex } from "../../../../base/bytes.ts";
+import { equalBytes } from "../../../../base/bytes.ts";
+import { errorText } from "../../../../base/errors.ts";
+import { upperHex } from "../../../../base/go-text.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
 import { headerHash } from "../../../../comet/header-hash.ts";
 import { signedHeaderFromProto } from "../../../../comet/proto-blocks.ts";
@@ -7,14 +9,15 @@ import { Header as TendermintHeader } from "../../../../proto/gen/ibc/lightclien
 import { TYPE_URL } from "../../../../proto/type-urls.ts";
 import type { ModuleError } from "../../../runtime/module-error.ts";
 import { ErrTxDecode } from "../../../runtime/sdk-errors.ts";
-import { invalidHeader, protoUnmarshal } from "../errors.ts";
+import { ErrInvalidHeader, ErrProtoUnmarshal } from "../errors.ts";
 
+/** Go's name of the interface that packed headers are decoded to. */
 const INTERFACE = "*exported.ClientMessage";
 
-/** What a TX result needs of a remote header. */
+/** Fields of a remote header that the verification of a TX result uses. */
 export interface BlockHeader {
   readonly height: bigint;
-  /** Revision number of the header's trusted height, which is the remote chain's. */
+  /** Revision number of the header's trusted height. Go passes it to the callback as the revision of the block. */
   readonly trustedRevision: bigint;
   readonly hash: Uint8Array;
   readonly lastBlockHash: Uint8Array;
@@ -24,26 +27,27 @@ export interface BlockHeader {
   readonly lastResultsHash: Uint8Array;
 }
 
-/** A header as it was packed, and decoded but not verified. */
+/** A decoded but unverified header, with its packed form. */
 export interface UnpackedHeader {
   readonly packed: Any;
   readonly message: TendermintHeader;
 }
 
-/** Unpacks a header; `name` goes into the error ("block header"). Throws icq/1109. */
+/** Decodes a packed header. `name` is part of the error text ("block header"). Throws ErrProtoUnmarshal. */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
-  const refuse = (reason: string): ModuleError => protoUnmarshal(`failed to unpack ${name}: ${reason}`);
+  const unpackError = (reason: string): ModuleError =>
+    ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
   if (packed === undefined || packed.typeUrl === "")
-    throw refuse("protobuf Any message cannot be nil: failed unpacking protobuf message from Any");
-  if (packed.typeUrl !== TYPE_URL.tendermintHeader) throw refuse(unregistered(packed.typeUrl));
+    throw unpackError("protobuf Any message cannot be nil: failed unpacking protobuf message from Any");
+  if (packed.typeUrl !== TYPE_URL.tendermintHeader) throw unpackError(noConcreteType(packed.typeUrl));
   try {
     return { packed, message: TendermintHeader.decode(packed.value) };
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : String(error));
+    throw unpackError(errorText(error));
   }
 }
 
-/** What a header says, once the light client took it. Throws icq/1113 for a header that no light client takes. */
+/** Reads a header that the light client has verified. Throws ErrInvalidHeader for a header without its required parts. */
 export function readHeader({ message }: UnpackedHeader): BlockHeader {
   try {
     const { header } = signedHeaderFromProto(message.signedHeader);
@@ -54,25 +58,32 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
       lastBlockHash: header.lastBlockId.hash,
     };
   } catch (error) {
-    throw error instanceof CometError ? invalidHeader(error.message) : error;
+    throw error instanceof CometError ? ErrInvalidHeader(error.message) : error;
   }
 }
 
-/** Refuses a packed message that is no header of a light client; nothing packed is fine. For decoding a transaction. */
+/**
+ * Rejects a packed message of another type than a Tendermint header. Go unpacks headers while it decodes a transaction,
+ * so that an unknown type fails before any message runs. An absent header is accepted there.
+ */
 export function requireClientMessage(packed: Any | undefined): void {
   if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;
-  throw ErrTxDecode(unregistered(packed.typeUrl));
+  throw ErrTxDecode(noConcreteType(packed.typeUrl));
 }
 
-/** The second header must be of the next height, by the validators and on the block that the first names. */
+/**
+ * Checks that `next` has the next height, the validators that `header` announces, and `header` as its last block. Throws
+ * ErrInvalidHeader.
+ */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;
-  const inner = invalidHeader(error);
-  throw invalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
+  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so that the text ends with the description twice.
+  const inner = ErrInvalidHeader(error);
+  throw ErrInvalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
 }
 
-function unregistered(typeUrl: string): string {
+function noConcreteType(typeUrl: string): string {
   return `no concrete type registered for type URL ${typeUrl} against interface ${INTERFACE}`;
 }
 
@@ -80,12 +91,8 @@ function orderError(header: BlockHeader, next: BlockHeader): string | undefined 
   if (next.height !== header.height + 1n)
     return `nextHeader.Height (${next.height}) is not actually next for a header with height ${header.height}`;
   if (!equalBytes(header.nextValidatorsHash, next.validatorsHash))
-    return `header.NextValidatorsHash is not equal to nextHeader.ValidatorsHash: ${upper(header.nextValidatorsHash)} != ${upper(next.validatorsHash)}`;
+    return `header.NextValidatorsHash is not equal to nextHeader.ValidatorsHash: ${upperHex(header.nextValidatorsHash)} != ${upperHex(next.validatorsHash)}`;
   if (!equalBytes(header.hash, next.lastBlockHash))
-    return `header hash is not equal to nextHeader.LastBlockId.Hash: ${upper(header.hash)} != ${upper(next.lastBlockHash)}`;
+    return `header hash is not equal to nextHeader.LastBlockId.Hash: ${upperHex(header.hash)} != ${upperHex(next.lastBlockHash)}`;
   return undefined;
-}
-
-function upper(bytes: Uint8Array): string {
-  return toHex(bytes).toUpperCase();
 }

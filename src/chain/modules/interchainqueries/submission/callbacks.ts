@@ -2,27 +2,26 @@ import { toBase64 } from "../../../../base/bytes.ts";
 import type { RegisteredQuery } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { ModuleError } from "../../../runtime/module-error.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { unregisteredError } from "../errors.ts";
 import type { ContractKeeper } from "../types.ts";
 
-/** Tells the owner that a KV result is there to be read. A refusal fails the submission with undefined/1. */
+/** Calls the owner's `kv_query_result`. An error of the contract fails the submission with undefined/1. */
 export function callKvOwner(context: Context, contracts: ContractKeeper, query: RegisteredQuery): void {
-  const message = `{"kv_query_result":{"query_id":${query.id}}}`;
   callOwner(context, contracts, query, {
-    message,
-    refusal: `contract ${query.owner} rejected KV query result (query_id: ${query.id})`,
+    message: `{"kv_query_result":{"query_id":${query.id}}}`,
+    failure: `contract ${query.owner} rejected KV query result (query_id: ${query.id})`,
   });
 }
 
-/** A transaction to hand over: `height` is the remote height of its block, `hash` lower-case hex. */
+/** A verified transaction. `height` is the remote height of its block, `hash` its SHA-256 in lower-case hex. */
 export interface DeliveredTx {
   readonly height: Height;
   readonly data: Uint8Array;
   readonly hash: string;
 }
 
-/** Hands a verified transaction to the owner. A refusal fails the submission with undefined/1. */
+/** Calls the owner's `tx_query_result`. An error of the contract fails the submission with undefined/1. */
 export function callTxOwner(
   context: Context,
   contracts: ContractKeeper,
@@ -31,11 +30,14 @@ export function callTxOwner(
 ): void {
   callOwner(context, contracts, query, {
     message: txQueryResult(query.id, tx),
-    refusal: `contract ${query.owner} rejected transaction query result (tx_hash: ${tx.hash})`,
+    failure: `contract ${query.owner} rejected transaction query result (tx_hash: ${tx.hash})`,
   });
 }
 
-/** The callback's text. Numbers are JSON numbers up to 2^64-1; a height's zero members are left out. */
+/**
+ * Prints the callback as Go's `encoding/json` does: numbers up to 2^64 - 1 as JSON numbers (JSON.stringify would round
+ * them), zero members of the height left out, empty data as null because protobuf decodes an absent field to nil.
+ */
 function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
   const members = [
     ...(height.revisionNumber === 0n ? [] : [`"revision_number":${height.revisionNumber}`]),
@@ -45,18 +47,22 @@ function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
   return `{"tx_query_result":{"query_id":${queryId},"height":{${members.join(",")}},"data":${encoded}}}`;
 }
 
-/** The contract's own code and codespace are not passed on; running out of gas is. */
+/**
+ * Calls the owner's sudo entry point in the context and on the gas meter of the submission, without a gas limit of its
+ * own: writes of the contract and of the module stay or go together. As in Go, codespace and code of the contract's
+ * error are replaced by undefined/1 and the text stays. Running out of gas passes through `wrapErrors` unchanged.
+ */
 function callOwner(
   context: Context,
   contracts: ContractKeeper,
   query: RegisteredQuery,
-  call: { readonly message: string; readonly refusal: string },
+  call: { readonly message: string; readonly failure: string },
 ): void {
   wrapErrors(
-    (error) => new ModuleError("undefined", 1, `${call.refusal}: failed to sudo: ${error.message}`),
+    (error) => unregisteredError(`${call.failure}: failed to sudo: ${error.message}`),
     () => {
       if (!contracts.isContract(context, query.owner))
-        throw new ModuleError("undefined", 1, `${query.owner} is not a contract address`);
+        throw unregisteredError(`${query.owner} is not a contract address`);
       contracts.sudo(context, query.owner, call.message);
     },
   );

@@ -2,17 +2,17 @@ import type { RegisteredQuery } from "../../../../proto/gen/neutron/interchainqu
 import type { MsgSubmitQueryResult } from "../../../../proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { invalidConnectionId, wrapTwice } from "../errors.ts";
-import type { Environment } from "../handlers.ts";
+import { ErrInvalidConnectionID, wrapTwice } from "../errors.ts";
 import { getQuery } from "../keeper.ts";
 import { validateSubmit } from "../messages.ts";
+import type { Environment } from "../types.ts";
 import { submitKvResult } from "./submit-kv-result.ts";
 import { submitTxResult } from "./submit-tx-result.ts";
 
 /**
- * MsgSubmitQueryResult, from any sender at any time (`update_period` binds relayers only). KV values come first; a
- * KV result with a callback ends there, so that a block beside it is ignored. A result with neither values nor a
- * transaction does nothing.
+ * MsgSubmitQueryResult, from any sender at any time: `update_period` binds relayers only. As in Go, KV values run first,
+ * and a KV result with a callback ends there: a block in the same message is ignored. A block without a transaction is
+ * accepted and does nothing.
  */
 export function submitQueryResult(
   context: Context,
@@ -38,8 +38,11 @@ function requireQuery(context: Context, id: bigint): RegisteredQuery {
   );
 }
 
+/** Uses the connection of the query. The message's own `client_id` is deprecated and ignored. */
 function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Environment): string {
   const clientId = ibc.connectionClientId(context, query.connectionId);
   if (clientId !== undefined) return clientId;
-  throw invalidConnectionId(`registered query ${query.id} has invalid connection id: ${query.connectionId}`);
+  throw ErrInvalidConnectionID(
+    `registered query ${query.id} has invalid connection id: ${query.connectionId}`,
+  );
 }

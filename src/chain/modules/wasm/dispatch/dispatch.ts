@@ -6,51 +6,57 @@ import { isOutOfGas, wrapErrors } from "../../../runtime/wrap-errors.ts";
 import type { ContractResponse, Reply, ReplyResult, SubMessage } from "../contract.ts";
 import type { RunMessage } from "./message-runner.ts";
 
-/** Runs the messages of a contract's answer; gives the data of the last reply that set some, else the answer's own. */
+/**
+ * Runs the messages of a contract's response. Returns the data of the last reply that set data, otherwise the data of the
+ * response.
+ */
 export type Dispatch = (
   context: Context,
   contract: string,
   response: ContractResponse,
 ) => Uint8Array | undefined;
 
-/** How a contract hears about a message. */
 type SendReply = (context: Context, contract: string, reply: Reply) => Uint8Array | undefined;
 
 /**
- * Each message runs on a cache layer of its own, in order. A failure that the contract wants to hear about is undone and
- * told; any other fails the whole call as "dispatch: submessages: …".
+ * Creates the dispatch. It runs messages in order, each on a cache layer of its own. If a message fails and the contract
+ * wants a reply on errors, its writes are dropped and the contract receives the error. Any other failure fails the
+ * complete call with "dispatch: submessages: …".
  */
 export function createDispatch(runMessage: RunMessage, sendReply: SendReply): Dispatch {
   return (context, contract, response) => {
     let { data } = response;
     for (const message of response.messages) {
-      const result = outcome(context, contract, message, runMessage);
+      const result = runSubMessage(context, contract, message, runMessage);
       if (!wantsReply(message, result)) continue;
-      data = inDispatch(() => sendReply(context, contract, { id: message.id, result })) ?? data;
+      data = wrapDispatch(() => sendReply(context, contract, { id: message.id, result })) ?? data;
     }
     return data;
   };
 }
 
-function outcome(
+function runSubMessage(
   context: Context,
   contract: string,
   message: SubMessage,
   runMessage: RunMessage,
 ): ReplyResult {
   try {
-    return limited(context, message.gasLimit, (metered) =>
+    return withGasLimit(context, message.gasLimit, (metered) =>
       metered.atomically((inner) => runMessage(inner, contract, message.message)),
     );
   } catch (error) {
-    if (!(error instanceof ModuleError) || ranOut(context)) throw error;
-    if (message.replyOn === "never" || message.replyOn === "success") return inDispatch(() => rethrow(error));
+    // A contract must not catch the end of the call's own gas: the transaction is over.
+    if (!(error instanceof ModuleError) || isExhausted(context)) throw error;
+    if (message.replyOn === "never" || message.replyOn === "success")
+      return wrapDispatch(() => rethrow(error));
+    // wasmd redacts errors to codespace and code: texts may differ between nodes and must not reach the state.
     return { ok: false, error: `codespace: ${error.codespace}, code: ${error.code}` };
   }
 }
 
-/** Gives a message a gas limit of its own; what it used counts for the call as well. */
-function limited<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
+/** Runs a message under a gas meter of its own. The call's meter then consumes the same gas, at most the limit. */
+function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
   if (limit === undefined) return work(context);
   const gas = createGasMeter(limit);
   try {
@@ -58,13 +64,14 @@ function limited<T>(context: Context, limit: bigint | undefined, work: (metered:
   } catch (error) {
     throw error instanceof ModuleError && isOutOfGas(error) ? ErrOutOfGas("SubMsg hit gas limit") : error;
   } finally {
+    // A meter that ran over reports more than its limit.
     const used = gas.used();
     context.gas.consume(used < limit ? used : limit, "From limited Sub-Message");
   }
 }
 
-/** Whether the call's own gas is gone: then nothing can be told to anybody. */
-function ranOut({ gas }: Context): boolean {
+/** Whether the gas of the call itself ran out, as opposed to the limit of one message. */
+function isExhausted({ gas }: Context): boolean {
   return gas.limit !== undefined && gas.used() > gas.limit;
 }
 
@@ -72,7 +79,7 @@ function wantsReply({ replyOn }: SubMessage, result: ReplyResult): boolean {
   return replyOn === "always" || replyOn === (result.ok ? "success" : "error");
 }
 
-function inDispatch<T>(work: () => T): T {
+function wrapDispatch<T>(work: () => T): T {
   return wrapErrors((error) => error.wrap("dispatch: submessages"), work);
 }
 
