@@ -16,7 +16,7 @@ function contents(chain: MemoryChain): readonly string[] {
 }
 
 describe("genesis", () => {
-  it("exported and imported gives the same store", () => {
+  it("restores the same store from an export", () => {
     const chain = createMemoryChain("test-1");
     const context = chain.at(2500n, 1_795_263_966_000_000_000n);
     initGenesis(context, undefined);
@@ -29,7 +29,7 @@ describe("genesis", () => {
     expect(exportGenesis(copy.at(2500n, context.timeNs))).toEqual(exported);
   });
 
-  it("of an open connection has a client that works", () => {
+  it("with an open connection has an active client", () => {
     const signers = createSigners("genesis", [1n]);
     const remote = signBlock(signers, { chainId: "remote-1", height: 7n });
     const chain = createMemoryChain("local-1");
@@ -63,7 +63,7 @@ describe("genesis", () => {
       { channel_genesis: { channels: [{}] } },
       "app_state.ibc.channel_genesis.channels: channels are not implemented",
     ],
-  ])("is refused with the path of what is wrong: %j", (genesis, expected) => {
+  ])("fails with the path of the invalid field: %j", (genesis, expected) => {
     const context = createMemoryChain("local-1").at(1n, 0n);
     expect(() => initGenesis(context, genesis)).toThrow(expected);
   });

@@ -22,7 +22,7 @@ const FILES = [
 ] as const;
 
 describe("recorded submissions and registrations", () => {
-  it("rebuilds the recorded client and queries", () => {
+  it("have the complete recorded client and queries", () => {
     expect(recordedIbcGenesis().consensusStates).toBe(490);
     expect(recordedQueries()).toHaveLength(5);
   });
@@ -30,7 +30,7 @@ describe("recorded submissions and registrations", () => {
   for (const { file, cases, exceptions } of FILES) {
     const compared = replayFile(fixtureFile(`interchainqueries/${file}`));
 
-    it(`has all cases of ${file} and only the known exceptions`, () => {
+    it(`have all cases of ${file} and only the known exceptions`, () => {
       expect(compared).toHaveLength(cases);
       expect(compared.filter(isException).map(({ name }) => name)).toEqual(exceptions);
     });
@@ -45,7 +45,7 @@ describe("recorded submissions and registrations", () => {
 });
 
 describe("a recorded transaction that removes a query and registers another", () => {
-  it("shows a subscriber the removal, then the registration", () => {
+  it("emits the removal, then the registration", () => {
     const recorded = record(readJson(fixtureFile("interchainqueries/remove-register-one-tx.json")));
     const events = list(record(recorded["tx_response"])["events"]).map(record);
     const wanted = events.filter(({ type }) => type === "neutron").map(actionOf);
@@ -69,7 +69,7 @@ describe("a recorded transaction that removes a query and registers another", ()
   });
 });
 
-describe("heights at the end of their range", () => {
+describe("heights at the end of uint64", () => {
   it.each([
     [2n ** 64n - 1n, 2n],
     [2n ** 64n - 1n, 2n ** 64n - 1n],
