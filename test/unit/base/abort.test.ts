@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { withTimeout, pause, onAbort } from "../../../src/base/abort.ts";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -7,22 +8,22 @@ const never = (signal: AbortSignal): Promise<never> =>
     onAbort(signal, reject);
   });
 
-describe("atMost", () => {
-  it("gives what was done in time, and leaves no sleeper", async () => {
+describe("withTimeout", () => {
+  it("returns the result and leaves no pending sleep", async () => {
     const clock = createManualClock(0);
     expect(await withTimeout(10, clock, new AbortController().signal, async () => 7)).toBe(7);
     await clock.advance(0);
     expect(clock.sleeping()).toBe(0);
   });
 
-  it("gives undefined when the time is up, having told the work to stop", async () => {
+  it("returns undefined when the time is over and aborts the work", async () => {
     const clock = createManualClock(0);
     const waiting = withTimeout(10, clock, new AbortController().signal, never);
     await clock.advance(10);
     expect(await waiting).toBeUndefined();
   });
 
-  it("throws what the work throws, and the signal's reason", async () => {
+  it("throws the error of the work and the reason of the signal", async () => {
     const clock = createManualClock(0);
     const stop = new AbortController();
     const broken = withTimeout(10, clock, stop.signal, async () => {
@@ -36,7 +37,7 @@ describe("atMost", () => {
 });
 
 describe("pause", () => {
-  it("ends with the time or with the signal, without an error", async () => {
+  it("ends after the delay or at the abort, without an error", async () => {
     const clock = createManualClock(0);
     const stop = new AbortController();
     const first = pause(10, clock, stop.signal);
@@ -47,5 +48,21 @@ describe("pause", () => {
     await second;
     await pause(1_000, clock, stop.signal);
     expect(clock.nowMs()).toBe(10);
+  });
+});
+
+describe("onAbort", () => {
+  it("uses one listener for any number of callbacks and calls each once", () => {
+    const stop = new AbortController();
+    const called: number[] = [];
+    const unwatch = Array.from({ length: 500 }, (_value, index) =>
+      onAbort(stop.signal, () => called.push(index)),
+    );
+    expect(getEventListeners(stop.signal, "abort")).toHaveLength(1);
+    for (const remove of unwatch.slice(1)) remove();
+    stop.abort(new Error("stop"));
+    expect(called).toEqual([0]);
+    onAbort(stop.signal, (reason) => called.push(reason.message.length));
+    expect(called).toEqual([0, 4]);
   });
 });

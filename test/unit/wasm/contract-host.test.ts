@@ -393,7 +393,7 @@ describe("queries of contracts", () => {
     ],
     [{ staking: {} }, "not implemented: contract queries of kind staking"],
     [{ custom: { other: {} } }, "custom queries of this kind"],
-    [{ stargate: { path: 1 } }, "query field path: not a text"],
+    [{ stargate: { path: 1 } }, "query field path: not a string"],
     [{ wasm: { contract_info: {} } }, "not implemented: contract queries but smart and raw"],
   ])("are rejected: %j", (request, text) => {
     expect(() => queryingContract().query(request)).toThrow(text);
