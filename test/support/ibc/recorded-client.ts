@@ -19,15 +19,12 @@ import { messageFromJson } from "../../../src/proto/json.ts";
 /** Revision of the recorded remote chain, `test-2`. */
 const REVISION = 2n;
 
-/** The recorded client of `test-2` on `test-1`, and all consensus states that it ever held. */
+/** The recorded client of `test-2` on `test-1`, with all consensus states that it ever stored. */
 export interface RecordedClient {
   readonly clientId: string;
-  /** By height, ascending. */
+  /** By height, in ascending order. */
   readonly states: ReadonlyMap<bigint, ConsensusState>;
-  /**
-   * Writes the client with its connection as it was when its latest height was `latest` (by default at the end): with
-   * all consensus states up to there.
-   */
+  /** Stores the client with its connection, and the consensus states up to the height `latest` (by default all). */
   readonly install: (context: Context, latest?: bigint) => void;
 }
 

@@ -199,8 +199,8 @@ describe("sub-messages", () => {
   });
 
   it("cause a reply when they succeed and the contract wants successes", () => {
-    const wanted = { ...any(register({ sender: echo })), reply_on: "success" };
-    expect(respond(echo, { messages: [wanted] }).events.map(({ type }) => type)).toEqual([
+    const message = { ...any(register({ sender: echo })), reply_on: "success" };
+    expect(respond(echo, { messages: [message] }).events.map(({ type }) => type)).toEqual([
       "execute",
       "neutron",
       "reply",

@@ -29,7 +29,7 @@ function lastTimeNs(): bigint {
   return [...client.states.values()].at(-1)?.timeNs ?? 0n;
 }
 
-/** Results without one of their headers are refused before the light client sees them, as are headers of a wrong type. */
+/** Whether a result reaches the light client. Missing headers and headers of another type fail earlier. */
 function hasHeaders({ name }: Readonly<Record<string, unknown>>): boolean {
   return name !== "no header" && name !== "no next header" && name !== "header of the wrong type";
 }

@@ -48,21 +48,23 @@ describe("a recorded transaction that removes a query and registers another", ()
   it("emits the removal, then the registration", () => {
     const recorded = record(readJson(fixtureFile("interchainqueries/remove-register-one-tx.json")));
     const events = list(record(recorded["tx_response"])["events"]).map(record);
-    const wanted = events.filter(({ type }) => type === "neutron").map(actionOf);
+    const expected = events.filter(({ type }) => type === "neutron").map(actionOf);
     const message = record(list(record(record(recorded["tx"])["body"])["messages"])[0]);
     const chain = createRecordedChain();
     const context = chain.world.context();
     for (const query of recordedQueries()) queries.delete(context, query.id);
     for (const query of recordedQueries().slice(0, 1))
       setQuery(context, { ...query, id: 7n, owner: RECORDED_CONTRACTS.mirror });
-    lastId.set(context, BigInt(wanted[1]?.split(" ")[1] ?? 0) - 1n);
+    lastId.set(context, BigInt(expected[1]?.split(" ")[1] ?? 0) - 1n);
     const outcome = chain.deliverRecorded([packMessage(message)]);
     expect(outcome.log).toBe("");
-    const got = outcome.events.filter(({ type }) => type === "neutron");
+    const actual = outcome.events.filter(({ type }) => type === "neutron");
     expect(
-      got.map((event) => actionOf({ attributes: event.attributes.map((attribute) => ({ ...attribute })) })),
-    ).toEqual(wanted);
-    expect(wanted).toEqual([
+      actual.map((event) =>
+        actionOf({ attributes: event.attributes.map((attribute) => ({ ...attribute })) }),
+      ),
+    ).toEqual(expected);
+    expect(expected).toEqual([
       "query_removed 7 connection-0",
       expect.stringMatching(/^query_updated \d+ connection-0$/),
     ]);
@@ -83,7 +85,7 @@ describe("heights at the end of uint64", () => {
   });
 });
 
-/** The attributes that both our events and the recorded ones have. */
+/** Prints the attributes that our events and the recorded events have in common. */
 function actionOf(event: JsonObject): string {
   const values = new Map(
     list(event["attributes"]).map((entry) => [record(entry)["key"], record(entry)["value"]] as const),
