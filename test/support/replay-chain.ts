@@ -15,7 +15,10 @@ import { readJson, record, recordedIbcGenesis, RECORDING_END_NS, text } from "./
 
 const QUERIES = fixtureFile("interchainqueries/queries.json");
 
-/** Contracts of the recording. `consumer` builds its queries itself; `mirror` and `echo` send the messages that they receive. */
+/**
+ * Contracts of the recording. `consumer` builds its queries itself; `mirror` and `echo` send the messages that they
+ * receive.
+ */
 export const RECORDED_CONTRACTS = {
   consumer: "neutron14hj2tavq8fpesdwxxcu44rty3hh90vhujrvcmstl4zr3txmfvw9s5c2epq",
   mirror: "neutron1wkwy0xh89ksdgj9hr347dyd2dw7zesmtrue6kfzyml4vdtz6e5wsaldc5h",

@@ -11,8 +11,8 @@ import type { Replayed } from "./replay.ts";
 import { packMessage, type RecordedChain, RECORDED_CONTRACTS } from "./replay-chain.ts";
 
 /**
- * Replays a registration, update or removal: a call of the consumer (`execute`), messages that a contract sends (`messages`
- * with a `contract`), or messages of an account.
+ * Replays a registration, update or removal: a call of the consumer (`execute`), messages that a contract sends
+ * (`messages` with a `contract`), or messages of an account.
  */
 export function replayRegistration(chain: RecordedChain, recorded: JsonObject): Replayed {
   const events = list(recorded["events"]).map(record);

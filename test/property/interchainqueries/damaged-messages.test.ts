@@ -22,7 +22,8 @@ const damage = fc.record({
 });
 
 describe("damaged submissions", () => {
-  // `deliverRecorded` rethrows any error but `ModuleError`. Such an error would stop the machine, and fails the property.
+  // `deliverRecorded` rethrows any error but `ModuleError`. Such an error would stop the machine, and fails the
+  // property.
   it.each([
     ["KV", KV],
     ["TX", TX],

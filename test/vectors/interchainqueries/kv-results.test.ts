@@ -29,7 +29,10 @@ let owner: string;
 
 const VALUE_A = value("01", "76", PROOF_A);
 const VALUE_B = value("02", "deadbeef", PROOF_B);
-/** Query 1: bank/01. Query 2: bank/02. Query 3: transactions. App hash A is at 1-101 and B at 1-102; results have one height less. */
+/**
+ * Query 1: bank/01. Query 2: bank/02. Query 3: transactions. App hash A is at 1-101 and B at 1-102; results have one
+ * height less.
+ */
 beforeEach(() => {
   ibc = createFakeIbc();
   chain = createIcqChain({ ibc });

@@ -59,8 +59,8 @@ export function unregisteredError(text: string): ModuleError {
 }
 
 /**
- * Runs a CometBFT check. Its error becomes an unregisteredError error that is wrapped with `words`: CometBFT has no codes, and
- * the SDK reports plain Go errors as code 1 of codespace "undefined".
+ * Runs a CometBFT check. Its error becomes an unregistered error that is wrapped with `words`: CometBFT has no
+ * codes, and the SDK reports plain Go errors as code 1 of codespace "undefined".
  */
 export function asModuleError<T>(words: string, check: () => T): T {
   try {
@@ -71,7 +71,9 @@ export function asModuleError<T>(words: string, check: () => T): T {
   }
 }
 
-/** Decodes untrusted bytes. Every error becomes an unregisteredError error with the prefix of Go's decoder, "proto: ". */
+/**
+ * Decodes untrusted bytes. Every error becomes an unregistered error with the prefix of Go's decoder, "proto: ".
+ */
 export function decodeUntrusted<T>(decode: () => T): T {
   try {
     return decode();

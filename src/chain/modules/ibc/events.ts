@@ -21,7 +21,10 @@ export function clientCreated(client: EventClient, consensusHeight: Height): rea
   ];
 }
 
-/** Builds the events of an update. `message` is the client message as Any; the attribute `header` contains its bytes in hex. */
+/**
+ * Builds the events of an update. `message` is the client message as Any; the attribute `header` contains its bytes in
+ * hex.
+ */
 export function clientUpdated(client: EventClient, height: Height, message: Any): readonly ChainEvent[] {
   return [
     event("update_client", [

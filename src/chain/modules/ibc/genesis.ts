@@ -35,9 +35,9 @@ const CLIENT = "ibc.core.client.v1";
 const CONNECTION = "ibc.core.connection.v1";
 
 /**
- * Reads the module's genesis in ibc-go's form: `client_genesis` and `connection_genesis`. Absent parts mean no clients, no
- * connections and default params. Creates the localhost client and its connection, as ibc-go does at every start from a
- * genesis. Throws `GenesisError`, also for channels, which this chain does not have.
+ * Reads the module's genesis in ibc-go's form: `client_genesis` and `connection_genesis`. Absent parts mean no clients,
+ * no connections and default params. Creates the localhost client and its connection, as ibc-go does at every start
+ * from a genesis. Throws `GenesisError`, also for channels, which this chain does not have.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(genesis);

@@ -25,7 +25,9 @@ export interface IbcOptions {
 const CLIENT = "/ibc.core.client.v1.";
 const CONNECTION = "/ibc.core.connection.v1.";
 
-/** Handlers of all messages of IBC clients and connections. Handshake messages fail: connections are opened in genesis. */
+/**
+ * Handlers of all messages of IBC clients and connections. Handshake messages fail: connections are opened in genesis.
+ */
 export function createMessageHandlers(options: IbcOptions): readonly MessageHandler[] {
   const { bech32Prefix } = options;
   return [

@@ -15,13 +15,16 @@ export interface IbcKeeper {
   readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
   /** Returns the client id of a connection in any state; undefined when the connection does not exist. */
   readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
-  /** Returns a client's latest height; undefined when the client does not exist. Throws ErrInvalidClientType for localhost. */
+  /**
+   * Returns a client's latest height; undefined when the client does not exist. Throws ErrInvalidClientType for
+   * localhost.
+   */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
   /** Returns the app hash that a client stores for a remote height; undefined when it stores none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
   /**
-   * Verifies a header (as Any) and stores its consensus state. A contradicting header freezes the client and is no error.
-   * Throws `ModuleError`.
+   * Verifies a header (as Any) and stores its consensus state. A contradicting header freezes the client and is no
+   * error. Throws `ModuleError`.
    */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
 }

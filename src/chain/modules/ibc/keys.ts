@@ -2,7 +2,10 @@ import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../bas
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
-/** Name of the module and of its store. Counterparty chains prove entries of this store, so that all paths are those of ICS-24. */
+/**
+ * Name of the module and of its store. Counterparty chains prove entries of this store, so that all paths are those of
+ * ICS-24.
+ */
 export const STORE_NAME = "ibc";
 
 /** Prefix of all entries of clients. */
@@ -54,8 +57,8 @@ export function processedHeightKey(height: Height): Uint8Array {
 }
 
 /**
- * Returns the key of an iteration entry, whose value is the {@link consensusStateKey}. These keys sort by height; consensus
- * state keys sort as text, where 1000 precedes 33.
+ * Returns the key of an iteration entry, whose value is the {@link consensusStateKey}. These keys sort by height;
+ * consensus state keys sort as text, where 1000 precedes 33.
  */
 export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));

@@ -21,7 +21,10 @@ export function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix
   validateConsensusState(unpackConsensusState(message.consensusState));
 }
 
-/** Stateless checks of MsgUpdateClient (`ValidateBasic`): as in ibc-go, the client id is checked last. Throws `ModuleError`. */
+/**
+ * Stateless checks of MsgUpdateClient (`ValidateBasic`): as in ibc-go, the client id is checked last. Throws
+ * `ModuleError`.
+ */
 export function validateUpdateClient(message: wire.MsgUpdateClient, bech32Prefix: string): void {
   requireAddress(bech32Prefix, message.signer);
   validateClientMessage(unpackClientMessage(message.clientMessage));

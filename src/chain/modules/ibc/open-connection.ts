@@ -82,8 +82,8 @@ export interface OpenConnectionOptions {
 }
 
 /**
- * Builds a genesis of the module with one client, `07-tendermint-0`, and one open connection over it, `connection-0`. The
- * counterparty has the same ids. There is no handshake, so that the counterparty need not know of the connection.
+ * Builds a genesis of the module with one client, `07-tendermint-0`, and one open connection over it, `connection-0`.
+ * The counterparty has the same ids. There is no handshake, so that the counterparty need not know of the connection.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

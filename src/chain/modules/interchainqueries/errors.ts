@@ -1,8 +1,8 @@
 import { ModuleError, registerError } from "../../runtime/module-error.ts";
 import { MODULE_NAME } from "./keys.ts";
 
-// Errors of the module by their Go names (spec, "Errors"). ErrProtoMarshal (1108) is missing: Go throws it for a record
-// that does not encode, and the generated encoders accept every record that a handler can build.
+// Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing: Go
+// throws it for a record that does not encode, and the generated encoders accept every record that a handler can build.
 export const ErrInvalidQueryID = registerError(MODULE_NAME, 1100, "invalid query id");
 export const ErrEmptyResult = registerError(MODULE_NAME, 1101, "empty result");
 export const ErrInvalidClientID = registerError(MODULE_NAME, 1102, "invalid client id");

@@ -4,7 +4,10 @@ import type { ChainEvent } from "../../runtime/events.ts";
 import { event } from "../../runtime/events.ts";
 import { MODULE_NAME } from "./keys.ts";
 
-/** Builds `query_updated` for a registration or an update. The event type is the chain's name (spec, "Events"). */
+/**
+ * Builds `query_updated` for a registration or an update. The event type is the chain's name
+ * (chain-extension-modules.md, "Events").
+ */
 export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEvent {
   return event(chainName, [
     ...commonAttributes("query_updated", query),
@@ -15,7 +18,9 @@ export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEv
   ]);
 }
 
-/** Builds `query_removed`: the common attributes only. The deployed chain emits all attributes; the specification wins. */
+/**
+ * Builds `query_removed`: the common attributes only. The deployed chain emits all attributes; the specification wins.
+ */
 export function queryRemoved(chainName: string, query: RegisteredQuery): ChainEvent {
   return event(chainName, commonAttributes("query_removed", query));
 }

@@ -43,9 +43,9 @@ interface AddedState {
 
 /**
  * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally
- * `last_query_id`, `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. An absent `last_query_id` means
- * the highest id of a query. An absent genesis means the default parameters; `params` absent from a genesis means all
- * zero, as in Go. Throws `GenesisError`, or `ModuleError` with Go's error for an invalid query.
+ * `last_query_id`, `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. An absent `last_query_id`
+ * means the highest id of a query. An absent genesis means the default parameters; `params` absent from a genesis means
+ * all zero, as in Go. Throws `GenesisError`, or `ModuleError` with Go's error for an invalid query.
  */
 export function initGenesis(
   context: Context,

@@ -22,8 +22,8 @@ import { ZERO_PARAMS } from "./params.ts";
 import type { BankKeeper, ContractKeeper, Environment, IbcKeeper } from "./types.ts";
 
 /**
- * MsgRegisterInterchainQuery (spec, "Interchain queries module: messages"). The query keeps today's deposit and submit
- * timeout: later changes of the parameters do not affect it.
+ * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps
+ * today's deposit and submit timeout: later changes of the parameters do not affect it.
  */
 export function registerQuery(
   context: Context,
@@ -120,8 +120,9 @@ function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
 
 /**
  * Whether `sender` may remove a query at a local height: its owner always; anybody once the submit timeout has passed
- * since the registration and since the last submitted result (spec, "Authentication", 5). The sums are exact: a huge
- * timeout means never. The deployed chain's uint64 sums wrap around, and a huge timeout means at once.
+ * since the registration and since the last submitted result (chain-extension-modules.md, "Authentication", 5). The
+ * sums are exact: a huge timeout means never. The deployed chain's uint64 sums wrap around, and a huge timeout means at
+ * once.
  */
 function maySenderRemove(query: RegisteredQuery, sender: string, height: bigint): boolean {
   if (sender === query.owner) return true;

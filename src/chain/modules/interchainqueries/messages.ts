@@ -28,7 +28,10 @@ export interface CheckRules {
   readonly params: Params;
 }
 
-/** A registration or an update whose key list may contain undefined. Only a contract's JSON message can contain null keys. */
+/**
+ * A registration or an update whose key list may contain undefined. Only a contract's JSON message can contain null
+ * keys.
+ */
 export type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
 /**

@@ -9,7 +9,7 @@ export const ZERO_PARAMS: Params = {
   maxTransactionsFilters: 0n,
 };
 
-/** Returns the default parameters (spec, "Interchain queries module", Params). `denom` is the chain's native denom. */
+/** Returns the default parameters (chain-extension-modules.md, "Limits"). `denom` is the chain's native denom. */
 export function defaultParams(denom: string): Params {
   return {
     querySubmitTimeout: 1_036_800n,

@@ -14,7 +14,10 @@ import type { IbcKeeper } from "./types.ts";
 
 const INTERNAL = 13;
 
-/** All queries of the module (spec, "Interchain queries module: queries"). Paths begin with the chain's own name. */
+/**
+ * All queries of the module (chain-extension-modules.md, "Interchain queries module: queries"). Paths begin with the
+ * chain's own name.
+ */
 export function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryHandler[] {
   const path = (rpc: string): string => toChainTypeUrl(`/neutron.interchainqueries.Query/${rpc}`, chainName);
   return [

@@ -45,7 +45,10 @@ export interface IbcKeeper {
   readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
   /** Returns the client id of a connection in any state; undefined when the connection does not exist. */
   readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
-  /** Returns a client's latest height; undefined when the client does not exist. Throws for other client types than Tendermint. */
+  /**
+   * Returns a client's latest height; undefined when the client does not exist. Throws for other client types than
+   * Tendermint.
+   */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
   /** Returns the app hash that the client stores for a remote height; undefined when it stores none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;

@@ -2,7 +2,9 @@ import type { JsonObject, JsonValue } from "../../../base/json.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 
-/** Thrown by a contract to reject a call. The call fails with this text. Any other exception is a bug in the contract. */
+/**
+ * Thrown by a contract to reject a call. The call fails with this text. Any other exception is a bug in the contract.
+ */
 export class ContractError extends Error {}
 
 /** A contract's view of the chain during one call. */
@@ -15,7 +17,10 @@ export interface ContractScope {
   readonly address: string;
   /** The contract's own entries. Keys have no prefix. Read-only during a query. */
   readonly storage: KVStore;
-  /** Queries the chain in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or `ContractError`. */
+  /**
+   * Queries the chain in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or
+   * `ContractError`.
+   */
   readonly query: (request: JsonObject) => JsonValue;
 }
 

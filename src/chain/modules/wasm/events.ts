@@ -7,7 +7,9 @@ const ADDRESS_KEY = "_contract_address";
 /** Length of the shortest accepted type of a contract's event. */
 const MIN_TYPE_LENGTH = 2;
 
-/** Builds the event `instantiate`, `execute`, `sudo` or `reply`. Every call emits it before the contract's own events. */
+/**
+ * Builds the event `instantiate`, `execute`, `sudo` or `reply`. Every call emits it before the contract's own events.
+ */
 export function callEvent(entry: string, address: string, codeId?: bigint): ChainEvent {
   return event(entry, [
     [ADDRESS_KEY, address],

@@ -33,8 +33,8 @@ type FindHandler = (typeUrl: string) => MessageHandler | undefined;
 
 /**
  * Reads `codes` (`{code_id?, name, creator}`, ids ascend from 1), and from an export `contracts` (with their state) and
- * `sequences`. Then runs `gen_msgs` in order: `{"instantiate_contract": MsgInstantiateContract}` or `{"execute_contract": …}`
- * in proto JSON. All members are optional. Throws `GenesisError`, also when a message fails.
+ * `sequences`. Then runs `gen_msgs` in order: `{"instantiate_contract": MsgInstantiateContract}` or
+ * `{"execute_contract": …}` in proto JSON. All members are optional. Throws `GenesisError`, also when a message fails.
  */
 export function initGenesis(
   context: Context,
@@ -49,7 +49,10 @@ export function initGenesis(
   for (const message of elements(member(root, "gen_msgs"))) runMessage(context, message, findHandler);
 }
 
-/** Prints codes by name, contracts with their state, and the counters. {@link initGenesis} restores the same store from it. */
+/**
+ * Prints codes by name, contracts with their state, and the counters. {@link initGenesis} restores the same store from
+ * it.
+ */
 export function exportGenesis(context: Context, options: WasmOptions): JsonObject {
   const names = new Map(options.codes.map((code) => [toHex(codeHash(code)), code.name]));
   return {

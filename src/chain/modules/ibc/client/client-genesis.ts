@@ -28,8 +28,8 @@ export interface ExportedClient {
 }
 
 /**
- * Imports one entry of `clients`, with its entries of `clients_consensus` and `clients_metadata`. `genesis` is the object
- * that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
+ * Imports one entry of `clients`, with its entries of `clients_consensus` and `clients_metadata`. `genesis` is the
+ * object that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
  */
 export function importClient(context: Context, client: JsonField, genesis: JsonField): void {
   const clientId = asText(required(member(client, "client_id")));

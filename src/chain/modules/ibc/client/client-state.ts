@@ -19,7 +19,10 @@ export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
-/** Decodes a client state from its Any. Throws `ModuleError` when it is absent, has an unsupported type, or does not decode. */
+/**
+ * Decodes a client state from its Any. Throws `ModuleError` when it is absent, has an unsupported type, or does not
+ * decode.
+ */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {

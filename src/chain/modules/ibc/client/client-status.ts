@@ -9,7 +9,10 @@ import type { ConsensusState } from "./consensus-state.ts";
 /** Status of a client. "Unauthorized": the params do not allow its type. */
 export type ClientStatus = "Active" | "Expired" | "Frozen" | "Unauthorized";
 
-/** Returns the status of a client at this block, with ibc-go's precedence: a frozen client is "Frozen" also after its expiry. */
+/**
+ * Returns the status of a client at this block, with ibc-go's precedence: a frozen client is "Frozen" also after its
+ * expiry.
+ */
 export function statusOf(context: Context, client: StoredClient, store: ClientStore): ClientStatus {
   if (!isAllowedClient(getClientParams(context), client.type)) return "Unauthorized";
   if (client.type === LOCALHOST) return "Active";
@@ -20,7 +23,10 @@ export function statusOf(context: Context, client: StoredClient, store: ClientSt
   return isExpired(latest, durationNs(client.state.trustingPeriod), context.timeNs) ? "Expired" : "Active";
 }
 
-/** Whether a consensus state is older than the trusting period at `nowNs`. An age of exactly the period counts as expired. */
+/**
+ * Whether a consensus state is older than the trusting period at `nowNs`. An age of exactly the period counts as
+ * expired.
+ */
 export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs: bigint): boolean {
   return state.timeNs + trustingPeriodNs <= nowNs;
 }

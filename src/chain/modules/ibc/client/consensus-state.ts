@@ -14,7 +14,10 @@ export interface ConsensusState {
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` when it is absent, has another type, or does not decode. */
+/**
+ * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` when it is absent, has another type, or does
+ * not decode.
+ */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {

@@ -13,7 +13,10 @@ import { unpackConsensusState } from "./consensus-state.ts";
 /** Number of the next client, from 0. */
 export const nextClientSequence = createItem(STORE_NAME, NEXT_CLIENT_SEQUENCE, uint64Codec);
 
-/** Creates a client from a client state and the consensus state of its latest height. Returns its id. Throws `ModuleError`. */
+/**
+ * Creates a client from a client state and the consensus state of its latest height. Returns its id. Throws
+ * `ModuleError`.
+ */
 export function createClient(
   context: Context,
   clientState: Any | undefined,

@@ -76,8 +76,8 @@ function clientOf(
 }
 
 /**
- * Returns a page of client states. ibc-go ignores the filter's page flag, so that a page by offset also contains the entries
- * before and after it that were read: with offset 0, one entry more than the limit.
+ * Returns a page of client states. ibc-go ignores the filter's page flag, so that a page by offset also contains the
+ * entries before and after it that were read: with offset 0, one entry more than the limit.
  */
 function queryClientStates(
   context: Context,
@@ -143,8 +143,8 @@ function queryHeights(
 }
 
 /**
- * Visits a page of a client's consensus states in the order of their keys, which sort as text: 2-1000 precedes 2-33. As in
- * ibc-go, a page by offset visits one entry more than its limit.
+ * Visits a page of a client's consensus states in the order of their keys, which sort as text: 2-1000 precedes 2-33. As
+ * in ibc-go, a page by offset visits one entry more than its limit.
  */
 function pageStates(
   { context, clientId }: { readonly context: Context; readonly clientId: string },

@@ -24,8 +24,8 @@ interface OpenClient {
 }
 
 /**
- * Recovers a frozen or expired client (ibc-go `RecoverClient`): copies the latest consensus state of an active substitute
- * with the same settings. Throws `ModuleError`.
+ * Recovers a frozen or expired client (ibc-go `RecoverClient`): copies the latest consensus state of an active
+ * substitute with the same settings. Throws `ModuleError`.
  */
 export function recoverClient(context: Context, subjectId: string, substituteId: string): void {
   const subject = open(context, subjectId, "subject");

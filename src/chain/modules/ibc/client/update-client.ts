@@ -18,9 +18,9 @@ import { isExpired, statusOf } from "./client-status.ts";
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
- * Updates an active client with a header or a misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes the
- * client and is a success: an error would revert the freeze. A header of a stored height changes nothing. Any other header
- * adds a consensus state, also below the latest height. Throws `ModuleError`.
+ * Updates an active client with a header or a misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes
+ * the client and is a success: an error would revert the freeze. A header of a stored height changes nothing. Any other
+ * header adds a consensus state, also below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
   const message = unpackClientMessage(packed);
@@ -74,8 +74,8 @@ function storeHeader(context: Context, client: ClientState, header: Header, stor
 }
 
 /**
- * Deletes the oldest consensus state if it is expired. Like ibc-go, deletes at most one with every update, which bounds the
- * gas of an update.
+ * Deletes the oldest consensus state if it is expired. Like ibc-go, deletes at most one with every update, which bounds
+ * the gas of an update.
  */
 function pruneOldest(context: Context, client: ClientState, store: ClientStore): void {
   const height = store.earliestHeight();

@@ -8,7 +8,9 @@ export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
-/** Decodes a client message from its Any. Throws `ModuleError` when it is absent, has another type, or does not decode. */
+/**
+ * Decodes a client message from its Any. Throws `ModuleError` when it is absent, has another type, or does not decode.
+ */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {

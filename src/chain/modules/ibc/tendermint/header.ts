@@ -15,8 +15,8 @@ import { asModuleError, ErrInvalidClientHeader, ErrInvalidHeaderHeight } from ".
 import { compareHeights, formatHeight, ZERO_HEIGHT } from "../height.ts";
 
 /**
- * Returns the height of a header, with the revision of its chain id; zero when the inner header is absent. Go converts the
- * int64 height to uint64, so that a negative height becomes a huge one.
+ * Returns the height of a header, with the revision of its chain id; zero when the inner header is absent. Go converts
+ * the int64 height to uint64, so that a negative height becomes a huge one.
  */
 export function heightOfHeader(header: Header): Height {
   const inner = header.signedHeader?.header;
@@ -77,7 +77,9 @@ export function validateUpdateHeader(header: Header): void {
   checkOwnValidators(header, signed);
 }
 
-/** The validator set of a header must be the set that signed it. The trusted set is checked later, against the client. */
+/**
+ * The validator set of a header must be the set that signed it. The trusted set is checked later, against the client.
+ */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ErrInvalidClientHeader("validator set is nil");
   const set = asModuleError("validator set is not tendermint validator set", () =>

@@ -55,8 +55,8 @@ export function validateMisbehaviour(misbehaviour: Misbehaviour): void {
 }
 
 /**
- * Checks that enough trusted validators signed each header (ibc-go `verifyMisbehaviour`). As in ibc-go, the clock drift is
- * not checked. Throws `ModuleError`.
+ * Checks that enough trusted validators signed each header (ibc-go `verifyMisbehaviour`). As in ibc-go, the clock drift
+ * is not checked. Throws `ModuleError`.
  */
 export function verifyMisbehaviour(
   client: ClientState,
@@ -82,8 +82,8 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is not
- * between those of the neighbouring heights (ibc-go `CheckForMisbehaviour`).
+ * Whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is
+ * not between those of the neighbouring heights (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);

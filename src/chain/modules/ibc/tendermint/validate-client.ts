@@ -24,7 +24,9 @@ import { durationNs } from "./duration.ts";
 /** Greatest duration of Go (int64 nanoseconds), about 292 years. */
 const MAX_DURATION_NS = 2n ** 63n - 1n;
 
-/** Stateless checks of a client state (07-tendermint `ClientState.Validate`), in ibc-go's order. Throws `ModuleError`. */
+/**
+ * Stateless checks of a client state (07-tendermint `ClientState.Validate`), in ibc-go's order. Throws `ModuleError`.
+ */
 export function validateClientState(client: ClientState): void {
   validateChainId(client.chainId);
   const level = client.trustLevel ?? { numerator: 0n, denominator: 0n };

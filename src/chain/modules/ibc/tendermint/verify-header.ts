@@ -19,7 +19,10 @@ import { compareHeights, formatHeight } from "../height.ts";
 import { durationNs } from "./duration.ts";
 import { heightOfHeader, readHeader, trustedHeightOf } from "./header.ts";
 
-/** Returns the consensus state at the trusted height of a header. Throws ErrConsensusStateNotFound; `name` is part of its text. */
+/**
+ * Returns the consensus state at the trusted height of a header. Throws ErrConsensusStateNotFound; `name` is part of
+ * its text.
+ */
 export function trustedStateOf(header: Header, store: ClientStore, name = "Header"): ConsensusState {
   const trusted = trustedHeightOf(header);
   const state = store.consensusState(trusted);
@@ -30,8 +33,8 @@ export function trustedStateOf(header: Header, store: ClientStore, name = "Heade
 }
 
 /**
- * Returns the trusted validators of a header. The client stores only their hash, so that each header must bring them along.
- * Throws ErrInvalidValidatorSet when their hash differs from the hash in the trusted consensus state.
+ * Returns the trusted validators of a header. The client stores only their hash, so that each header must bring them
+ * along. Throws ErrInvalidValidatorSet when their hash differs from the hash in the trusted consensus state.
  */
 export function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = asModuleError("trusted validator set in not tendermint validator set type", () =>

@@ -32,8 +32,8 @@ interface CustomMessage {
 }
 
 /**
- * Runs a contract's `register_interchain_query`, `update_interchain_query` or `remove_interchain_query`. Returns undefined
- * for any other message. If a message has several of these members, the first in this order wins, as in Go.
+ * Runs a contract's `register_interchain_query`, `update_interchain_query` or `remove_interchain_query`. Returns
+ * undefined for any other message. If a message has several of these members, the first in this order wins, as in Go.
  */
 export function handleCustomMessage(
   context: Context,

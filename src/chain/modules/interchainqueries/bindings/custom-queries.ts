@@ -25,7 +25,10 @@ export function handleCustomQuery(context: Context, request: JsonObject): JsonVa
   return undefined;
 }
 
-/** Filters by owners and connection; empty matches all. Returns all matches and ignores `pagination`, unlike the gRPC query. */
+/**
+ * Filters by owners and connection; empty matches all. Returns all matches and ignores `pagination`, unlike the gRPC
+ * query.
+ */
 function listQueries(context: Context, request: JsonField): JsonValue {
   const owners = elements(member(request, "owners")).map(asText);
   const connectionId = asText(member(request, "connection_id"));

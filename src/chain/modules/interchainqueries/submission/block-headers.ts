@@ -47,7 +47,9 @@ export function unpackHeader(packed: Any | undefined, name: string): UnpackedHea
   }
 }
 
-/** Reads a header that the light client has verified. Throws ErrInvalidHeader for a header without its required parts. */
+/**
+ * Reads a header that the light client has verified. Throws ErrInvalidHeader for a header without its required parts.
+ */
 export function readHeader({ message }: UnpackedHeader): BlockHeader {
   try {
     const { header } = signedHeaderFromProto(message.signedHeader);

@@ -127,8 +127,8 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 
 /**
  * Verifies a claim and returns the value to store. The proof alone decides about absence: with a proof of absence the
- * value is empty, even if the submitter sent a value. Empty values cannot be proven (spec, "Errors", known behaviour 1).
- * Throws ErrInvalidProof.
+ * value is empty, even if the submitter sent a value. Empty values cannot be proven (chain-extension-modules.md,
+ * "Errors", known behaviour 1). Throws ErrInvalidProof.
  */
 function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";

@@ -22,7 +22,8 @@ export interface TxSubmission {
 /**
  * Verifies one remote transaction and delivers it to the owner; stores its hash only. A transaction that was already
  * delivered for this query is skipped without an error, after its headers were verified. The query's local height moves
- * in both cases, which delays its removal by others. Its remote height never moves: transactions may arrive in any order.
+ * in both cases, which delays its removal by others. Its remote height never moves: transactions may arrive in any
+ * order.
  */
 export function submitTxResult(context: Context, submission: TxSubmission, environment: Environment): void {
   const { query } = submission;

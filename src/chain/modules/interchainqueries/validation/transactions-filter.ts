@@ -10,8 +10,8 @@ const FORBIDDEN: readonly string[] = ["\t", "\n", "\r", "\\", "(", ")", '"', "'"
 
 /**
  * Checks a `transactions_filter`: a JSON array of `{field, op, value}` with at most `maxFilters` items, or null. The
- * module stores the text unchanged and never evaluates it (spec, "Errors", known behaviour 2). Throws
- * ErrInvalidTransactionsFilter.
+ * module stores the text unchanged and never evaluates it (chain-extension-modules.md, "Errors", known behaviour 2).
+ * Throws ErrInvalidTransactionsFilter.
  */
 export function validateTransactionsFilter(text: string, maxFilters: bigint): void {
   const items = readFilter(text);

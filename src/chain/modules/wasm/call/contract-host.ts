@@ -218,7 +218,9 @@ function createScope(
   };
 }
 
-/** Turns a `ContractError` into an error of the chain ("text: execute wasm contract failed"). Other errors pass through. */
+/**
+ * Turns a `ContractError` into an error of the chain ("text: execute wasm contract failed"). Other errors pass through.
+ */
 function runEntryPoint<T>(failed: ErrorKind, call: () => T): T {
   try {
     return call();

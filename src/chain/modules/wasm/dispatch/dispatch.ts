@@ -7,8 +7,8 @@ import type { ContractResponse, Reply, ReplyResult, SubMessage } from "../contra
 import type { RunMessage } from "./message-runner.ts";
 
 /**
- * Runs the messages of a contract's response. Returns the data of the last reply that set data, otherwise the data of the
- * response.
+ * Runs the messages of a contract's response. Returns the data of the last reply that set data, otherwise the data of
+ * the response.
  */
 export type Dispatch = (
   context: Context,
