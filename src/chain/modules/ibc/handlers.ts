@@ -74,7 +74,7 @@ function handler<T extends { readonly signer: string }>(
   return toMessageHandler({ typeUrl, type, signers: ({ signer }) => [signer], handle });
 }
 
-/** Handler of a message that ibc-go supports and this chain does not. It decodes and has a signer, but always fails. */
+/** Creates the handler of a message that ibc-go supports and this chain does not. It always fails. */
 function unsupported<T extends { readonly signer: string }>(
   typeUrl: string,
   type: WireType<T>,

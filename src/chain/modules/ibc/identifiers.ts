@@ -23,7 +23,7 @@ export function connectionIdError(id: string): ModuleError | undefined {
   return idError(id, MIN_CONNECTION_ID_LENGTH);
 }
 
-/** Checks in the order of ibc-go, whose length is that of the UTF-8 bytes. */
+/** Checks in ibc-go's order. The length counts UTF-8 bytes, as Go's `len` does. */
 function idError(id: string, minLength: number): ModuleError | undefined {
   if (id.trim() === "") return ErrInvalidID("identifier cannot be blank");
   if (id.includes("/")) return ErrInvalidID(`identifier ${id} cannot contain separator '/'`);

@@ -64,7 +64,9 @@ export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));
 }
 
-/** Returns the range of all iteration keys, or of those at and above `from`, or below `below`. The end is exclusive. */
+/**
+ * Returns the range of all iteration keys, or of the keys at and above `from`, or below `below`. The end is exclusive.
+ */
 export function iterationRange(bounds: { readonly from?: Height; readonly below?: Height } = {}): {
   readonly start: Uint8Array;
   readonly end: Uint8Array;

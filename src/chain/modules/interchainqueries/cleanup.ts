@@ -26,8 +26,7 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
   const deleted = BigInt(entries.length);
-  // As in Go: after a used-up budget the mark stays, even if no transaction is left. The next block then deletes the
-  // mark.
+  // As in Go, the mark stays when the budget is used up, even if no transaction is left. A later block deletes it.
   if (deleted !== budget) removedTxQueries.delete(context, id);
   return deleted;
 }

@@ -118,7 +118,7 @@ function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
   return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };
 }
 
-/** Sets the last id. Like Go, writes nothing for 0, so that a new chain has the same store. */
+/** Sets the last id. Like Go, writes no entry for 0: the store of a new chain must have the same app hash. */
 function initLastId(context: Context, queries: readonly RegisteredQuery[], given: bigint | undefined): void {
   const highest = queries.reduce((max, { id }) => (id > max ? id : max), 0n);
   const last = given ?? highest;

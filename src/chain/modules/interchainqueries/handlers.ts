@@ -23,7 +23,7 @@ import type { BankKeeper, ContractKeeper, Environment, IbcKeeper } from "./types
 
 /**
  * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps
- * today's deposit and submit timeout: later changes of the parameters do not affect it.
+ * the present deposit and submit timeout: later changes of the parameters do not affect it.
  */
 export function registerQuery(
   context: Context,
@@ -119,10 +119,10 @@ function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
 }
 
 /**
- * Whether `sender` may remove a query at a local height: its owner always; anybody once the submit timeout has passed
+ * Whether `sender` may remove a query at a local height: the owner always, anybody after the submit timeout has passed
  * since the registration and since the last submitted result (chain-extension-modules.md, "Authentication", 5). The
- * sums are exact: a huge timeout means never. The deployed chain's uint64 sums wrap around, and a huge timeout means at
- * once.
+ * sums are exact: with a huge timeout, others can never remove the query. The deployed chain's uint64 sums wrap around,
+ * so that others can remove it at once.
  */
 function maySenderRemove(query: RegisteredQuery, sender: string, height: bigint): boolean {
   if (sender === query.owner) return true;

@@ -56,7 +56,7 @@ export type ReplyOn = "always" | "error" | "success" | "never";
 
 /** A message of a response. It runs on a cache layer of its own. */
 export interface SubMessage {
-  /** Chosen by the contract; its reply carries it. */
+  /** Chosen by the contract. The reply contains it. */
   readonly id: bigint;
   readonly message: ContractMessage;
   readonly replyOn: ReplyOn;

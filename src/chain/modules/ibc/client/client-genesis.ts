@@ -19,7 +19,7 @@ import { clientPrefix, clientStateKey, CLIENTS_PREFIX, consensusStateKey, STORE_
 import { encodeClientState, unpackClientState } from "./client-state.ts";
 import { encodeConsensusState, unpackConsensusState } from "./consensus-state.ts";
 
-/** A client with its store, in the form of the genesis. `metadata` has all entries that the other fields do not have. */
+/** A client in the form of the genesis. `metadata` contains all other entries of its store. */
 export interface ExportedClient {
   readonly clientId: string;
   readonly clientState: JsonValue;

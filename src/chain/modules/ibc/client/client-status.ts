@@ -9,10 +9,7 @@ import type { ConsensusState } from "./consensus-state.ts";
 /** Status of a client. "Unauthorized": the params do not allow its type. */
 export type ClientStatus = "Active" | "Expired" | "Frozen" | "Unauthorized";
 
-/**
- * Returns the status of a client at this block, with ibc-go's precedence: a frozen client is "Frozen" also after its
- * expiry.
- */
+/** Returns the status of a client at this block. As in ibc-go, "Frozen" takes precedence over "Expired". */
 export function statusOf(context: Context, client: StoredClient, store: ClientStore): ClientStatus {
   if (!isAllowedClient(getClientParams(context), client.type)) return "Unauthorized";
   if (client.type === LOCALHOST) return "Active";

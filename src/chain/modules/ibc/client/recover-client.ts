@@ -55,7 +55,7 @@ function open(context: Context, id: string, role: string): OpenClient {
 
 const FAILED = "failed to validate substitute client";
 
-/** ibc-go's `CheckSubstituteAndUpdateState`. */
+/** Copies the substitute's latest state to the subject (ibc-go `CheckSubstituteAndUpdateState`). */
 function copySubstitute(subject: OpenClient, substitute: OpenClient): void {
   const [own, other] = [subject.client, substitute.client];
   if (own.type !== TENDERMINT_TYPE || other.type !== TENDERMINT_TYPE) {

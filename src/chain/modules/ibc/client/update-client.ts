@@ -27,6 +27,7 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
   const store = openClientStore(context, clientId);
   const client = store.clientState();
   if (client === undefined) throw ErrClientNotFound(`cannot update client with ID ${clientId}`);
+  // Checked before the header: a header must not revive an expired or frozen client. Only a recovery can.
   const status = statusOf(context, client, store);
   if (status !== "Active") {
     throw ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);

@@ -78,7 +78,8 @@ export function validateUpdateHeader(header: Header): void {
 }
 
 /**
- * The validator set of a header must be the set that signed it. The trusted set is checked later, against the client.
+ * Checks the header's own validator set against `validators_hash`. The trusted set is checked later, against the
+ * client.
  */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ErrInvalidClientHeader("validator set is nil");

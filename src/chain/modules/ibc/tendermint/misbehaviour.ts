@@ -146,7 +146,7 @@ function requireValid(header: Header, words: string): void {
   );
 }
 
-/** Two thirds of the validator set in the header must have signed it. */
+/** Checks that more than two thirds of the header's own validator set signed it. */
 function requireCommitted(header: Header): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;

@@ -73,7 +73,7 @@ export function verifyUpdateHeader(
       `header height ≤ consensus state height (${formatHeight(height)} < ${formatHeight(trustedHeight)})`,
     );
   }
-  // The client state has the chain id of the latest revision. A header of an earlier revision has that revision's id.
+  // The client state has the chain id of its latest revision. A header of another revision has the id of that revision.
   const trustedHeader = {
     chainId: withRevision(client.chainId, height.revisionNumber),
     height: trustedHeight.revisionHeight,

@@ -18,7 +18,7 @@ export function handleCustomQuery(context: Context, request: JsonObject): JsonVa
     registered_interchain_query: query,
     registered_interchain_queries: list,
   } = request;
-  // As in Go, the result is read without a look at the query: an unknown id fails with ErrNoQueryResult.
+  // As in Go, this does not look up the query: an unknown id fails with ErrNoQueryResult.
   if (isRecord(result)) return { result: resultJson(getResult(context, queryId(root(result)))) };
   if (isRecord(query)) return { registered_query: queryJson(getQuery(context, queryId(root(query)))) };
   if (isRecord(list)) return { registered_queries: listQueries(context, root(list)) };

@@ -48,9 +48,9 @@ function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
 }
 
 /**
- * Calls the owner's sudo entry point in the context and on the gas meter of the submission, without a gas limit of its
- * own: writes of the contract and of the module stay or go together. As in Go, codespace and code of the contract's
- * error are replaced by undefined/1 and the text stays. Running out of gas passes through `wrapErrors` unchanged.
+ * Calls the owner's sudo entry point in the context of the submission. As in Go, there is no cache layer and no gas limit
+ * of its own: writes of the contract and of the module are kept or reverted together. Also as in Go, undefined/1 replaces
+ * the codespace and code of the contract's error, and its text is kept. An out-of-gas error passes through unchanged.
  */
 function callOwner(
   context: Context,

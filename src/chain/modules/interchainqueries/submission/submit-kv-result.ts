@@ -39,8 +39,8 @@ const EMPTY = new Uint8Array(0);
 
 /**
  * Verifies all values of a KV query, stores the result and calls the owner if the submitter asks for it. As in Go, the
- * client's status is not checked: the consensus states of an expired or frozen client still verify values. The gas of
- * a submission is the gas of its store accesses and of the callback; verification itself costs none.
+ * client's status is not checked: consensus states of an expired or frozen client still verify values. Store accesses
+ * and the callback cost gas; the verification of proofs costs none.
  */
 export function submitKvResult(context: Context, submission: KvSubmission, environment: Environment): void {
   const { query, clientId, result } = submission;

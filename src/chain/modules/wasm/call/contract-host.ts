@@ -63,7 +63,7 @@ export interface HostParts {
   readonly querier: ContractQuerier;
 }
 
-/** Runs work that may call the guard again. Throws when the nesting exceeds the guard's limit. */
+/** Runs work that may itself call the guard. Throws when such calls nest deeper than the guard's limit. */
 type DepthGuard = <T>(work: () => T) => T;
 
 /** Shared state and dependencies of all calls. */
