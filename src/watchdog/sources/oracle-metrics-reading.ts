@@ -1,28 +1,30 @@
-import type { Sample } from "../prometheus-line.ts";
+import type { Sample } from "../prometheus/line-parser.ts";
 import { SourceError } from "./source-failure.ts";
 
-/** What a page of the oracle side says; which kind it is is told by its content, as ports move. */
-export type OraclePageReading =
+/** Reading of an oracle metrics or sidecar metrics page. */
+export type OracleMetricsReading =
   | {
       readonly kind: "sidecar";
-      /** Turns of the price loop, and market prices that they made, since the sidecar's start. */
+      /** Updates of the price loop since the start of the sidecar. */
       readonly systemUpdates: number;
+      /** Market prices that these updates produced. */
       readonly tickerUpdates: number;
     }
   | { readonly kind: "oracle"; readonly responses: number };
 
-/** Specified names begin with `connect_`, deployed ones with `side_car_`. */
+/** The specification uses the prefix `connect_`; deployed sidecars use `side_car_`. */
 const SIDECAR = /^(?:connect|side_car)_/;
 const SYSTEM_UPDATES = /^(?:connect|side_car)_health_check_system_updates_total$/;
 const TICKER_UPDATES = /^(?:connect|side_car)_health_check_ticker_updates_total$/;
 
-/** The series that {@link toOraclePageReading} needs. */
-export function isOraclePageSeries(name: string): boolean {
+/** Whether {@link toOracleMetricsReading} needs the series. */
+export function isOracleMetricsSeries(name: string): boolean {
   return SIDECAR.test(name) || name.startsWith("app_");
 }
 
-/** Reads a page of the oracle side. @throws {SourceError} when it is neither a sidecar's nor an oracle's. */
-export function toOraclePageReading(samples: readonly Sample[]): OraclePageReading {
+/** Reads a page. Throws {@link SourceError} when it has neither sidecar nor oracle metrics. */
+export function toOracleMetricsReading(samples: readonly Sample[]): OracleMetricsReading {
+  // Metric names decide the kind of the page, not the port: operators change ports.
   if (samples.some(({ name }) => SIDECAR.test(name)))
     return {
       kind: "sidecar",

@@ -1,11 +1,11 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Sample } from "../../../src/watchdog/prometheus-line.ts";
+import type { Sample } from "../../../src/watchdog/prometheus/line-parser.ts";
 import {
   createPrometheusTextParser,
-  parsePrometheusText,
   PrometheusTextError,
-} from "../../../src/watchdog/prometheus-text.ts";
+} from "../../../src/watchdog/prometheus/text-parser.ts";
 
 const metricName = fc.stringMatching(/^[a-zA-Z_:][a-zA-Z0-9_:]{0,20}$/);
 const labelName = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,10}$/);
@@ -42,7 +42,7 @@ function writeNumber(value: number): string {
 }
 
 describe("Prometheus text", () => {
-  it("comes out as it was written, whatever the chunks", () => {
+  it("is parsed to the samples that were written, for any chunk size", () => {
     fc.assert(
       fc.property(
         fc.array(sample, { maxLength: 20 }),
@@ -63,7 +63,7 @@ describe("Prometheus text", () => {
     );
   });
 
-  it("either reads any text or says which line is broken", () => {
+  it("is either parsed or rejected with PrometheusTextError", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
         try {
@@ -76,7 +76,7 @@ describe("Prometheus text", () => {
     );
   });
 
-  it("never reads a page with one damaged byte as more samples than lines", () => {
+  it("with one damaged byte has at most as many samples as lines", () => {
     const page = new TextEncoder().encode('a{b="c"} 1\n# TYPE a gauge\na{b="d"} 2.5e+06\n');
     fc.assert(
       fc.property(fc.nat(page.length - 1), fc.integer({ min: 0, max: 255 }), (at, byte) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy.ts";
+import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
 
 const rate = (good: bigint, bad: bigint, unknown = 0n) => successRate({ good, bad, unknown });
 
@@ -25,15 +25,15 @@ describe("tierOf", () => {
     expect(tier(good, bad)).toBe(expected);
   });
 
-  it("says nothing when nothing was counted, whatever is unknown", () => {
+  it("is undefined when only unknown blocks are counted", () => {
     expect(rate(0n, 0n, 500n)).toBeUndefined();
   });
 
-  it("leaves unknown blocks out of the rate", () => {
+  it("ignores unknown blocks", () => {
     expect(rate(98n, 2n, 1_000_000n)).toEqual({ good: 98n, total: 100n });
   });
 
-  it("never gets worse with one more good block", () => {
+  it("never falls with one more good block", () => {
     const order = ["none", "proportional", "full"];
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 12n), (good, bad) => {

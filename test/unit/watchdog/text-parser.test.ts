@@ -1,9 +1,9 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { describe, expect, it } from "vitest";
 import {
   createPrometheusTextParser,
-  parsePrometheusText,
   PrometheusTextError,
-} from "../../../src/watchdog/prometheus-text.ts";
+} from "../../../src/watchdog/prometheus/text-parser.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -76,30 +76,30 @@ describe("samples", () => {
   });
 });
 
-describe("broken pages", () => {
+describe("invalid pages", () => {
   it.each([
-    ["9x 1", "a metric name was expected"],
-    ["x", 'a blank or "{" was expected after "x"'],
+    ["9x 1", "expected a metric name"],
+    ["x", 'expected a blank or "{" after "x"'],
     ["x ", "the value is missing"],
-    ["x-y 1", 'a blank or "{" was expected after "x"'],
+    ["x-y 1", 'expected a blank or "{" after "x"'],
     ["x one", '"one" is not a number'],
     ["x 0x10", '"0x10" is not a number'],
     ["x 1_000", '"1_000" is not a number'],
     ["x 1e", '"1e" is not a number'],
-    ["x 1 2 3", "more than a value and a timestamp"],
-    ["x 1 2.5", '"2.5" is not a timestamp in ms'],
-    ['x{a="b" 1', '"," or "}" was expected after a label'],
-    ['x{a="b} 1', "the value of label a does not end"],
-    [String.raw`x{a="b\"} 1`, "the value of label a does not end"],
+    ["x 1 2 3", "unexpected text after the timestamp"],
+    ["x 1 2.5", '"2.5" is not a timestamp in milliseconds'],
+    ['x{a="b" 1', 'expected "," or "}" after a label'],
+    ['x{a="b} 1', "the value of label a has no closing quote"],
+    [String.raw`x{a="b\"} 1`, "the value of label a has no closing quote"],
     ["x{a=b} 1", "the value of label a is not quoted"],
-    ['x{a"b"} 1', '"=" was expected after label a'],
-    ['x{="b"} 1', "a label name was expected"],
-    ["x{,} 1", "a label name was expected"],
-    ['x{a="1",a="2"} 1', "label a is there twice"],
+    ['x{a"b"} 1', 'expected "=" after label a'],
+    ['x{="b"} 1', "expected a label name"],
+    ["x{,} 1", "expected a label name"],
+    ['x{a="1",a="2"} 1', "duplicate label a"],
     ['x{a="b"} ', "the value is missing"],
     ["# TYPE x countr", '"countr" is not a metric type'],
-    ["# TYPE", "a metric name was expected after TYPE"],
-    ["# HELP 9 x", "a metric name was expected after HELP"],
+    ["# TYPE", "expected a metric name after TYPE"],
+    ["# HELP 9 x", "expected a metric name after HELP"],
   ])("%s", (line, text) => {
     const error = errorOf(`good 1\n${line}\nafter 1\n`);
     expect(error.message).toBe(`line 2: ${text}`);
@@ -110,11 +110,11 @@ describe("broken pages", () => {
     "HTML: %s",
     (page) => {
       expect(errorOf(page).facts).toEqual({ code: "html" });
-      expect(errorOf(page).message).toContain("this is HTML, not metrics");
+      expect(errorOf(page).message).toContain("the page is HTML, not metrics");
     },
   );
 
-  it("bounds line length and count, also for a line that never ends", () => {
+  it("limits line length and line count, also for an unfinished line", () => {
     expect(errorOf(`a 1\nx${"y".repeat(100)} 1\n`, { lineLength: 50 }).facts).toEqual({
       code: "line-too-long",
       line: 2,
@@ -127,7 +127,7 @@ describe("broken pages", () => {
     expect(() => parser.push(chunk)).toThrow("line 1 is longer than 1000 characters");
   });
 
-  it("rejects bytes that are not UTF-8, also a cut character at the end", () => {
+  it("rejects invalid UTF-8, also a cut character at the end", () => {
     expect(errorOf(new Uint8Array([0x61, 0x20, 0x31, 0x0a, 0xff])).facts.code).toBe("not-utf8");
     expect(errorOf(bytes('x{a="ž"} 1').subarray(0, 6)).facts.code).toBe("not-utf8");
   });

@@ -1,13 +1,13 @@
-import { CodedError } from "../base/errors.ts";
+import { CodedError } from "../../base/errors.ts";
 import {
   LineSyntaxError,
   type MetricType,
   parseComment,
   parseSampleLine,
   type Sample,
-} from "./prometheus-line.ts";
+} from "./line-parser.ts";
 
-/** What can be wrong with a page. `line` counts from 1. */
+/** Errors of {@link PrometheusTextError}. `line` counts from 1. */
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
@@ -15,35 +15,36 @@ export type PrometheusTextErrorFacts =
   | { readonly code: "line-too-long"; readonly line: number; readonly limit: number }
   | { readonly code: "too-many-lines"; readonly limit: number };
 
-/** A page that is not Prometheus text. */
+/** Thrown for a page that is not valid Prometheus text. */
 export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
-/** Where the parser hands over what it reads, in the order of the page. */
+/** Receives samples and comments in page order. */
 export interface PrometheusSink {
   readonly sample: (sample: Sample) => void;
   readonly help?: (name: string, text: string) => void;
   readonly type?: (name: string, type: MetricType) => void;
 }
 
-/** Bounds of one page. */
+/** Limits for one page. */
 export interface PageLimits {
-  /** Characters in a line; default 65,536. */
+  /** Characters per line; default 65,536. */
   readonly lineLength?: number;
-  /** Default 1,000,000. */
+  /** Lines per page; default 1,000,000. */
   readonly lines?: number;
 }
 
-/** Takes a page in chunks of any size. After a throw it is spent. */
+/** Parses one page from chunks of any size. Cannot be used again after an error. */
 export interface PrometheusTextParser {
-  /** @throws {PrometheusTextError} at the first bad line that is complete. */
+  /** Throws {@link PrometheusTextError} at the first invalid line. A line is checked when it is complete. */
   readonly push: (chunk: Uint8Array) => void;
-  /** Ends the page; the last line needs no line feed. @throws {PrometheusTextError} */
+  /** Parses the last line, which needs no line feed. Throws {@link PrometheusTextError}. */
   readonly end: () => void;
 }
 
 /**
- * Creates a streaming parser of the Prometheus text format 0.0.4: labels, escapes, exponents, NaN and infinities,
- * timestamps, CRLF, HELP and TYPE. Strict: the first broken line is an error with its number. Linear; holds one line.
+ * Creates a streaming parser for the Prometheus text format 0.0.4: labels, escapes, exponents, NaN and infinities,
+ * timestamps, CRLF, HELP and TYPE. The parser is strict: it throws at the first invalid line. Linear time; buffers at
+ * most one line.
  */
 export function createPrometheusTextParser(
   sink: PrometheusSink,
@@ -52,63 +53,42 @@ export function createPrometheusTextParser(
   const lineLimit = limits.lineLength ?? 65_536;
   const lineCountLimit = limits.lines ?? 1_000_000;
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  let rest = "";
+  let unfinished = "";
   let lineNumber = 0;
   let hasContent = false;
-  const takeLine = (text: string): void => {
+  const parseLine = (text: string): void => {
     lineNumber += 1;
     if (lineNumber > lineCountLimit) throw tooManyLines(lineCountLimit);
     if (text.length > lineLimit) throw lineTooLong(lineNumber, lineLimit);
     if (!hasContent && text.trim() !== "") {
       hasContent = true;
+      // No sample and no comment begins with "<". A wrong URL often leads to a web page, so the error says so.
       if (text.trimStart().startsWith("<")) throw htmlPage();
     }
-    readLine(text, lineNumber, sink);
+    emitLine(text, lineNumber, sink);
   };
-  const takeText = (text: string): void => {
-    const whole = rest === "" ? text : rest + text;
+  const parseText = (text: string): void => {
+    const buffered = unfinished === "" ? text : unfinished + text;
     let from = 0;
-    for (let to = whole.indexOf("\n"); to >= 0; to = whole.indexOf("\n", from)) {
-      takeLine(whole.slice(from, to));
+    for (let to = buffered.indexOf("\n"); to >= 0; to = buffered.indexOf("\n", from)) {
+      parseLine(buffered.slice(from, to));
       from = to + 1;
     }
-    rest = whole.slice(from);
-    if (rest.length > lineLimit) throw lineTooLong(lineNumber + 1, lineLimit);
+    unfinished = buffered.slice(from);
+    // The limit also applies to an unfinished line; otherwise a page without line feeds would fill the memory.
+    if (unfinished.length > lineLimit) throw lineTooLong(lineNumber + 1, lineLimit);
   };
   return {
-    push: (chunk) => takeText(decode(() => decoder.decode(chunk, { stream: true }), lineNumber + 1)),
+    push: (chunk) => parseText(decode(() => decoder.decode(chunk, { stream: true }), lineNumber + 1)),
     end: () => {
-      takeText(decode(() => decoder.decode(), lineNumber + 1));
-      if (rest !== "") takeLine(rest);
-      rest = "";
+      parseText(decode(() => decoder.decode(), lineNumber + 1));
+      if (unfinished !== "") parseLine(unfinished);
+      unfinished = "";
     },
   };
 }
 
-/** A whole page in memory. */
-export interface PrometheusPage {
-  readonly samples: readonly Sample[];
-  readonly help: ReadonlyMap<string, string>;
-  readonly types: ReadonlyMap<string, MetricType>;
-}
-
-/** Parses a whole page. @throws {PrometheusTextError} */
-export function parsePrometheusText(bytes: Uint8Array, limits: PageLimits = {}): PrometheusPage {
-  const samples: Sample[] = [];
-  const help = new Map<string, string>();
-  const types = new Map<string, MetricType>();
-  const sink: PrometheusSink = {
-    sample: (sample) => samples.push(sample),
-    help: (name, text) => help.set(name, text),
-    type: (name, type) => types.set(name, type),
-  };
-  const parser = createPrometheusTextParser(sink, limits);
-  parser.push(bytes);
-  parser.end();
-  return { samples, help, types };
-}
-
-function readLine(text: string, line: number, sink: PrometheusSink): void {
+function emitLine(text: string, line: number, sink: PrometheusSink): void {
   const content = text.endsWith("\r") ? text.slice(0, -1) : text;
   const first = content.trimStart();
   if (first === "") return;
@@ -130,7 +110,8 @@ function decode(read: () => string, line: number): string {
   try {
     return read();
   } catch (cause) {
-    throw new PrometheusTextError({ code: "not-utf8", line }, `not UTF-8 text at or after line ${line}`, {
+    // The decoder works on chunks and reports no position. The error can be on this line or on a later one.
+    throw new PrometheusTextError({ code: "not-utf8", line }, `invalid UTF-8 at or after line ${line}`, {
       cause,
     });
   }
@@ -139,7 +120,7 @@ function decode(read: () => string, line: number): string {
 function htmlPage(): PrometheusTextError {
   return new PrometheusTextError(
     { code: "html" },
-    "this is HTML, not metrics; the URL leads to a web page, so check its host, port and path",
+    "the page is HTML, not metrics; check host, port and path of the URL",
   );
 }
 

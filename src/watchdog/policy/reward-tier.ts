@@ -1,41 +1,41 @@
-import type { BlockCounts } from "./ledger/block-counts.ts";
+import type { BlockCounts } from "../ledger/block-counts.ts";
 
-/** What a month's success rate earns (spec 000, "Oracle requirements"). */
+/** Reward tiers of a month, best first (chain-extension-modules.md, "Limits"). */
 export const TIERS = ["full", "proportional", "none"] as const;
 
 /** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number];
 
-/** Lower bounds of the two paid tiers, in percent; a rate on a bound belongs to the upper tier. */
+/** Lower bounds of the two paid tiers, in percent, inclusive. */
 const FULL_PERCENT = 98n;
 const PROPORTIONAL_PERCENT = 95n;
 
-/** A success rate: good of all known blocks. Unknown blocks are in neither. */
+/** A success rate as a fraction: `good` of `total` blocks. Unknown blocks are in neither number. */
 export interface SuccessRate {
   readonly good: bigint;
-  /** Above zero. */
+  /** Greater than zero. */
   readonly total: bigint;
 }
 
-/** Success / (Success + Failure); undefined when nothing has been counted. */
+/** Returns good / (good + bad). Undefined when both are zero. */
 export function successRate(counts: BlockCounts): SuccessRate | undefined {
   const total = counts.good + counts.bad;
   return total === 0n ? undefined : { good: counts.good, total };
 }
 
-/** The tier of a rate: 98 % or more, 95 % up to 98 %, below. Exact. */
+/** Returns the tier: 98 % or more, 95 % or more, less. The comparison is exact. */
 export function tierOf(rate: SuccessRate): Tier {
   if (isAtLeast(rate, FULL_PERCENT)) return "full";
   return isAtLeast(rate, PROPORTIONAL_PERCENT) ? "proportional" : "none";
 }
 
-/** The rate in percent with four digits, cut and not rounded: 97.9999 never shows as 98. */
+/** Formats the rate in percent with four decimals. Rounds down, so a rate below 98 % never shows as 98.0000. */
 export function formatPercent({ good, total }: SuccessRate): string {
   const scaled = (good * 1_000_000n) / total;
   return `${scaled / 10_000n}.${(scaled % 10_000n).toString().padStart(4, "0")}`;
 }
 
-/** The rate as a number in [0, 1], for metrics. */
+/** Returns the rate as a number from 0 to 1, for metrics. */
 export function toRatio({ good, total }: SuccessRate): number {
   return Number(good) / Number(total);
 }

@@ -1,20 +1,20 @@
+import type { FaultName } from "./faults.ts";
+import type { Market } from "./markets.ts";
 import { createOracleFamilies, type OracleFamilies } from "./oracle-families.ts";
 import { createPriceLoop, type PriceLoop } from "./price-loop.ts";
-import type { Market } from "./markets.ts";
-import type { FaultName } from "./faults.ts";
 import { createSidecarFamilies, type MetricNames, type SidecarFamilies } from "./sidecar-families.ts";
 
-/** What a sidecar process holds in memory: a restart loses all of it. */
-export interface Life {
+/** Memory of a simulated sidecar process. A restart replaces it. */
+export interface ProcessState {
   readonly sidecar: SidecarFamilies;
   readonly oracle: OracleFamilies;
   readonly loop: PriceLoop;
-  /** One turn of the price loop, with its metrics. */
+  /** Runs one tick of the price loop and records its metrics. */
   readonly tick: (nowMs: number, faults: ReadonlySet<FaultName>) => void;
 }
 
-/** What a life begins with. */
-export interface LifeOptions {
+/** Options of {@link createProcessState}; see `SidecarOptions`. */
+export interface ProcessOptions {
   readonly chainId: string;
   readonly markets: readonly Market[];
   readonly seed: number;
@@ -24,8 +24,8 @@ export interface LifeOptions {
   readonly version: string;
 }
 
-/** Begins a life: all counters at zero, prices at their start. */
-export function createLife(options: LifeOptions): Life {
+/** Creates the state of a process that has just started: counters at zero, prices at their start. */
+export function createProcessState(options: ProcessOptions): ProcessState {
   const sidecar = createSidecarFamilies(options.metricNames);
   const oracle = createOracleFamilies();
   const loop = createPriceLoop({ ...options, families: sidecar });
