@@ -29,12 +29,12 @@ function recordedEntries(): readonly { readonly key: string; readonly value: str
   return cases
     .filter(isRecord)
     .filter(({ store }) => store === "ibc")
-    .map((one) => {
-      const answer = one["abci_query_response"];
-      if (!isRecord(answer)) throw new Error("no answer");
+    .map((recorded) => {
+      const response = recorded["abci_query_response"];
+      if (!isRecord(response)) throw new Error("no response");
       return {
-        key: Buffer.from(fromHex(String(one["key"]))).toString(),
-        value: toHex(fromBase64(String(answer["value"]))),
+        key: Buffer.from(fromHex(String(recorded["key"]))).toString(),
+        value: toHex(fromBase64(String(response["value"]))),
       };
     });
 }
