@@ -65,8 +65,8 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
 }
 
 /**
- * Rejects a packed message of another type than a Tendermint header. Go unpacks headers while it decodes a transaction,
- * so that an unknown type fails before any message runs. An absent header is accepted there.
+ * Rejects a packed message that is not a Tendermint header. Go unpacks headers while it decodes a transaction, so that an
+ * unknown type fails before any message runs. An absent header passes this check.
  */
 export function requireClientMessage(packed: Any | undefined): void {
   if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;
