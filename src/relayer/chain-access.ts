@@ -1,46 +1,42 @@
-import { createWakeSignal } from "../../base/wake-signal.ts";
-import { formatDec18 } from "../../base/decimal.ts";
-import { createChainClient, type PooledChainClient } from "../../client/create-chain-client.ts";
-import { createTxSender } from "../../client/tx/create-tx-sender.ts";
-import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
-import { createSigner } from "../../client/tx/signer.ts";
-import type { ChainSubscription } from "../../client/events/subscription.ts";
-import type { TxSender } from "../../client/tx/tx-sender.ts";
-import { createWebSocketSubscription } from "../../client/events/websocket-subscription.ts";
-import type { DaemonContext } from "../../ops/daemon-context.ts";
-import type { RelayerConfig } from "../config.ts";
-import { queryChangeSubscriptions } from "../registry/query-events.ts";
+import { formatDec18 } from "../base/decimal.ts";
+import { createWakeSignal, type WakeSignal } from "../base/wake-signal.ts";
+import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
+import type { ChainSubscription } from "../client/events/subscription.ts";
+import { createWebSocketSubscription } from "../client/events/websocket-subscription.ts";
+import type { RpcObserver } from "../client/rpc/rpc-caller.ts";
+import { createTxSender } from "../client/tx/create-tx-sender.ts";
+import { createSigner } from "../client/tx/signer.ts";
+import type { TxSender } from "../client/tx/tx-sender.ts";
+import type { DaemonContext } from "../ops/daemon-context.ts";
+import type { RelayerConfig } from "./config.ts";
+import { queryChangeSubscriptions } from "./registry/query-events.ts";
 
-/** What parts take from the process. */
-export function surroundings(context: DaemonContext): Pick<DaemonContext, "clock" | "random" | "logger"> {
-  const { clock, random, logger } = context;
-  return { clock, random, logger };
-}
-
-/** A client of one chain. Throws `ClientError` "bad-endpoint". */
+/** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(
   chain: { readonly id: string; readonly rpc: readonly string[] },
   config: RelayerConfig,
   deps: { readonly context: DaemonContext; readonly observer: RpcObserver },
 ): PooledChainClient {
+  const { clock, random, logger } = deps.context;
   return createChainClient(
     {
       endpoints: chain.rpc.map((url) => ({ url })),
       chainId: chain.id,
       limits: { deadlineMs: config.deadlines.call },
     },
-    { ...surroundings(deps.context), observer: deps.observer },
+    { clock, random, logger, observer: deps.observer },
   );
 }
 
-/** The local chain as it is followed. */
 interface FollowedChain {
   readonly subscription: ChainSubscription;
-  readonly newBlock: ReturnType<typeof createWakeSignal>;
+  /** Wakes at each new block. */
+  readonly newBlock: WakeSignal;
 }
 
-/** The subscription to the local chain; every block that it tells wakes those who wait for inclusion. */
+/** Creates the subscription to the blocks and query events of the local chain. */
 export function followLocalChain(config: RelayerConfig, context: DaemonContext): FollowedChain {
+  const { clock, random, logger } = context;
   const newBlock = createWakeSignal();
   const inner = createWebSocketSubscription(
     {
@@ -48,8 +44,9 @@ export function followLocalChain(config: RelayerConfig, context: DaemonContext):
       chainId: config.chain.id,
       queries: ["tm.event='NewBlockHeader'", ...queryChangeSubscriptions(config.chain.name)],
     },
-    surroundings(context),
+    { clock, random, logger },
   );
+  // A subscription has one reader, the registry. The sender learns of new blocks from what that reader receives.
   const next: ChainSubscription["next"] = async (signal) => {
     const notice = await inner.next(signal);
     if (notice.kind === "block") newBlock.wake();
@@ -58,16 +55,20 @@ export function followLocalChain(config: RelayerConfig, context: DaemonContext):
   return { subscription: { ...inner, next }, newBlock };
 }
 
-/** The account that pays, ready to send. Throws `ClientError` "bad-key". */
+/**
+ * Creates the sender of the relayer's account. `newBlock` wakes it while it waits for inclusion. Throws `ClientError`
+ * "bad-key".
+ */
 export async function openSender(
   config: RelayerConfig,
   client: PooledChainClient,
-  followed: FollowedChain,
+  newBlock: WakeSignal,
   context: DaemonContext,
 ): Promise<TxSender> {
+  const { clock, random, logger } = context;
   const { mnemonic, prefix, hd_path: hdPath } = config.signer;
   const signer = await createSigner({ kind: "mnemonic", mnemonic, hdPath }, prefix);
-  context.logger.info("relayer account", {
+  logger.info("relayer account", {
     address: signer.address,
     maxGasPrice: formatDec18(config.gas.max_price),
   });
@@ -83,6 +84,6 @@ export async function openSender(
       },
       limits: { confirmDeadlineMs: config.deadlines.inclusion },
     },
-    { client, signer, newBlock: followed.newBlock, ...surroundings(context) },
+    { client, signer, newBlock, clock, random, logger },
   );
 }

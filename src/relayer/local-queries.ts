@@ -1,6 +1,6 @@
-import type { ChainClient } from "../../client/chain-client.ts";
-import type { PageRequest } from "../../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import { QueryBalanceRequest, QueryBalanceResponse } from "../../proto/gen/cosmos/bank/v1beta1/query.ts";
+import type { ChainClient } from "../client/chain-client.ts";
+import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { QueryBalanceRequest, QueryBalanceResponse } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
 import {
   QueryClientStateRequest,
   QueryClientStateResponse,
@@ -10,54 +10,57 @@ import {
   QueryConsensusStateHeightsResponse,
   QueryConsensusStateRequest,
   QueryConsensusStateResponse,
-} from "../../proto/gen/ibc/core/client/v1/query.ts";
+} from "../proto/gen/ibc/core/client/v1/query.ts";
 import {
   QueryConnectionRequest,
   QueryConnectionResponse,
-} from "../../proto/gen/ibc/core/connection/v1/query.ts";
-import { ClientState, ConsensusState } from "../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+} from "../proto/gen/ibc/core/connection/v1/query.ts";
+import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import {
   QueryRegisteredQueriesRequest,
   QueryRegisteredQueriesResponse,
   QueryRegisteredQueryRequest,
   QueryRegisteredQueryResponse,
-} from "../../proto/gen/neutron/interchainqueries/query.ts";
-import { fromWireQuery, type RegisteredQuery, type RemoteHeight } from "./registered-query.ts";
-import { RelayError } from "../relay-error.ts";
+} from "../proto/gen/neutron/interchainqueries/query.ts";
+import { fromWireQuery, type RegisteredQuery, type RemoteHeight } from "./registry/registered-query.ts";
+import { RelayError } from "./relay-error.ts";
 
-/** A light client on the local chain. */
+/** The state of a light client on the local chain. */
 export interface LightClientState {
   readonly clientId: string;
+  /** Id of the remote chain. */
   readonly chainId: string;
   readonly latestHeight: RemoteHeight;
   readonly trustingPeriodNs: bigint;
 }
 
-/** What the relayer asks the local chain. All methods reject with the client's errors, or `RelayError`. */
+/** gRPC queries to the local chain. All methods reject with `ClientError`; those that say so also with `RelayError`. */
 export interface LocalQueries {
-  /** Every registered query of the connection. */
+  /** Returns all registered queries of the connection. Rejects with `RelayError` "too-many-pages". */
   readonly registeredQueries: (
     connectionId: string,
     signal: AbortSignal,
   ) => Promise<readonly RegisteredQuery[]>;
+  /** Resolves with undefined for a query of an unknown type. */
   readonly registeredQuery: (id: bigint, signal: AbortSignal) => Promise<RegisteredQuery | undefined>;
+  /** Returns the client id. Rejects with `RelayError` "no-client". */
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
   readonly clientState: (clientId: string, signal: AbortSignal) => Promise<LightClientState>;
-  /** "Active", "Expired", "Frozen", … */
+  /** Returns "Active", "Expired", "Frozen", … */
   readonly clientStatus: (clientId: string, signal: AbortSignal) => Promise<string>;
-  /** Time of the consensus state at this height, ns since the Unix epoch; rejects when there is none. */
+  /** Returns the time of the consensus state at this height, ns since the Unix epoch. Rejects when there is none. */
   readonly consensusTimeNs: (clientId: string, at: RemoteHeight, signal: AbortSignal) => Promise<bigint>;
-  /** Heights with a consensus state, in no order that may be relied on. */
+  /** Returns the heights that have a consensus state, unsorted. Rejects with `RelayError` "too-many-pages". */
   readonly consensusHeights: (clientId: string, signal: AbortSignal) => Promise<readonly RemoteHeight[]>;
-  /** Coins of one denom; 0 for an account that does not exist. */
+  /** Returns the amount of one denom; 0 when the account does not exist. */
   readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;
 }
 
-const PAGE = 100n;
-/** At most this many pages are followed: 100,000 queries or consensus states. */
+const PAGE_LIMIT = 100n;
+/** A list may have 100,000 entries. A node whose list never ends must not keep the relayer busy for ever. */
 const MAX_PAGES = 1_000;
 
-/** Creates the queries over gRPC paths; `chainName` is the package of the module's own services. */
+/** Creates the queries. `chainName` is the first part of the protobuf package of interchainqueries. */
 export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
   const icq = (rpc: string): string => `/${chainName}.interchainqueries.Query/${rpc}`;
   return {
@@ -65,12 +68,12 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
       allPages(async (key) => {
         const request = { owners: [], connectionId, pagination: page(key) };
         const bytes = QueryRegisteredQueriesRequest.encode(request).finish();
-        const answer = QueryRegisteredQueriesResponse.decode(
+        const response = QueryRegisteredQueriesResponse.decode(
           await client.grpcQuery(icq("RegisteredQueries"), bytes, signal),
         );
         return {
-          items: answer.registeredQueries.flatMap((wire) => fromWireQuery(wire) ?? []),
-          next: answer.pagination?.nextKey,
+          items: response.registeredQueries.flatMap((wire) => fromWireQuery(wire) ?? []),
+          next: response.pagination?.nextKey,
         };
       }),
     registeredQuery: async (id, signal) => {
@@ -82,12 +85,12 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
     },
     clientOfConnection: async (connectionId, signal) => {
       const bytes = QueryConnectionRequest.encode({ connectionId }).finish();
-      const answer = QueryConnectionResponse.decode(
+      const response = QueryConnectionResponse.decode(
         await client.grpcQuery("/ibc.core.connection.v1.Query/Connection", bytes, signal),
       );
-      if (answer.connection !== undefined && answer.connection.clientId !== "")
-        return answer.connection.clientId;
-      throw new RelayError({ code: "no-client", connectionId }, `connection ${connectionId} names no client`);
+      if (response.connection !== undefined && response.connection.clientId !== "")
+        return response.connection.clientId;
+      throw new RelayError({ code: "no-client", connectionId }, `connection ${connectionId} has no client`);
     },
     balance: async (address, denom, signal) => {
       const bytes = QueryBalanceRequest.encode({ address, denom }).finish();
@@ -104,11 +107,11 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
 function clientQueries(
   client: ChainClient,
 ): Pick<LocalQueries, "clientState" | "clientStatus" | "consensusTimeNs" | "consensusHeights"> {
-  const ask = (rpc: string, request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> =>
+  const query = (rpc: string, request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> =>
     client.grpcQuery(`/ibc.core.client.v1.Query/${rpc}`, request, signal);
   return {
     clientState: async (clientId, signal) => {
-      const bytes = await ask("ClientState", QueryClientStateRequest.encode({ clientId }).finish(), signal);
+      const bytes = await query("ClientState", QueryClientStateRequest.encode({ clientId }).finish(), signal);
       const state = ClientState.decode(
         QueryClientStateResponse.decode(bytes).clientState?.value ?? new Uint8Array(),
       );
@@ -120,7 +123,11 @@ function clientQueries(
       };
     },
     clientStatus: async (clientId, signal) => {
-      const bytes = await ask("ClientStatus", QueryClientStatusRequest.encode({ clientId }).finish(), signal);
+      const bytes = await query(
+        "ClientStatus",
+        QueryClientStatusRequest.encode({ clientId }).finish(),
+        signal,
+      );
       return QueryClientStatusResponse.decode(bytes).status;
     },
     consensusTimeNs: async (clientId, at, signal) => {
@@ -130,7 +137,11 @@ function clientQueries(
         revisionHeight: at.height,
         latestHeight: false,
       };
-      const bytes = await ask("ConsensusState", QueryConsensusStateRequest.encode(request).finish(), signal);
+      const bytes = await query(
+        "ConsensusState",
+        QueryConsensusStateRequest.encode(request).finish(),
+        signal,
+      );
       const any = QueryConsensusStateResponse.decode(bytes).consensusState;
       return toNs(ConsensusState.decode(any?.value ?? new Uint8Array()).timestamp);
     },
@@ -140,16 +151,19 @@ function clientQueries(
           clientId,
           pagination: page(key),
         }).finish();
-        const answer = QueryConsensusStateHeightsResponse.decode(
-          await ask("ConsensusStateHeights", request, signal),
+        const response = QueryConsensusStateHeightsResponse.decode(
+          await query("ConsensusStateHeights", request, signal),
         );
-        return { items: answer.consensusStateHeights.map(toRemoteHeight), next: answer.pagination?.nextKey };
+        return {
+          items: response.consensusStateHeights.map(toRemoteHeight),
+          next: response.pagination?.nextKey,
+        };
       }),
   };
 }
 
 function page(key: Uint8Array): PageRequest {
-  return { key, offset: 0n, limit: PAGE, countTotal: false, reverse: false };
+  return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
 }
 
 async function allPages<T>(
@@ -165,7 +179,7 @@ async function allPages<T>(
   }
   throw new RelayError(
     { code: "too-many-pages", pages: MAX_PAGES },
-    `the chain's list does not end within ${MAX_PAGES} pages`,
+    `the list of the local chain has more than ${MAX_PAGES} pages`,
   );
 }
 

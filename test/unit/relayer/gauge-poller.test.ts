@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../../src/base/logger.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
-import { createReservesWatch, type ReservesDeps } from "../../../src/relayer/api/reserves.ts";
+import { createGaugePoller, type GaugePollerDeps } from "../../../src/relayer/api/gauge-poller.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const SECOND_NS = 1_000_000_000n;
@@ -10,12 +10,12 @@ const SECOND_NS = 1_000_000_000n;
 function setUp(balances: readonly (bigint | Error)[]) {
   const registry = new Registry();
   const clock = createManualClock(0);
-  const told: LogFields[] = [];
-  const logger: Logger = { ...silentLogger, warn: (_message, fields = {}) => void told.push(fields) };
-  const left = [...balances];
-  const local: ReservesDeps["local"] = {
+  const warned: LogFields[] = [];
+  const logger: Logger = { ...silentLogger, warn: (_message, fields = {}) => void warned.push(fields) };
+  const remaining = [...balances];
+  const local: GaugePollerDeps["local"] = {
     balance: async () => {
-      const next = left.shift() ?? 0n;
+      const next = remaining.shift() ?? 0n;
       if (next instanceof Error) throw next;
       return next;
     },
@@ -27,7 +27,7 @@ function setUp(balances: readonly (bigint | Error)[]) {
     },
     consensusTimeNs: async () => 1_700_000_000n * SECOND_NS + 500_000_000n,
   };
-  const watch = createReservesWatch({
+  const poller = createGaugePoller({
     local,
     account: { address: "neutron1relayer", denom: "untrn" },
     connectionIds: ["connection-0", "connection-1"],
@@ -35,14 +35,14 @@ function setUp(balances: readonly (bigint | Error)[]) {
     clock,
     logger,
   });
-  return { watch, clock, told, registry };
+  return { poller, clock, warned, registry };
 }
 
-describe("the reserves", () => {
-  it("are measured once a minute; what can't be read neither stops the rest nor loses its last value", async () => {
-    const { watch, clock, registry } = setUp([70n, new Error("down"), 50n]);
+describe("the gauge poller", () => {
+  it("sets the gauges once a minute, and keeps the last value of one that cannot be read", async () => {
+    const { poller, clock, registry } = setUp([70n, new Error("down"), 50n]);
     const stop = new AbortController();
-    const done = watch.run(stop.signal);
+    const done = poller.run(stop.signal);
     const balance = async (): Promise<string | undefined> =>
       /account_balance\{denom="untrn"\} (\d+)/.exec(await registry.metrics())?.[1];
     await clock.advance(0);
@@ -58,17 +58,17 @@ describe("the reserves", () => {
     await done;
   });
 
-  it("tell once that the account has become empty", async () => {
-    const { watch, clock, told } = setUp([0n, 0n, 9n, 0n]);
+  it("warns once when the account runs empty", async () => {
+    const { poller, clock, warned } = setUp([0n, 0n, 9n, 0n]);
     const stop = new AbortController();
-    const done = watch.run(stop.signal);
-    const seen: number[] = [];
+    const done = poller.run(stop.signal);
+    const counts: number[] = [];
     for (let minutes = 0; minutes < 4; minutes++) {
       await clock.advance(minutes === 0 ? 0 : 60_000);
-      seen.push(told.length);
+      counts.push(warned.length);
     }
-    expect(seen).toEqual([1, 1, 1, 2]);
-    expect(told[0]).toEqual({ address: "neutron1relayer", denom: "untrn" });
+    expect(counts).toEqual([1, 1, 1, 2]);
+    expect(warned[0]).toEqual({ address: "neutron1relayer", denom: "untrn" });
     stop.abort(new Error("stop"));
     await done;
   });

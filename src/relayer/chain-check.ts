@@ -1,25 +1,28 @@
-import { untilAborted } from "../../base/abort.ts";
-import type { Service } from "../../base/service.ts";
-import { ClientError } from "../../client/errors.ts";
-import type { EndpointCheck, EndpointPool } from "../../client/endpoints/endpoint-pool.ts";
-import { errorText } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
+import { untilAborted } from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Service } from "../base/service.ts";
+import type { EndpointCheck, EndpointPool } from "../client/endpoints/endpoint-pool.ts";
+import { ClientError } from "../client/errors.ts";
 
-/** A chain and its endpoints. */
+/** A chain with its endpoints. */
 export interface CheckedChain {
   readonly chainId: string;
   readonly pool: Pick<EndpointPool, "check">;
 }
 
 /**
- * Asks every endpoint once which chain it serves. A chain of which every endpoint that answers serves another one is a
- * wrong setting and ends the process; an endpoint that does not answer is only told: it may come up.
+ * Creates a service that reads the chain id of every endpoint once at the start.
+ *
+ * If every endpoint of a chain serves another chain, the configuration is wrong and the service throws `ClientError`
+ * "wrong-chain". An endpoint that does not answer is only logged, since it may come up later.
  */
 export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
   return {
     name: "chain id check",
     run: async (signal) => {
       await Promise.all(chains.map((chain) => checkChain(chain, logger, signal)));
+      // A service that returns counts as failed, so it stays until the daemon stops.
       await untilAborted(signal);
     },
   };
@@ -40,8 +43,8 @@ async function checkChain(
       });
   }
   const wrong = checks.find(isWrongChain);
-  const anyOther = checks.some((check) => check.ok || !isWrongChain(check));
-  if (wrong?.ok === false && !anyOther) throw wrong.error;
+  const isOnlyWrong = checks.every(isWrongChain);
+  if (wrong?.ok === false && isOnlyWrong) throw wrong.error;
 }
 
 function isWrongChain(check: EndpointCheck): boolean {

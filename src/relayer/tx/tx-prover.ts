@@ -1,50 +1,48 @@
 import { raceAbort } from "../../base/abort.ts";
 import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
-import { askOnce } from "../ask-once.ts";
 import { headerAny, type TrustFinder } from "../connection/client-update.ts";
+import { memoize } from "../connection/memoize.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
 
-type TxQueryResult = ReturnType<typeof txQueryResult>;
-
-/** A transaction and the result that proves it. */
-interface TxWithResult {
+interface ProvenTxResult {
   readonly tx: FoundTx;
-  readonly result: TxQueryResult;
+  readonly result: ReturnType<typeof txQueryResult>;
 }
 
-/** Builds results of remote blocks; headers and results of a block are fetched once for a round. */
-export interface TxBlocks {
+/** Builds results with verified proofs. It reads each header and each block's results once, so create one per cycle. */
+export interface TxProver {
   /**
-   * Results for some transactions of one block, each proven to be in it and to have succeeded there. Throws `RelayError`
-   * ("no-trusted-height", "bad-block") and `ClientError`.
+   * Returns results for transactions of the block `height`, each proven to be included and executed there. Throws
+   * `RelayError` ("no-trusted-height", "bad-block") and `ClientError`.
    */
-  readonly prove: (height: bigint, txs: readonly FoundTx[]) => Promise<readonly TxWithResult[]>;
+  readonly prove: (height: bigint, txs: readonly FoundTx[]) => Promise<readonly ProvenTxResult[]>;
 }
 
-interface ProvenHeader {
+interface UpdateHeader {
   readonly any: HeaderPair["header"];
   readonly block: LightBlockBytes;
 }
 
-/** Creates the builder for a revision of the remote chain. */
-export function createTxBlocks(
+/** Creates a prover for one revision of the remote chain. */
+export function createTxProver(
   remote: Pick<ChainClient, "comet" | "lightBlock">,
   trust: TrustFinder,
   revision: bigint,
   signal: AbortSignal,
-): TxBlocks {
-  const resultsOf = askOnce(
+): TxProver {
+  const resultsOf = memoize(
     (height: bigint) => raceAbort(remote.comet.blockResults(Number(height)), signal),
     (height) => height,
   );
-  const readHeader = async (height: bigint): Promise<ProvenHeader> => {
+  const readHeader = async (height: bigint): Promise<UpdateHeader> => {
     const [block, trusted] = await Promise.all([
       remote.lightBlock(height, signal),
       trust.below({ revision, height }),
     ]);
     return { any: headerAny(block, trusted), block };
   };
-  const header = askOnce(readHeader, (height) => height);
+  // The next header of one block is the own header of the block after it. Memoizing saves half of their reads.
+  const header = memoize(readHeader, (height) => height);
   return {
     prove: async (height, txs) => {
       const [own, next, results] = await Promise.all([
