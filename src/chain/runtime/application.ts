@@ -13,9 +13,14 @@ import { checkModuleNames } from "./genesis.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import { collectHandlers } from "./message-router.ts";
 import type { ChainModule, QueryHandler } from "./module.ts";
-import { ModuleError } from "./module-error.ts";
 import { answerGrpc, collectQueries, errorAnswer } from "./query-router.ts";
-import { ErrInvalidHeight, ErrInvalidRequest, ErrNotFound, ErrUnknownRequest } from "./sdk-errors.ts";
+import {
+  ErrInvalidHeight,
+  ErrInvalidRequest,
+  ErrNotFound,
+  ErrPanic,
+  ErrUnknownRequest,
+} from "./sdk-errors.ts";
 import { queryStore } from "./store-query.ts";
 import { runTx } from "./tx-runner.ts";
 
@@ -149,8 +154,7 @@ function answerQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
     return routeQuery(request, scope);
   } catch (thrown) {
     const text = thrown instanceof Error ? thrown.message : String(thrown);
-    const panic = new ModuleError("undefined", 111_222, `${text}: panic`, "panic");
-    return errorAnswer(panic, { grpcCode: GRPC_INTERNAL, grpcMessage: text });
+    return errorAnswer(ErrPanic(text), { grpcCode: GRPC_INTERNAL, grpcMessage: text });
   }
 }
 

@@ -2,6 +2,7 @@ import { TxMsgData } from "../../proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import type { Context } from "./context.ts";
 import type { ChainEvent } from "./events.ts";
 import { event } from "./events.ts";
+import { isPastLimit } from "./gas.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { ModuleError } from "./module-error.ts";
 import { ErrInvalidRequest, ErrUnknownRequest } from "./sdk-errors.ts";
@@ -55,13 +56,9 @@ function runMessage(context: Context, message: TxMessage, index: number): Handle
   try {
     return handle(context, message, index);
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || isSpent(context)) throw thrown;
+    if (!(thrown instanceof ModuleError) || isPastLimit(context.gas)) throw thrown;
     throw thrown.wrap(`failed to execute message; message index: ${index}`);
   }
-}
-
-function isSpent({ gas }: Context): boolean {
-  return gas.limit !== undefined && gas.used() > gas.limit;
 }
 
 function handle(context: Context, message: TxMessage, index: number): Handled {

@@ -6,9 +6,10 @@ import { registerError } from "./module-error.ts";
 import { errorAnswer, goodAnswer } from "./query-router.ts";
 import { ErrInvalidRequest } from "./sdk-errors.ts";
 
-const ErrEmptyKey = registerError("store", 2, "tx parse error");
-const ErrNoStore = registerError("store", 4, "unknown request");
-const ErrNoProof = registerError("store", 7, "invalid request");
+/** Errors of codespace "store" (cosmossdk.io/store types/errors.go); "Store" keeps them apart from the SDK's own. */
+const ErrStoreTxDecode = registerError("store", 2, "tx parse error");
+const ErrStoreUnknownRequest = registerError("store", 4, "unknown request");
+const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");
 
 /** The state that a store query may look at. */
 export interface StoreQueryState {
@@ -32,11 +33,11 @@ export function queryStore(
     );
   }
   const [name = "", ...rest] = path;
-  if (!state.latest.has(name)) return errorAnswer(ErrNoStore(`no such store: ${name}`));
-  if (request.data.length === 0) return errorAnswer(ErrEmptyKey("query cannot be zero length"));
+  if (!state.latest.has(name)) return errorAnswer(ErrStoreUnknownRequest(`no such store: ${name}`));
+  if (request.data.length === 0) return errorAnswer(ErrStoreTxDecode("query cannot be zero length"));
   const kind = `/${rest.join("/")}`;
   if (kind === "/subspace") return querySubspace(name, request.data, height, state.latest);
-  if (kind !== "/key") return errorAnswer(ErrNoStore(`unexpected query path: ${kind}`));
+  if (kind !== "/key") return errorAnswer(ErrStoreUnknownRequest(`unexpected query path: ${kind}`));
   return queryKey(name, { ...request, height }, state.view(height));
 }
 
@@ -44,7 +45,7 @@ function queryKey(name: string, request: QueryRequest, view: StoreView | undefin
   const { data: key, height } = request;
   if (view === undefined) {
     return request.prove
-      ? errorAnswer(ErrNoProof("proof is unexpectedly empty; ensure height has not been pruned"))
+      ? errorAnswer(ErrStoreInvalidRequest("proof is unexpectedly empty; ensure height has not been pruned"))
       : goodAnswer({ key, height, log: "version does not exist" });
   }
   const value = view.store(name).get(key) ?? new Uint8Array(0);

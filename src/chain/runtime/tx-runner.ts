@@ -4,7 +4,7 @@ import type { AnteStep, TxEnvironment } from "./ante/ante-step.ts";
 import type { Context, ExecutionMode } from "./context.ts";
 import type { ChainEvent } from "./events.ts";
 import { type BlockFacts, createContext } from "./execution-context.ts";
-import { createGasMeter, type GasMeter } from "./gas.ts";
+import { createGasMeter, type GasMeter, isPastLimit } from "./gas.ts";
 import { type MessagesResult, requireRoutable, runMessages } from "./message-router.ts";
 import { ModuleError } from "./module-error.ts";
 import { ErrInvalidGasLimit, ErrTxDecode } from "./sdk-errors.ts";
@@ -125,13 +125,9 @@ function runMessagesFor(
   try {
     return runMessages(contextOn(branch, place, run, []), tx);
   } catch (thrown) {
-    if (thrown instanceof ModuleError && !isSpent(run)) return thrown;
+    if (thrown instanceof ModuleError && !isPastLimit(run.gas)) return thrown;
     throw thrown;
   }
-}
-
-function isSpent({ gas }: Run): boolean {
-  return gas.limit !== undefined && gas.used() > gas.limit;
 }
 
 function runPost(
@@ -145,7 +141,8 @@ function runPost(
     rules.post(contextOn(branch, place, run, events), tx, place.environment);
     return events;
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || !(outcome instanceof ModuleError) || isSpent(run)) throw thrown;
+    if (!(thrown instanceof ModuleError) || !(outcome instanceof ModuleError) || isPastLimit(run.gas))
+      throw thrown;
     throw outcome.wrap(`postHandler: ${thrown.message}`);
   }
 }

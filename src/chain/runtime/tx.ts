@@ -1,7 +1,7 @@
 import { AuthInfo, type Fee, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { rejectUnknownFields } from "../../proto/unknown-fields.ts";
 import type { MessageHandler } from "./module.ts";
-import { ModuleError } from "./module-error.ts";
+import { type ModuleError, unregisteredError } from "./module-error.ts";
 import { ErrTxDecode } from "./sdk-errors.ts";
 import { rejectNonCanonicalTx } from "./tx-bytes.ts";
 
@@ -93,7 +93,7 @@ function signersOf(messages: readonly TxMessage[], fee: Fee | undefined): readon
   return [...signers];
 }
 
-/** Gives a failure of decoding the words of CheckTx, which the mempool's wrapper loses the code of. */
+/** Converts a decoding error to the one of CheckTx: the SDK's mempool wrapper formats it with `%w` and loses the code. */
 export function asMempoolDecodeError(error: ModuleError): ModuleError {
-  return new ModuleError("undefined", 1, `failed to decode tx: ${error.message}`, error.description);
+  return unregisteredError(`failed to decode tx: ${error.message}`);
 }

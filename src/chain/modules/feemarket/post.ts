@@ -1,7 +1,7 @@
 import type { AnteStep, TxEnvironment } from "../../runtime/ante/ante-step.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/module-error.ts";
 import { ErrInvalidGasLimit } from "../../runtime/sdk-errors.ts";
 import { feeOf } from "../../runtime/tx.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
@@ -79,7 +79,7 @@ function countUse(context: Context, state: State, gas: bigint, params: Params): 
   const counted = addUse(state, gas, params);
   if ("tooMuch" in counted) {
     const words = `block utilization of ${counted.tooMuch} cannot exceed max block utilization of ${params.maxBlockUtilization}`;
-    throw new ModuleError("undefined", 1, `unable to update fee market state: ${words}`, "internal");
+    throw unregisteredError(`unable to update fee market state: ${words}`);
   }
   storedState.set(context, counted.state);
 }
