@@ -170,7 +170,7 @@ describe("the application", () => {
     app.commit();
     expect(() => app.commit()).toThrow("commit was called without a finalized block");
     const again = { chainId: "a", timeNs: 0n, initialHeight: 1n, validators: [], appState: GENESIS };
-    expect(() => app.initChain(again)).toThrow("there is a state already, of height 2");
+    expect(() => app.initChain(again)).toThrow("a state of height 2 already exists");
   });
 
   it("refuses a genesis with a module that nobody knows, or a broken part, by path", () => {

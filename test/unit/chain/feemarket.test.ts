@@ -2,7 +2,7 @@ import { goString } from "../../../src/base/go-text.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE, formatDec18, parseDec18 } from "../../../src/base/decimal.ts";
-import { addUse, closeBlock, initialState, type State } from "../../../src/chain/modules/feemarket/market.ts";
+import { addUtilization, closeBlock, initialState, type State } from "../../../src/chain/modules/feemarket/market.ts";
 import { defaultParams, findParamsError, type Params } from "../../../src/chain/modules/feemarket/params.ts";
 
 const PARAMS = defaultParams("untrn");
@@ -10,8 +10,8 @@ const TARGET = PARAMS.maxBlockUtilization / 2n;
 
 /** The state after one block of this use. */
 function after(state: State, use: bigint, params: Params): State {
-  const added = addUse(state, use, params);
-  if ("tooMuch" in added) throw new Error("the block is too full");
+  const added = addUtilization(state, use, params);
+  if ("exceeded" in added) throw new Error("the block is too full");
   return closeBlock(added.state, params);
 }
 
@@ -80,10 +80,10 @@ describe("the learning rate", () => {
 describe("the use of a block", () => {
   it("is refused above the cap, to the unit", () => {
     const state = initialState(PARAMS);
-    expect(addUse(state, PARAMS.maxBlockUtilization, PARAMS)).toMatchObject({
+    expect(addUtilization(state, PARAMS.maxBlockUtilization, PARAMS)).toMatchObject({
       state: { window: [30_000_000n] },
     });
-    expect(addUse(state, PARAMS.maxBlockUtilization + 1n, PARAMS)).toEqual({ tooMuch: 30_000_001n });
+    expect(addUtilization(state, PARAMS.maxBlockUtilization + 1n, PARAMS)).toEqual({ exceeded: 30_000_001n });
   });
 });
 

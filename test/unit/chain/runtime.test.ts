@@ -92,8 +92,6 @@ function begin(): TestChain & { readonly keys: () => readonly string[] } {
     appVersion: 0n,
     chainName: "neutron",
     modules: [createConsensusModule(), notesModule()],
-    genesisOrder: [],
-    beginBlockOrder: [],
     endBlockOrder: [],
     ante: (context) => context.store("notes").set(Uint8Array.of(0), NOTHING),
     post: (context) => context.emit(event("settled", [])),
