@@ -42,7 +42,7 @@ export interface LocalnetDaemonOptions {
 /** A localnet that is up. */
 export interface LocalnetReady {
   readonly chains: RunningLocalnet["chains"];
-  readonly faces: readonly DaemonEndpoint[];
+  readonly endpoints: readonly DaemonEndpoint[];
 }
 
 const HOST = "127.0.0.1";
@@ -77,7 +77,7 @@ function createAnnouncement(
       if (running !== undefined) {
         const chains = running[0]?.chains ?? {};
         if (chains.remote !== undefined) makeProvable(chains.remote);
-        onReady({ chains, faces: endpointsOf(options) });
+        onReady({ chains, endpoints: endpointsOf(options) });
       }
       await untilAborted(signal);
     },

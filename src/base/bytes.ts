@@ -3,24 +3,24 @@ import { Buffer } from "node:buffer";
 const HEX = /^[0-9a-fA-F]*$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Lower-case hex. */
+/** Encodes bytes as lower-case hex. */
 export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
-/** Decodes hex in either case. Throws on an odd length or another character. */
+/** Decodes hex in either case. Throws for an odd length or any other character. */
 export function fromHex(text: string): Uint8Array {
   if (text.length % 2 !== 0 || !HEX.test(text))
     throw new Error("not hex: an even number of characters 0-9 a-f was expected");
   return new Uint8Array(Buffer.from(text, "hex"));
 }
 
-/** Standard base64 with padding. */
+/** Encodes bytes as standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** Decodes standard base64 with padding. Throws on any other text. */
+/** Decodes standard base64 with padding. Throws for any other text. */
 export function fromBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0 || !BASE64.test(text))
     throw new Error("not base64: standard alphabet with padding was expected");
@@ -30,10 +30,10 @@ export function fromBase64(text: string): Uint8Array {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Up to this length a text is quicker to encode by hand. */
+/** Up to this length, a loop is faster than `TextEncoder`. */
 const SHORT_TEXT = 48;
 
-/** UTF-8 bytes of a text. */
+/** Encodes a text as UTF-8. */
 export function utf8(text: string): Uint8Array {
   if (text.length > SHORT_TEXT) return encoder.encode(text);
   const bytes = new Uint8Array(text.length);
@@ -45,12 +45,12 @@ export function utf8(text: string): Uint8Array {
   return bytes;
 }
 
-/** Text of UTF-8 bytes. Throws when they are not valid UTF-8. */
+/** Decodes UTF-8. Throws for invalid UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** All parts, one after the other, in a fresh array. */
+/** Concatenates byte arrays into a new one. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -63,17 +63,17 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Order of unsigned bytes, shorter first on a common prefix: below, at or above zero. */
+/** Compares byte arrays lexicographically, as unsigned bytes. Returns a negative number, 0 or a positive number. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);
 }
 
-/** Same length and same bytes. */
+/** Whether two byte arrays have the same length and content. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0;
 }
 
-/** An unsigned 64-bit number, big-endian, 8 bytes. Throws outside 0 … 2^64-1. */
+/** Encodes an unsigned 64-bit integer as 8 big-endian bytes. Throws outside 0 to 2^64 - 1. */
 export function uint64BigEndian(value: bigint): Uint8Array {
   if (value < 0n || value > 0xffff_ffff_ffff_ffffn) throw new Error(`not a uint64: ${value}`);
   const bytes = new Uint8Array(8);
@@ -81,12 +81,12 @@ export function uint64BigEndian(value: bigint): Uint8Array {
   return bytes;
 }
 
-/** Reads 8 big-endian bytes at `offset`. Throws when there are fewer. */
+/** Decodes 8 big-endian bytes at `offset`. Throws when fewer remain. */
 export function readUint64BigEndian(bytes: Uint8Array, offset = 0): bigint {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(offset);
 }
 
-/** The smallest key above every key with this prefix, or undefined when there is none (empty or all 0xff). */
+/** Returns the smallest key above every key with this prefix, or undefined when none exists (empty or all 0xff). */
 export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   for (let length = prefix.length; length > 0; length--) {
     const last = prefix[length - 1] ?? 0;

@@ -1,11 +1,11 @@
-/** What every coded error carries: a machine code and the facts that belong to it. */
+/** Machine-readable part of an error: a code and the facts that belong to it. */
 export interface ErrorFacts {
   readonly code: string;
 }
 
 /**
- * An error for a person (message) and a program (facts). Each area declares `class XError extends CodedError<XErrorFacts>`
- * with a union of `{code, …facts}`. Neither message nor facts hold a secret or a full URL.
+ * Error with a message for people and facts for programs. Each area declares `class XError extends
+ * CodedError<XErrorFacts>` with a union of `{code, …facts}`. Neither message nor facts contain a secret or a full URL.
  */
 export class CodedError<Facts extends ErrorFacts> extends Error {
   readonly facts: Facts;
@@ -17,14 +17,14 @@ export class CodedError<Facts extends ErrorFacts> extends Error {
   }
 }
 
-/** The message of anything that was thrown; `cause` messages follow, joined by ": ". */
+/** Returns the message of a thrown value, followed by the messages of its causes, joined by ": ". */
 export function errorText(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : JSON.stringify(thrown);
   const cause = thrown.cause === undefined ? "" : `: ${errorText(thrown.cause)}`;
   return `${thrown.message}${cause}`;
 }
 
-/** Throws: for states that the types allow and the program does not. */
+/** Throws for a state that the types allow but the program never reaches. */
 export function unreachable(what: string): never {
   throw new Error(`this is a bug: ${what}`);
 }

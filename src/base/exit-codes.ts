@@ -1,16 +1,16 @@
-/** Exit codes of every Relaywatch process (DESIGN: "Faces and defaults"). */
+/** Exit codes of every Relaywatch process. */
 export const EXIT = {
-  /** asked to stop, or the check is fine */
+  /** The process was asked to stop, or a check found no problem. */
   ok: 0,
-  /** a fatal error; for checks: a problem was found */
+  /** Fatal error, or a check found a problem. */
   fatal: 1,
-  /** wrong command line */
+  /** Wrong command line. */
   usage: 2,
-  /** for checks: cannot see */
+  /** A check could not read what it needs. */
   unseen: 3,
-  /** try again: a supervisor restarts */
+  /** Temporary failure. A supervisor restarts the process. */
   tryAgain: 75,
-  /** bad configuration: do not restart */
+  /** Bad configuration. A supervisor must not restart the process. */
   badConfig: 78,
 } as const;
 

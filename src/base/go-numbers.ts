@@ -1,4 +1,4 @@
-/** What a number must fit into. Base 0 takes Go's prefixes (0x, 0o, 0b, a leading 0) and underscores. */
+/** Type of an integer. Base 0 accepts Go's prefixes (0x, 0o, 0b, a leading 0) and underscores. */
 export interface GoIntegerForm {
   readonly signed: boolean;
   readonly bits: 32 | 64;
@@ -6,7 +6,7 @@ export interface GoIntegerForm {
 }
 
 const DECIMAL = /^\d+$/;
-/** Digits of each of Go's notations, with the underscores that it allows between them, and the prefix that BigInt knows. */
+/** Go's notations: digits with the underscores that Go allows, length of the prefix, and the prefix for `BigInt`. */
 const NOTATIONS: readonly (readonly [digits: RegExp, prefixLength: number, bigIntPrefix: string])[] = [
   [/^0[xX](_?[0-9a-fA-F])+$/, 2, "0x"],
   [/^0[bB](_?[01])+$/, 2, "0b"],
@@ -15,7 +15,7 @@ const NOTATIONS: readonly (readonly [digits: RegExp, prefixLength: number, bigIn
   [/^\d(_?\d)*$/, 0, ""],
 ];
 
-/** Reads an integer as Go's `strconv.ParseInt` and `ParseUint` do. Throws a plain error with their text. */
+/** Parses an integer as Go's `strconv.ParseInt` and `ParseUint`. Throws an `Error` with Go's text. */
 export function parseGoInteger(text: string, form: GoIntegerForm): bigint {
   const sign = form.signed ? (/^[+-]/.exec(text)?.[0] ?? "") : "";
   const magnitude = magnitudeOf(text.slice(sign.length), form.base);
@@ -26,7 +26,7 @@ export function parseGoInteger(text: string, form: GoIntegerForm): bigint {
   return value;
 }
 
-/** Digits beyond this cannot fit into 64 bits in any notation; longer texts are not worth their conversion. */
+/** No notation needs more digits for 64 bits. Longer texts are cut, which bounds the cost of the conversion. */
 const MAX_DIGITS = 200;
 
 function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {
@@ -34,7 +34,7 @@ function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {
   if (base === 10)
     return DECIMAL.test(digits) ? BigInt(isLong ? digits.slice(0, MAX_DIGITS) : digits) : undefined;
   for (const [notation, prefixLength, bigIntPrefix] of NOTATIONS) {
-    // "0" is decimal, "08" is nothing at all.
+    // Go reads "0" as decimal and rejects "08".
     if (!notation.test(digits) || (prefixLength === 0 && /^0\d/.test(digits.replaceAll("_", "")))) continue;
     const plain = digits
       .slice(prefixLength)
@@ -54,7 +54,7 @@ function failure(text: string, form: GoIntegerForm, why: string): Error {
 const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 const FALSE: ReadonlySet<string> = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
-/** Reads a truth value as Go's `strconv.ParseBool` does. Throws a plain error with its text. */
+/** Parses a boolean as Go's `strconv.ParseBool`. Throws an `Error` with Go's text. */
 export function parseGoBool(text: string): boolean {
   if (TRUE.has(text)) return true;
   if (FALSE.has(text)) return false;

@@ -7,14 +7,14 @@ const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: 
   [0xf4, 0x80, 0x8f],
 ];
 
-/** Bytes as upper-case hex, as Go's `%X` prints them. */
+/** Formats bytes as upper-case hex, as Go's `%X`. */
 export function upperHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex").toUpperCase();
 }
 
 /**
- * Bytes as Go prints `%s` into JSON: valid UTF-8 as it is, U+FFFD for each single byte that is not part of it.
- * (A TextDecoder would give one for several bytes.)
+ * Converts bytes to text as Go does when it prints a string into JSON. Each single byte that is not part of valid UTF-8
+ * becomes one U+FFFD. `TextDecoder` differs: it replaces several bytes by one U+FFFD.
  */
 export function goString(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -27,7 +27,7 @@ export function goString(bytes: Uint8Array): string {
   return text;
 }
 
-/** Length of the valid UTF-8 sequence at `at`, or 0. */
+/** Returns the length of the valid UTF-8 sequence at `at`, or 0. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return 1;

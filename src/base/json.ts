@@ -10,12 +10,12 @@ export type JsonValue =
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Narrows to a plain object (not null, not an array). */
+/** Whether a value is an object, and neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** `JSON.stringify` that prints bigint as a decimal string. */
+/** `JSON.stringify` that formats a bigint as a decimal string. */
 export function stringifyJson(value: unknown, indent?: number): string {
   return JSON.stringify(
     value,

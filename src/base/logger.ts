@@ -1,17 +1,23 @@
-/** Values that belong to a log line. Secrets never go in. */
+/** Log levels, most verbose first. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** One of {@link LOG_LEVELS}. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Values of a log line. Secrets never go in. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Where an area writes its log: a constant lower-case phrase, and values as fields. */
+/** Structured logger. A message is a constant lower-case phrase; values are fields. */
 export interface Logger {
   readonly debug: (message: string, fields?: LogFields) => void;
   readonly info: (message: string, fields?: LogFields) => void;
   readonly warn: (message: string, fields?: LogFields) => void;
   readonly error: (message: string, fields?: LogFields) => void;
-  /** A logger that adds these fields to every line. */
+  /** Creates a logger that adds these fields to every line. */
   readonly child: (fields: LogFields) => Logger;
 }
 
-/** Writes nothing. */
+/** A logger without output. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

@@ -1,6 +1,6 @@
 /**
- * Maps all items by `work`, at most `limit` at once, keeping their order. Rejects with the first error; what runs then
- * goes on, and nothing more is begun.
+ * Runs `work` for every item, with at most `limit` calls at a time. Returns the results in the order of the items.
+ * Rejects with the first error. Calls that run at that moment continue; no further call starts.
  */
 export async function mapLimit<T, R>(
   items: readonly T[],

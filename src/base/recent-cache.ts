@@ -1,13 +1,15 @@
-/** A bounded map to values that were used lately. */
+/** Bounded cache of recently used values. */
 export interface RecentCache<K, T> {
-  /** The kept value, or what `load` finds (kept when it finds one). */
+  /** Returns the cached value. When absent, calls `load` and caches its result unless it is undefined. */
   readonly get: (key: K, load: () => T | undefined) => T | undefined;
   readonly put: (key: K, value: T) => void;
 }
 
 /**
- * Creates a cache that keeps the `capacity` values used last and at most twice as many. Two generations instead of an
- * order of use: a hit among the younger changes nothing, which makes it some times faster.
+ * Creates a cache that keeps at least the `capacity` most recently used values and at most twice as many.
+ *
+ * Two generations approximate the order of use. A hit in the younger generation changes nothing, which makes it several
+ * times faster than a list in exact order.
  */
 export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
   let younger = new Map<K, T>();

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 
 const REDACTED = "[redacted]";
 
-/** A text that must not be seen: prints as `[redacted]` in JSON, logs, templates and the inspector. */
+/** A string that prints as `[redacted]` in JSON, logs, templates and `util.inspect`. */
 export class Secret {
   readonly #value: string;
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The text itself, for the one place that sends it. */
+  /** Returns the string. Only the code that sends it may call this. */
   reveal(): string {
     return this.#value;
   }

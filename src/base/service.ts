@@ -1,22 +1,22 @@
 import { abortReason, isAbort } from "./abort.ts";
 import type { Logger } from "./logger.ts";
 
-/** Something that runs until its signal fires. Returning before that, or throwing, is an error. */
+/** A long-running part of a process. It runs until its signal aborts; an earlier return is an error. */
 export interface Service {
   readonly name: string;
-  /** Runs; resolves soon after the signal fires, with everything it opened closed. */
+  /** Runs until the signal aborts. Closes everything that it opened before it resolves. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** An error of one supervised service. */
+/** The error of a supervised service. */
 export interface ServiceError {
   readonly service: string;
   readonly error: unknown;
 }
 
 /**
- * Runs all services until `signal` fires or one of them ends; then stops the rest and waits for them.
- * Returns every error, the first one first; an empty list means that all stopped because they were asked to.
+ * Runs all services until `signal` aborts or one of them ends. Then stops the others and waits for them.
+ * Returns all errors in order of time. The list is empty when `signal` stopped the services without an error.
  */
 export async function supervise(
   services: readonly Service[],
@@ -30,7 +30,7 @@ export async function supervise(
   const errors: ServiceError[] = [];
   const note = (service: string, error: unknown): void => {
     errors.push({ service, error });
-    // The caller gets all errors and says what matters.
+    // Debug only: the caller receives all errors and reports them.
     logger.debug("service failed", { service, error });
     stop.abort(new Error(`${service} failed`, { cause: error }));
   };

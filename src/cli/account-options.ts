@@ -6,13 +6,13 @@ import { localnetAccounts } from "../node/localnet/accounts.ts";
 import { secretField } from "../ops/config-fields.ts";
 import { CliError } from "./cli-error.ts";
 
-/** Options that choose the account that signs and pays; exactly one of the first three. */
+/** Options that select the signing account. Exactly one of the first three is given. */
 export interface AccountOptions {
-  /** Name of a localnet's public test account. */
+  /** Name of a public test account of the localnet. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;
-  /** Prefix of the chain's addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly addressPrefix?: string;
 }
 
@@ -22,41 +22,41 @@ export function addAccountOptions(command: Command): Command {
   const source = (flags: string, description: string, own: string): Option =>
     new Option(flags, description).conflicts(sources.filter((name) => name !== own));
   return command
-    .addOption(source("--from <name>", "pay from this public test account of a localnet", "from"))
-    .addOption(source("--mnemonic-file <file>", "pay from the account whose words are there", "mnemonicFile"))
+    .addOption(source("--from <name>", "sign with this public test account of the localnet", "from"))
+    .addOption(source("--mnemonic-file <file>", "sign with the mnemonic in this file", "mnemonicFile"))
     .addOption(
-      source("--mnemonic-env <name>", "pay from the account whose words that variable holds", "mnemonicEnv"),
+      source("--mnemonic-env <name>", "sign with the mnemonic in this environment variable", "mnemonicEnv"),
     )
     .addOption(
-      new Option("--address-prefix <prefix>", "prefix of the chain's addresses; neutron unless given"),
+      new Option("--address-prefix <prefix>", "bech32 prefix of account addresses; default: neutron"),
     );
 }
 
-/** Refuses a command line that names no account, before anything is asked of a chain. Throws `CliError`. */
+/** Throws `CliError` when no account is selected. Called before the first request to the chain. */
 export function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: AccountOptions): void {
   if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
   throw new CliError(
     EXIT.usage,
-    "who pays? give --from (a test account of a localnet), --mnemonic-file or --mnemonic-env",
+    "no signing account: give --from (a test account of the localnet), --mnemonic-file or --mnemonic-env",
   );
 }
 
-/** The account that signs on a chain. Throws `CliError` when it cannot be had, `ClientError` `bad-key` on wrong words. */
+/** Opens the signing account. Throws `CliError` when it cannot be opened and `ClientError` "bad-key" for an invalid mnemonic. */
 export function openAccount(options: AccountOptions, chainId: string): Promise<Signer> {
   if (options.from !== undefined) return openTestAccount(options.from, chainId);
   const mnemonic = readMnemonic(options);
   return createSigner({ kind: "mnemonic", mnemonic }, options.addressPrefix ?? "neutron");
 }
 
-/** Test accounts are public: on any other chain than a localnet's they would give their coins away. */
+/** The keys of test accounts are public. On any other chain, everybody could spend their coins. */
 function openTestAccount(name: string, chainId: string): Promise<Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);
   if (account === undefined) {
     const known =
       ofChain.length === 0
-        ? "it is no chain of a localnet; choose the account with --mnemonic-file or --mnemonic-env"
-        : `there are ${ofChain.map((one) => one.name).join(", ")}`;
+        ? "test accounts exist on the chains of a localnet only; use --mnemonic-file or --mnemonic-env"
+        : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
     throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
   }
   const prefix = account.address.slice(0, account.address.lastIndexOf("1"));

@@ -11,11 +11,11 @@ import type { CliContext } from "./cli-context.ts";
 import { CliError } from "./cli-error.ts";
 import { portOffsetOption } from "./options.ts";
 
-/** Options of every command that talks to a chain. */
+/** Options of every command that connects to a chain. */
 export interface ConnectionOptions {
-  /** URL of CometBFT RPC; without it the local chain of this machine's localnet. */
+  /** CometBFT RPC URL; default: local-1 of the localnet on this machine. */
   readonly node?: string;
-  /** The chain that the node must serve; without it, whichever it does. */
+  /** Expected chain id; any chain when absent. */
   readonly chainId?: string;
   readonly portOffset: number;
   readonly chainName: string;
@@ -28,20 +28,20 @@ export function addConnectionOptions(command: Command): Command {
     .addOption(
       new Option(
         "--node <url>",
-        "CometBFT RPC of the chain; without it, local-1 of the localnet on this machine",
+        "CometBFT RPC URL; default: local-1 of the localnet on this machine",
       ).argParser(parseNodeUrl),
     )
-    .option("--chain-id <id>", "refuse a node of any other chain")
+    .option("--chain-id <id>", "refuse a node with another chain id")
     .addOption(portOffsetOption())
     .addOption(
-      new Option("--chain-name <name>", "the chain's own name: first part of its modules' types")
+      new Option("--chain-name <name>", "first part of the type names of the chain's own modules")
         .default(CANONICAL_CHAIN_NAME)
         .argParser(parseName),
     )
     .option("--json", "print JSON instead of YAML");
 }
 
-/** Runs one piece of work with a client of the chosen chain. Throws `CliError` when the chain cannot be asked. */
+/** Runs `work` with a client of the selected chain. Throws `CliError` when the chain cannot be reached. */
 export async function withChain<T>(
   options: ConnectionOptions,
   context: CliContext,
@@ -50,7 +50,12 @@ export async function withChain<T>(
   const url = options.node ?? `http://127.0.0.1:${portsAt(options.portOffset).localRpc}`;
   const client = createChainClient(
     { endpoints: [{ url }], chainId: options.chainId, limits: { connections: 1 } },
-    { clock: systemClock, random: Math.random, logger: context.logger("error"), observer: silentObserver },
+    {
+      clock: systemClock,
+      random: Math.random,
+      logger: await context.logger("error"),
+      observer: silentObserver,
+    },
   );
   try {
     return await work(client);
@@ -61,15 +66,15 @@ export async function withChain<T>(
   }
 }
 
-/** What passes by itself is worth another try; an endpoint that does not answer may be the wrong one. */
+/** Maps retryable errors to exit code 75. An unreachable endpoint may be the wrong one, so the message says how to select another. */
 function toCliError(error: unknown): unknown {
   if (!(error instanceof ClientError) || classifyClientError(error) !== "retry") return error;
   const hint =
-    error.facts.code === "unreachable" ? "; start the chain, or choose one with --node or --port-offset" : "";
+    error.facts.code === "unreachable" ? "; start the chain, or select one with --node or --port-offset" : "";
   return new CliError(EXIT.tryAgain, `${error.message}${hint}`, { cause: error.cause });
 }
 
-/** A real node's command line writes `tcp://` for plain HTTP. */
+/** Accepts `tcp://` for plain HTTP, as the `--node` option of a Cosmos SDK binary does. */
 function parseNodeUrl(text: string): string {
   const url = text.replace(/^tcp:\/\//, "http://");
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;

@@ -1,13 +1,15 @@
-import type { Logger } from "../base/logger.ts";
-import type { LogLevel } from "../ops/logger.ts";
+import type { Logger, LogLevel } from "../base/logger.ts";
 
-/** What a command sees of its process. */
+/** The process as a command uses it. */
 export interface CliContext {
-  /** Writes a line for the person or program that asked; data only. */
+  /** Arguments of the process after the program's name. */
+  readonly words: readonly string[];
+  /** Writes a line to stdout. Only results go there; logs and errors go to stderr. */
   readonly print: (line: string) => void;
-  /** Fires when the process is asked to stop. */
+  /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
-  readonly logger: (level: LogLevel) => Logger;
-  /** Whether stdout is a terminal: colours and redrawing make sense. */
+  /** Creates the logger of the process. Its library is loaded at the first call. */
+  readonly logger: (level: LogLevel) => Promise<Logger>;
+  /** Whether stdout is a terminal. Output is coloured only then. */
   readonly isTerminal: boolean;
 }

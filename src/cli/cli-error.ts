@@ -1,7 +1,7 @@
 import { CodedError } from "../base/errors.ts";
 import type { ExitCode } from "../base/exit-codes.ts";
 
-/** A command that ends with a message for the person who typed it, and an exit code. */
+/** Ends a command with a message on stderr and an exit code. */
 export class CliError extends CodedError<{ readonly code: "cli"; readonly exitCode: ExitCode }> {
   constructor(exitCode: ExitCode, message: string, options?: { readonly cause?: unknown }) {
     super({ code: "cli", exitCode }, message, options);

@@ -1,14 +1,14 @@
+import type { LogLevel } from "../base/logger.ts";
 import { systemClock } from "../base/clock.ts";
 import { readBuildInfo } from "../ops/build-info.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
-import type { LogLevel } from "../ops/logger.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** What a daemon gets when the command line starts it. */
-export function daemonContext(context: CliContext, level: LogLevel): DaemonContext {
+/** Creates the context of a daemon that the command line starts. */
+export async function daemonContext(context: CliContext, level: LogLevel): Promise<DaemonContext> {
   return {
     signal: context.signal,
-    logger: context.logger(level),
+    logger: await context.logger(level),
     clock: systemClock,
     random: Math.random,
     build: readBuildInfo(),

@@ -5,7 +5,7 @@ import { ConfigError } from "../ops/config-error.ts";
 import { StopRequest } from "../ops/shutdown.ts";
 import { CliError } from "./cli-error.ts";
 
-/** Codes of errors that come from what was configured: starting again would not help. */
+/** Error codes caused by the configuration. A supervisor must not restart the process. */
 const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-config",
   "wrong-chain",
@@ -17,7 +17,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-genesis",
 ]);
 
-/** What a command's error means for the process: its exit code, and the words for stderr (none when all was said). */
+/** Maps an error of a command to the exit code of the process and the message for stderr, if any. */
 export function toExit(error: unknown): {
   readonly exitCode: ExitCode;
   readonly message: string | undefined;
@@ -25,7 +25,7 @@ export function toExit(error: unknown): {
   if (error instanceof StopRequest) return { exitCode: EXIT.ok, message: undefined };
   if (error instanceof CliError) return { exitCode: error.facts.exitCode, message: errorText(error) };
   if (error instanceof CommanderError) {
-    // Commander has printed help, version or the mistake already.
+    // Commander has already printed the help, the version or the error.
     return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: undefined };
   }
   if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message: error.message };

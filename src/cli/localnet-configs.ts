@@ -5,7 +5,7 @@ import { type RelayerConfig, relayerConfigSchema } from "../relayer/config.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../watchdog/config.ts";
 import { unreachable } from "../base/errors.ts";
 
-/** The relayer's configuration for a localnet on these ports; pays from the public test account `relayer`. */
+/** Relayer configuration for a localnet on these ports. Transactions are signed by the public test account `relayer`. */
 export function localnetRelayerConfig(ports: Ports, stateDir: string | undefined): RelayerConfig {
   const text = `
 chain: { id: local-1, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
@@ -19,7 +19,7 @@ ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
   return parseConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));
 }
 
-/** The watchdog's configuration for a localnet on these ports. */
+/** Watchdog configuration for a localnet on these ports. */
 export function localnetWatchdogConfig(ports: Ports, stateDir: string | undefined): WatchdogConfig {
   const text = `
 http: { listen: "127.0.0.1:${ports.watchdog}" }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { systemClock } from "../base/clock.ts";
 import { EXIT } from "../base/exit-codes.ts";
-import { createLogger } from "../ops/logger.ts";
 import { createShutdown } from "../ops/shutdown.ts";
+import type { CliContext } from "./cli-context.ts";
 import { toExit } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
 
@@ -14,14 +14,19 @@ const shutdown = createShutdown({
 // A reader that closes the pipe early (`| head`) is not an error.
 process.stdout.on("error", () => process.exit(EXIT.ok));
 
-const program = createProgram({
+const context: CliContext = {
+  words: process.argv.slice(2),
   print: (line) => void process.stdout.write(`${line}\n`),
   signal: shutdown.signal,
-  logger: (level) => createLogger({ level, pretty: process.stderr.isTTY, stream: process.stderr }),
+  logger: async (level) => {
+    const { createLogger } = await import("../ops/logger.ts");
+    return createLogger({ level, pretty: process.stderr.isTTY, stream: process.stderr });
+  },
   isTerminal: process.stdout.isTTY,
-});
+};
 
 try {
+  const program = await createProgram(context);
   await program.parseAsync(process.argv);
 } catch (error) {
   const { exitCode, message } = toExit(error);

@@ -1,20 +1,20 @@
+import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { MAX_PORT_OFFSET } from "../../daemons/localnet/ports.ts";
-import { LOG_LEVELS, type LogLevel } from "../ops/logger.ts";
 
-/** `--port-offset N`: moves every port. */
+/** `--port-offset N`. */
 export function portOffsetOption(): Option {
   return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
 }
 
-/** `--log-level LEVEL`, with the default that suits the command. */
+/** `--log-level LEVEL`. `level` is the default. */
 export function logLevelOption(level: LogLevel): Option {
-  return new Option("--log-level <level>", "least level of log lines on stderr")
+  return new Option("--log-level <level>", "minimum level of log lines on stderr")
     .choices(LOG_LEVELS)
     .default(level);
 }
 
-/** A whole number of an option, from `least` to `most`. */
+/** Parses an integer option from `least` to `most`. */
 function parseWhole(text: string, least: number, most: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) || value < least || value > most) {
@@ -23,7 +23,7 @@ function parseWhole(text: string, least: number, most: number): number {
   return value;
 }
 
-/** A height, id or count of an option or argument: any uint64. */
+/** Parses a height, id or count. Throws `InvalidArgumentError` above 2^64 - 1. */
 export function parseUint64(text: string): bigint {
   const value = /^\d{1,20}$/.test(text) ? BigInt(text) : MAX_UINT64 + 1n;
   if (value <= MAX_UINT64) return value;
@@ -36,14 +36,14 @@ function parsePortOffset(text: string): number {
   return parseWhole(text, 0, MAX_PORT_OFFSET);
 }
 
-/** `--block-time MS`: shortest time between two blocks, ms. */
+/** `--block-time MS`. */
 export function blockTimeOption(): Option {
-  return new Option("--block-time <ms>", "shortest time between two blocks")
+  return new Option("--block-time <ms>", "minimum time between two blocks")
     .default(1_000)
     .argParser((text) => parseWhole(text, 50, 60_000));
 }
 
-/** Voting powers such as "10,3,3"; one validator of power 10 unless given. */
+/** Option with a comma-separated list of voting powers: "10,3,3". Default: one validator with power 10. */
 export function powersOption(flag: string, description: string): Option {
   return new Option(`${flag} <powers>`, `${description}, comma-separated`)
     .default([10n], "10")

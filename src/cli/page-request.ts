@@ -5,7 +5,7 @@ import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/paginat
 import { CliError } from "./cli-error.ts";
 import { parseUint64 } from "./options.ts";
 
-/** Options of every query that answers in pages. */
+/** Pagination options, as a Cosmos SDK binary has them. */
 export interface PageOptions {
   readonly page: bigint;
   readonly pageKey?: Uint8Array;
@@ -18,22 +18,18 @@ export interface PageOptions {
 /** Adds the options of {@link PageOptions} to a command. */
 export function addPageOptions(command: Command): Command {
   return command
-    .addOption(number("--page <n>", "page to show, beginning with 1", 1n))
-    .addOption(
-      new Option("--page-key <base64>", "go on after a page: the next_key that it printed").argParser(
-        parseKey,
-      ),
-    )
-    .addOption(number("--offset <n>", "entries to step over", 0n))
-    .addOption(number("--limit <n>", "most entries to show", 100n))
-    .option("--count-total", "count all entries")
-    .option("--reverse", "last entries first");
+    .addOption(number("--page <n>", "page number, from 1", 1n))
+    .addOption(new Option("--page-key <base64>", "next_key of the previous page").argParser(parseKey))
+    .addOption(number("--offset <n>", "number of entries to skip", 0n))
+    .addOption(number("--limit <n>", "maximum number of entries", 100n))
+    .option("--count-total", "also count all entries")
+    .option("--reverse", "descending order");
 }
 
-/** The page that the options ask for. Throws `CliError` when they contradict each other. */
+/** Converts the options to a page request. Throws `CliError` when they exclude each other. */
 export function toPageRequest(options: PageOptions): PageRequest {
   const { page, pageKey, offset, limit } = options;
-  if (page < 1n) throw new CliError(EXIT.usage, "--page begins with 1");
+  if (page < 1n) throw new CliError(EXIT.usage, "--page starts at 1");
   const ways = [page > 1n, pageKey !== undefined, offset > 0n].filter(Boolean).length;
   if (ways > 1) throw new CliError(EXIT.usage, "give only one of --page, --page-key and --offset");
   return {

@@ -1,37 +1,67 @@
 import { Command } from "commander";
 import { readBuildInfo } from "../ops/build-info.ts";
 import type { CliContext } from "./cli-context.ts";
-import { configCommand } from "./commands/config-validate.ts";
-import { localnetCommand } from "./commands/localnet.ts";
-import { proofCommand } from "./commands/proof-verify.ts";
-import { queryCommand } from "./commands/query.ts";
-import { relayerCommand } from "./commands/relayer-start.ts";
-import { txCommand } from "./commands/tx.ts";
-import { upCommand } from "./commands/up.ts";
-import { versionCommand } from "./commands/version.ts";
-import { watchdogCommand } from "./commands/watchdog-start.ts";
+import { addLazyCommands, type LazyCommand } from "./lazy-command.ts";
 
-/** The command line: one file per command. Parsing throws instead of ending the process. */
-export function createProgram(context: CliContext): Command {
+/** The top-level commands. A new command is a row here and a file in `commands/`. */
+const COMMANDS: readonly LazyCommand[] = [
+  {
+    name: "up",
+    description: "run two chains, a sidecar, the relayer and the watchdog in this process",
+    load: async () => (await import("./commands/up.ts")).upCommand,
+  },
+  {
+    name: "localnet",
+    description: "two local chains and a simulated price sidecar",
+    load: async () => (await import("./commands/localnet.ts")).localnetCommand,
+  },
+  {
+    name: "relayer",
+    description: "interchain query relayer",
+    load: async () => (await import("./commands/relayer-start.ts")).relayerCommand,
+  },
+  {
+    name: "watchdog",
+    description: "oracle watchdog",
+    load: async () => (await import("./commands/watchdog-start.ts")).watchdogCommand,
+  },
+  {
+    name: "query",
+    aliases: ["q"],
+    description: "query the state of a chain",
+    load: async () => (await import("./commands/query.ts")).queryCommand,
+  },
+  {
+    name: "tx",
+    description: "send a transaction to a chain",
+    load: async () => (await import("./commands/tx.ts")).txCommand,
+  },
+  {
+    name: "proof",
+    description: "check recorded proofs",
+    load: async () => (await import("./commands/proof-verify.ts")).proofCommand,
+  },
+  {
+    name: "config",
+    description: "check configuration files",
+    load: async () => (await import("./commands/config-validate.ts")).configCommand,
+  },
+  {
+    name: "version",
+    description: "print the version",
+    load: async () => (await import("./commands/version.ts")).versionCommand,
+  },
+];
+
+/** Creates the command line. Its parse functions throw a `CommanderError` instead of ending the process. */
+export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description(
       "Operations toolkit for chains of the Neutron family: relayer, oracle watchdog, local chains",
     )
     .version(readBuildInfo().version, "-V, --version")
     .showHelpAfterError("(add --help for what this command takes)");
-  const commands = [
-    upCommand(context),
-    localnetCommand(context),
-    relayerCommand(context),
-    watchdogCommand(context),
-    queryCommand(context),
-    txCommand(context),
-    proofCommand(context),
-    configCommand(context),
-    versionCommand(context),
-  ];
-  for (const command of commands) program.addCommand(command);
-  return throwing(program);
+  return throwing(await addLazyCommands(program, COMMANDS, context));
 }
 
 function throwing(command: Command): Command {

@@ -19,39 +19,37 @@ import { CliError } from "./cli-error.ts";
 import { parseUint64 } from "./options.ts";
 import { printAnswer } from "./print-answer.ts";
 
-/** Options of every command that sends a transaction. */
+/** Options of every transaction command. */
 export interface TxOptions extends ConnectionOptions, AccountOptions {
-  /** Gas limit; without it, what a simulation used times the adjustment. */
+  /** Gas limit. When absent: gas used by a simulation times `gasAdjustment`. */
   readonly gas?: bigint;
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
 }
 
-/** A message whose sender is the account that the options choose (bech32). */
+/** A message to send. `encode` receives the bech32 address of the signing account. */
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
 }
 
-/** Adds the options of {@link TxOptions} that are not of the connection. */
+/** Adds the options of {@link TxOptions} except the connection options. */
 export function addTxOptions(command: Command): Command {
   return addAccountOptions(command)
     .addOption(
-      new Option("--gas <limit>", "gas limit; without it, the transaction is simulated first").argParser(
-        parseUint64,
-      ),
+      new Option("--gas <limit>", "gas limit; default: estimated by a simulation").argParser(parseUint64),
     )
-    .addOption(decimal("--gas-adjustment <factor>", "gas limit = simulated gas times this", "1.3"))
-    .addOption(new Option("--fee-denom <denom>", "coin that pays the fee").default("untrn"))
-    .addOption(decimal("--max-gas-price <price>", "never pay more than this for a unit of gas", "1"))
+    .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the simulated gas", "1.3"))
+    .addOption(new Option("--fee-denom <denom>", "denomination of the fee").default("untrn"))
+    .addOption(decimal("--max-gas-price <price>", "maximum price of a unit of gas", "1"))
     .addHelpText(
       "after",
-      "\nExits 1 when the chain refuses the transaction, 75 when it is in no block before its timeout.",
+      "\nExits 1 when the chain rejects the transaction, and 75 when no block includes it before its timeout height.",
     );
 }
 
-/** Signs and sends one message, waits for its block and prints where it ended. Throws `CliError` unless it succeeded. */
+/** Signs and sends one message, waits for its inclusion and prints the result. Throws `CliError` unless the transaction succeeds. */
 export function sendMessage(
   message: OutgoingMessage,
   options: TxOptions,
@@ -75,7 +73,7 @@ async function simulateGas(
   { signal }: CliContext,
 ): Promise<bigint> {
   const simulated = await sender.simulate(messages, signal);
-  if (!simulated.ok) throw refused("the chain refuses the transaction", simulated);
+  if (!simulated.ok) throw refused("the chain rejects the transaction", simulated);
   return ceilDec18(simulated.gasUsed * gasAdjustment);
 }
 
@@ -97,12 +95,12 @@ async function openSender(
       signer: await openAccount(options, chainId),
       clock: systemClock,
       random: Math.random,
-      logger: context.logger("error"),
+      logger: await context.logger("error"),
     },
   );
 }
 
-/** Fields as in the REST face's `tx_response`. */
+/** Fields as in `tx_response` of the REST API. */
 function toTxResponse({ hash, gasLimit, confirmation }: SendOutcome): JsonObject {
   const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
   return {
@@ -123,7 +121,7 @@ function requireIncluded({ confirmation }: SendOutcome): void {
     case "failed":
       throw refused("the transaction failed in its block", confirmation);
     case "refused":
-      throw refused("the node refused the transaction", confirmation);
+      throw refused("the node rejected the transaction", confirmation);
     case "lost":
       throw new CliError(EXIT.tryAgain, `the transaction was lost: ${confirmation.reason}`);
   }
@@ -146,7 +144,7 @@ function parsePositive(text: string): Dec18 {
     const value = parseDec18(text);
     if (value > 0n) return value;
   } catch {
-    // said below
+    // The error below covers both cases.
   }
   throw new InvalidArgumentError(`a decimal above 0 such as ${formatDec18(parseDec18("1.3"))} was expected`);
 }

@@ -6,24 +6,24 @@ import { EXIT } from "../base/exit-codes.ts";
 import { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
-/** Directory of what a localnet at this port offset keeps, below `$XDG_STATE_HOME` or `~/.local/state`. */
+/** State directory of the localnet at this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
 function localnetStateDir(portOffset: number): string {
   const base = process.env["XDG_STATE_HOME"];
   const root = base === undefined || base === "" ? join(homedir(), ".local", "state") : base;
   return join(root, "relaywatch", `localnet-${portOffset}`);
 }
 
-/** Directory of the chains that run as parts on their own: each has a home in it, named after the chain. */
+/** Directory with one home per chain, for chains that run in a process of their own. */
 export function localnetChainsHome(portOffset: number): string {
   return join(localnetStateDir(portOffset), "chains");
 }
 
-/** The file whose content opens the control face. */
+/** File with the bearer token of the control API. */
 export function controlTokenFile(portOffset: number): string {
   return join(localnetStateDir(portOffset), "control-token");
 }
 
-/** The control token of this port offset, made at the first call. Throws `CliError` when the file cannot be used. */
+/** Returns the control token of this port offset; creates it at the first call. Throws `CliError` when the file is not usable. */
 export function controlToken(portOffset: number): Secret {
   const file = controlTokenFile(portOffset);
   try {
@@ -35,7 +35,7 @@ export function controlToken(portOffset: number): Secret {
   } catch (cause) {
     throw new CliError(
       EXIT.fatal,
-      `the control token cannot be kept in ${file}; set XDG_STATE_HOME to a writable directory`,
+      `the control token cannot be stored in ${file}; set XDG_STATE_HOME to a writable directory`,
       { cause },
     );
   }

@@ -4,19 +4,19 @@ import type { Relayer } from "../relayer/create-relayer.ts";
 import { formatPercent } from "../watchdog/policy.ts";
 import type { Watchdog } from "../watchdog/watchdog.ts";
 
-/** What a running `up` knows of its parts; a part that is not up yet is undefined. */
+/** The running parts of `up`. A part that has not started yet is undefined. */
 export interface UpParts {
   readonly chains: LocalnetReady["chains"];
   readonly relayer: Relayer | undefined;
   readonly watchdog: Watchdog | undefined;
 }
 
-/** Whether a proven result is on the chain and the watchdog has a rate. */
+/** Whether the chain has a proven result and the watchdog a success rate. */
 export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }
 
-/** What is not there yet, in words. */
+/** Says which first results are missing, and why. */
 export function whatIsMissing(parts: UpParts): string {
   const missing: string[] = [];
   if (parts.chains.local === undefined) missing.push("the local chain is not up");
@@ -26,7 +26,7 @@ export function whatIsMissing(parts: UpParts): string {
   return missing.join("; ");
 }
 
-/** Where everything stands, in one line. */
+/** Status of all parts in one line. */
 export function summaryLine(parts: UpParts, colours: boolean): string {
   const paint = pc.createColors(colours);
   return [chainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");

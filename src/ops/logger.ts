@@ -2,13 +2,7 @@ import type { Writable } from "node:stream";
 import pino from "pino";
 import pretty from "pino-pretty";
 import { CodedError, errorText } from "../base/errors.ts";
-import type { LogFields, Logger } from "../base/logger.ts";
-
-/** Levels from much to little. */
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-
-/** One of {@link LOG_LEVELS}. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { LogFields, Logger, LogLevel } from "../base/logger.ts";
 
 /** Where and how a process logs. */
 export interface LoggerOptions {

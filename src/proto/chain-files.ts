@@ -5,13 +5,14 @@ import type { FileInfo } from "./registry.ts";
 import { CANONICAL_CHAIN_NAME, toChainRestPath, toChainTypeUrl } from "./type-urls.ts";
 
 /**
- * A definition file as a chain of the given name serves it to gRPC reflection: its package, the types that it refers to and
- * the paths of the chain's own files carry that name. Comments and REST options keep the canonical one.
+ * Returns a definition file as a chain called `chainName` serves it to gRPC reflection. The package, the type names and the
+ * paths of the chain's own files carry that name. REST options keep the canonical name.
  */
 export function toChainFile(file: FileInfo, chainName: string): FileInfo {
   if (chainName === CANONICAL_CHAIN_NAME) return file;
+  // Decode a copy: descriptors of the shared registry must keep their names.
   const descriptor = fromBinary(FileDescriptorProtoSchema, file.bytes);
-  renameTexts(reflect(FileDescriptorProtoSchema, descriptor), chainName);
+  renameStrings(reflect(FileDescriptorProtoSchema, descriptor), chainName);
   return {
     name: toChainName(file.name, chainName),
     imports: file.imports.map((path) => toChainName(path, chainName)),
@@ -19,13 +20,13 @@ export function toChainFile(file: FileInfo, chainName: string): FileInfo {
   };
 }
 
-/** Renames in place every text of a descriptor that is a type name or a file path of the chain's own modules. */
-function renameTexts(message: ReflectMessage, chainName: string): void {
+/** Renames, in place, every string of a descriptor that is a type name or a file path of the chain's own modules. */
+function renameStrings(message: ReflectMessage, chainName: string): void {
   for (const field of message.fields) {
     if (!message.isSet(field)) continue;
     const value: unknown = message.get(field);
     if (typeof value === "string") message.set(field, toChainName(value, chainName));
-    else if (isReflectMessage(value)) renameTexts(value, chainName);
+    else if (isReflectMessage(value)) renameStrings(value, chainName);
     else if (isReflectList(value)) renameItems(value, chainName);
   }
 }
@@ -36,12 +37,15 @@ function renameItems(
 ): void {
   [...list].forEach((item, index) => {
     if (typeof item === "string") list.set(index, toChainName(item, chainName));
-    else if (isReflectMessage(item)) renameTexts(item, chainName);
+    else if (isReflectMessage(item)) renameStrings(item, chainName);
   });
 }
 
-/** Type names in a descriptor begin with a dot, packages and file paths do not. */
-function toChainName(text: string, chainName: string): string {
-  if (text.startsWith(".")) return `.${toChainTypeUrl(text.slice(1), chainName)}`;
-  return text.endsWith(".proto") ? toChainRestPath(text, chainName) : toChainTypeUrl(text, chainName);
+/**
+ * Renames one string of a descriptor. A type reference begins with a dot (`.neutron.x.Y`), a package or file path does not.
+ * Other strings pass unchanged, since a field name holds neither a dot nor a slash.
+ */
+function toChainName(value: string, chainName: string): string {
+  if (value.startsWith(".")) return `.${toChainTypeUrl(value.slice(1), chainName)}`;
+  return value.endsWith(".proto") ? toChainRestPath(value, chainName) : toChainTypeUrl(value, chainName);
 }

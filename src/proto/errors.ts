@@ -1,6 +1,6 @@
 import { CodedError } from "../base/errors.ts";
 
-/** What can be wrong with a message, its bytes or its JSON. `path` names the field, e.g. `result.kv_results[0].key`. */
+/** Codes and facts of {@link ProtoError}. `path` names the JSON field, e.g. `result.kv_results[0].key`; "" is the message. */
 export type ProtoErrorFacts =
   | { readonly code: "unknown-message"; readonly typeName: string }
   | { readonly code: "unresolvable-type-url"; readonly typeUrl: string }
@@ -11,5 +11,5 @@ export type ProtoErrorFacts =
   | { readonly code: "too-deep" }
   | { readonly code: "bad-chain-name"; readonly chainName: string };
 
-/** A message, its bytes or its JSON that cannot be used. */
+/** Thrown for an unusable message type, encoding or JSON form. */
 export class ProtoError extends CodedError<ProtoErrorFacts> {}

@@ -1,24 +1,27 @@
 import { type DescEnumValue, type DescExtension, type DescField, getOption } from "@bufbuild/protobuf";
 import { unreachable } from "../base/errors.ts";
+import type { NumberForm } from "./number-text.ts";
 import { protoRegistry } from "./registry.ts";
 
-/** How a Go node prints a field, where its wire type does not tell. */
+/** The part of a field's JSON form that its wire type does not determine. */
 export interface FieldForm {
-  /** Text or bytes that hold a number: an 18-digit decimal as its integer digits, or an integer. */
-  readonly number: "dec" | "int" | undefined;
-  /** Bytes that are not printed as base64. */
+  /** Set if the string or bytes hold the digits of a number. */
+  readonly number: NumberForm | undefined;
+  /** Bytes printed as upper-case hex, or as the JSON text that they hold. Undefined is base64. */
   readonly bytes: "hex" | "raw" | undefined;
-  /** A message held by value: its defaults are printed and written. */
+  /** The Go field is not a pointer (`gogoproto.nullable = false`). An absent message is printed and written with its defaults. */
   readonly neverNull: boolean;
-  /** An absent number is null, not zero. */
+  /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
 }
 
+/** Values of `relaywatch.JsonForm` in the definitions. */
 const JSON_FORM_HEX = 1;
 const JSON_FORM_RAW = 2;
+// Options are decoded at every read, so each field's form is read once.
 const forms = new WeakMap<DescField, FieldForm>();
 
-/** The form of a field, from the options in its definition. */
+/** Returns the form that the options of a field declare. */
 export function formOf(field: DescField): FieldForm {
   let form = forms.get(field);
   if (form === undefined) {
@@ -28,7 +31,7 @@ export function formOf(field: DescField): FieldForm {
   return form;
 }
 
-/** The name of an enum value in JSON. */
+/** Returns the name of an enum value in JSON. */
 export function jsonNameOf(value: DescEnumValue): string {
   const name = getOption(value, extension("relaywatch.json_name"));
   return typeof name === "string" && name !== "" ? name : value.name;

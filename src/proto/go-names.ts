@@ -1,6 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 
-/** Go package names of proto packages where they are not "types"; error texts of the SDK show them. */
+/** Go package names by proto package. Packages that are not listed are called "types" in Go. */
 const GO_PACKAGES: Readonly<Record<string, string>> = {
   "cosmos.tx.v1beta1": "tx",
   "cosmos.tx.signing.v1beta1": "signing",
@@ -18,7 +18,7 @@ const GO_PACKAGES: Readonly<Record<string, string>> = {
   "tendermint.p2p": "p2p",
 };
 
-/** The Go type of a message as `%T` prints it, e.g. `*tx.ModeInfo_Single`. */
+/** Returns the Go type of a message as `%T` prints it in error texts of the SDK, e.g. `*tx.ModeInfo_Single`. */
 export function goTypeName(desc: DescMessage): string {
   const protoPackage = desc.file.proto.package;
   const name = desc.typeName.slice(protoPackage.length + 1).replaceAll(".", "_");

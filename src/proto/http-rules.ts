@@ -3,24 +3,27 @@ import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@
 import { unreachable } from "../base/errors.ts";
 import { protoRegistry, requireMessage } from "./registry.ts";
 
-/** One REST route of a gRPC method. `template` is a `google.api.http` path, e.g. `/cosmos/bank/v1beta1/balances/{address}`. */
+/** One REST route of a gRPC method. */
 export interface HttpRule {
   readonly method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH";
+  /** A `google.api.http` path template, e.g. `/cosmos/bank/v1beta1/balances/{address}`. */
   readonly template: string;
-  /** Canonical full name of the service, and the rpc in it. */
+  /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
   readonly service: string;
+  /** Name within the service, e.g. `Balance`. */
   readonly rpc: string;
   readonly requestType: string;
   readonly responseType: string;
-  /** "" when the request comes from path and query only, "*" when the body is the whole request. */
+  /** "": the request is read from path and query. "*": the JSON body is the request. */
   readonly body: "" | "*";
 }
 
 const VERBS = { get: "GET", post: "POST", put: "PUT", delete: "DELETE", patch: "PATCH" } as const;
 
+// The definitions do not change, so the rules are read from their options once.
 let rules: readonly HttpRule[] | undefined;
 
-/** Every REST route of the definitions in canonical form, services in the order of their files. */
+/** Returns every REST route of the definitions under canonical names, in the order of files, services and methods. */
 export function httpRules(): readonly HttpRule[] {
   rules ??= [...protoRegistry()]
     .filter((desc) => desc.kind === "service")
@@ -32,12 +35,13 @@ function methodRules(method: DescMethod): readonly HttpRule[] {
   const option = protoRegistry().getExtension("google.api.http") ?? unreachable("no option google.api.http");
   if (!hasOption(method, option)) return [];
   const value: unknown = getOption(method, option);
-  if (!isMessage(value)) return unreachable(`the http option of ${method.name} is no message`);
+  if (!isMessage(value)) return unreachable(`the http option of ${method.name} is not a message`);
   const rule = reflect(requireMessage("google.api.HttpRule"), value);
-  return [rule, ...additional(rule)].map((each) => toRule(method, each));
+  // A method with several routes declares the first one directly and the others as additional bindings.
+  return [rule, ...additionalBindings(rule)].map((each) => toRule(method, each));
 }
 
-function additional(rule: ReflectMessage): readonly ReflectMessage[] {
+function additionalBindings(rule: ReflectMessage): readonly ReflectMessage[] {
   const list = valueOf(rule, "additional_bindings");
   return isReflectList(list) ? [...list].filter((item) => isReflectMessage(item)) : [];
 }
@@ -48,7 +52,7 @@ function toRule(method: DescMethod, rule: ReflectMessage): HttpRule {
   const template = pattern === undefined ? undefined : rule.get(pattern);
   const body = valueOf(rule, "body");
   if (verb === undefined || typeof template !== "string" || (body !== "" && body !== "*")) {
-    return unreachable(`the http option of ${method.parent.typeName}/${method.name} is not understood`);
+    return unreachable(`the http option of ${method.parent.typeName}/${method.name} has an unsupported form`);
   }
   return {
     method: verb,

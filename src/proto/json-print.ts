@@ -15,59 +15,65 @@ import { numberToJson } from "./number-text.ts";
 import { findMessageByTypeUrl } from "./registry.ts";
 import { durationToText, GO_ZERO_TIME, type SecondsAndNanos, timestampToText } from "./time-text.ts";
 
-/** Where the printer is: the chain whose type URLs it meets, and how deep it is. */
-export interface PrintPlace {
+/** State of the printer at one message. */
+export interface PrintContext {
+  /** The chain name in type URLs. */
   readonly chainName: string;
+  /** Number of enclosing messages. */
   readonly depth: number;
 }
 
-/** Deeper messages are refused: each Any starts a decoder of its own, so the decoder's own limit does not hold. */
+/** The nesting limit of `fromBinary` does not suffice: each Any is decoded by a call of its own, which counts from zero. */
 const MAX_DEPTH = 100;
 
-/** Prints a decoded message as `messageToJson` promises. */
-export function printMessage(message: ReflectMessage, place: PrintPlace): JsonValue {
-  if (place.depth > MAX_DEPTH) {
+/** Converts a decoded message to JSON as specified by `messageToJson`. Throws the same errors. */
+export function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
+  if (context.depth > MAX_DEPTH) {
     throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);
   }
   try {
     switch (message.desc.typeName) {
       case "google.protobuf.Any":
-        return printAny(message, place);
+        return printAny(message, context);
       case "google.protobuf.Timestamp":
         return timestampToText(secondsAndNanos(message));
       case "google.protobuf.Duration":
         return durationToText(secondsAndNanos(message));
       default:
-        return printFields(message, place);
+        return printFields(message, context);
     }
   } catch (thrown) {
     throw asProtoError(thrown, message.desc);
   }
 }
 
-function printFields(message: ReflectMessage, place: PrintPlace): JsonObject {
-  const inner = { chainName: place.chainName, depth: place.depth + 1 };
+function printFields(message: ReflectMessage, context: PrintContext): JsonObject {
+  const inner = { chainName: context.chainName, depth: context.depth + 1 };
   const entries: [string, JsonValue][] = [];
   for (const field of message.fields) {
+    // Go prints a oneof as the one member that is set, and no member when none is set.
     if (field.oneof !== undefined && message.oneofCase(field.oneof) !== field) continue;
     entries.push([field.name, printField(message, field, inner)]);
   }
   return Object.fromEntries(entries);
 }
 
-function printField(message: ReflectMessage, field: DescField, place: PrintPlace): JsonValue {
+function printField(message: ReflectMessage, field: DescField, context: PrintContext): JsonValue {
   const value: unknown = message.get(field);
   const form = formOf(field);
-  if (isReflectList(value)) return [...value].map((item) => printValue(item, field, place));
-  if (isReflectMap(value)) return printMap(value, field, place);
-  if (isReflectMessage(value)) return printSubMessage(message, field, form, place);
+  if (isReflectList(value)) return [...value].map((item) => printValue(item, field, context));
+  if (isReflectMap(value)) return printMap(value, field, context);
+  if (isReflectMessage(value)) return printSubMessage(message, field, form, context);
   const absent = field.oneof === undefined && !message.isSet(field);
   if (absent && (form.nullWhenEmpty || (field.scalar === ScalarType.BYTES && nullWhenAbsent(form))))
     return null;
-  return printValue(value, field, place);
+  return printValue(value, field, context);
 }
 
-/** Absent bytes are nil in Go, printed as null; hex text is printed by a method that a nil slice has, too. */
+/**
+ * Whether absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have a method of
+ * their own, which prints nil as "" and "0".
+ */
 function nullWhenAbsent(form: FieldForm): boolean {
   return form.bytes !== "hex" && form.number === undefined;
 }
@@ -76,33 +82,35 @@ function printSubMessage(
   message: ReflectMessage,
   field: DescField,
   form: FieldForm,
-  place: PrintPlace,
+  context: PrintContext,
 ): JsonValue {
   const value: unknown = message.get(field);
-  if (!isReflectMessage(value)) return unreachable(`${field.name} is no message`);
-  if (message.isSet(field)) return printMessage(value, place);
+  if (!isReflectMessage(value)) return unreachable(`${field.name} is not a message`);
+  if (message.isSet(field)) return printMessage(value, context);
   if (!form.neverNull) return null;
   if (value.desc.typeName === "google.protobuf.Timestamp") return timestampToText(GO_ZERO_TIME);
-  return printMessage(value, place);
+  return printMessage(value, context);
 }
 
-function printMap(map: Iterable<[unknown, unknown]>, field: DescField, place: PrintPlace): JsonObject {
+function printMap(map: Iterable<[unknown, unknown]>, field: DescField, context: PrintContext): JsonObject {
   const entries = [...map].map(([key, item]): [string, JsonValue] => [
     String(key),
-    printValue(item, field, place),
+    printValue(item, field, context),
   ]);
+  // Go prints maps sorted by key.
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }
 
-/** One value: of a field, of an item of a list, or of an entry of a map. */
-function printValue(value: unknown, field: DescField, place: PrintPlace): JsonValue {
+/** Prints one value of a field, a list item or a map entry. */
+function printValue(value: unknown, field: DescField, context: PrintContext): JsonValue {
   const form = formOf(field);
-  if (isReflectMessage(value)) return printMessage(value, place);
+  if (isReflectMessage(value)) return printMessage(value, context);
   if (value instanceof Uint8Array) return printBytes(value, form);
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "string") return form.number === undefined ? value : numberToJson(value, form.number);
   if (typeof value === "boolean") return value;
   if (typeof value !== "number") return unreachable(`a value of type ${typeof value}`);
+  // An enum number without a name is printed as the number.
   const named = field.enum?.values.find((each) => each.number === value);
   return named === undefined ? value : jsonNameOf(named);
 }
@@ -119,24 +127,30 @@ function rawJson(bytes: Uint8Array): JsonValue {
   return value;
 }
 
-function printAny(any: ReflectMessage, place: PrintPlace): JsonValue {
+function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
   const typeUrl = fieldValue(any, "type_url");
   const bytes = fieldValue(any, "value");
   if (typeof typeUrl !== "string" || !(bytes instanceof Uint8Array))
-    return unreachable("an Any of another shape");
+    return unreachable("an Any without type_url and value");
+  // An empty Any has no type to resolve.
   if (typeUrl === "" && bytes.length === 0) return null;
-  const desc = findMessageByTypeUrl(typeUrl, place.chainName);
+  const desc = findMessageByTypeUrl(typeUrl, context.chainName);
   if (desc === undefined) {
     throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, `unable to resolve type URL ${typeUrl}`);
   }
-  const inner = printMessage(reflect(desc, fromBinary(desc, bytes)), { ...place, depth: place.depth + 1 });
+  const inner = printMessage(reflect(desc, fromBinary(desc, bytes)), {
+    ...context,
+    depth: context.depth + 1,
+  });
+  // A Timestamp or a Duration prints as a string, which goes under "value".
   return { "@type": typeUrl, ...(isRecord(inner) ? inner : { value: inner }) };
 }
 
 function secondsAndNanos(message: ReflectMessage): SecondsAndNanos {
   const seconds = fieldValue(message, "seconds");
   const nanos = fieldValue(message, "nanos");
-  if (typeof seconds !== "bigint" || typeof nanos !== "number") return unreachable("a time of another shape");
+  if (typeof seconds !== "bigint" || typeof nanos !== "number")
+    return unreachable("a time without seconds and nanos");
   return { seconds, nanos };
 }
 
@@ -148,5 +162,7 @@ function fieldValue(message: ReflectMessage, name: string): unknown {
 function asProtoError(thrown: unknown, desc: DescMessage): ProtoError {
   if (thrown instanceof ProtoError) return thrown;
   const error = { code: "bad-bytes", typeName: desc.typeName } as const;
-  return new ProtoError(error, `the bytes are no ${desc.typeName}: ${errorText(thrown)}`, { cause: thrown });
+  return new ProtoError(error, `the bytes are not a ${desc.typeName}: ${errorText(thrown)}`, {
+    cause: thrown,
+  });
 }

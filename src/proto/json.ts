@@ -9,11 +9,12 @@ import { requireMessage } from "./registry.ts";
 import { CANONICAL_CHAIN_NAME } from "./type-urls.ts";
 
 /**
- * A message as the REST face of a Go node prints it: original field names in order of declaration, all of them; 64-bit
- * integers as text, bytes in base64 (absent: null), absent messages null, decimals with 18 digits, enums by name.
+ * Converts an encoded message to JSON as the REST server of a Go node prints it. Prints every field under its original name,
+ * in the order of declaration. 64-bit integers are strings, bytes are base64, enums are names, decimals have 18 digits.
+ * Absent messages and absent bytes are null.
  *
- * `typeName` is canonical; type URLs inside an Any carry the chain's name. Throws ProtoError: `bad-bytes`,
- * `unresolvable-type-url`, `unknown-message`, `too-deep`.
+ * `typeName` is canonical. Type URLs inside an Any carry `chainName`. Throws ProtoError `bad-bytes`, `unresolvable-type-url`,
+ * `unknown-message` or `too-deep`.
  */
 export function messageToJson(
   typeName: string,
@@ -25,9 +26,11 @@ export function messageToJson(
 }
 
 /**
- * The bytes of a message given in proto JSON: snake_case or lowerCamel names, integers as numbers or text, enums by name or
- * number, null for absent. Messages that Go holds by value are always written. Throws ProtoError: `bad-json` with the path
- * of the field, `unresolvable-type-url`, `unknown-message`, `too-deep`.
+ * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamel, integers as numbers or strings, enums as
+ * names or numbers, and null for absent. Writes non-nullable messages (`relaywatch.never_null`) even when they are absent.
+ *
+ * `typeName` is canonical. Type URLs inside an Any carry `chainName`. Throws ProtoError `bad-json` with the path of the field,
+ * `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageFromJson(
   typeName: string,
@@ -39,14 +42,13 @@ export function messageFromJson(
   return toBinary(desc, message.message);
 }
 
-/** Decodes by descriptor. Throws ProtoError `bad-bytes`. */
 function decodeMessage(desc: DescMessage, bytes: Uint8Array): Message {
   try {
     return fromBinary(desc, bytes);
   } catch (thrown) {
     throw new ProtoError(
       { code: "bad-bytes", typeName: desc.typeName },
-      `the bytes are no ${desc.typeName}: ${errorText(thrown)}`,
+      `the bytes are not a ${desc.typeName}: ${errorText(thrown)}`,
       { cause: thrown },
     );
   }

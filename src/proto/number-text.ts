@@ -1,18 +1,22 @@
 import { formatDec18, parseDec18 } from "../base/decimal.ts";
 
-/** Carries a number as text: an 18-digit decimal as the digits of v × 10^18, or an integer. */
+/** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "int" is the integer itself. */
 export type NumberForm = "dec" | "int";
 
+// The SDK's Int has 256 bits and its Dec 315; both fit into 100 digits. The limit bounds the cost of BigInt on input from outside.
 const DIGITS = /^-?\d{1,100}$/;
 
-/** Digits as on the wire to text as in JSON: `500000000000000000` is "0.500000000000000000". Empty is "0". Throws on other text. */
+/**
+ * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".
+ * Throws if the input is not an integer.
+ */
 export function numberToJson(wire: string, form: NumberForm): string {
   if (wire === "") return "0";
   if (!DIGITS.test(wire)) throw new Error(`not an integer: ${JSON.stringify(wire.slice(0, 80))}`);
   return form === "dec" ? formatDec18(BigInt(wire)) : BigInt(wire).toString();
 }
 
-/** Text as in JSON to digits as on the wire. Throws on other text. */
+/** Converts a JSON string to digits on the wire. Throws if the string is not a number of this form. */
 export function numberFromJson(text: string, form: NumberForm): string {
   if (form === "dec") return parseDec18(text).toString();
   if (!DIGITS.test(text)) throw new Error(`not an integer: ${JSON.stringify(text.slice(0, 80))}`);

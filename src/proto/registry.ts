@@ -13,46 +13,50 @@ import { ProtoError } from "./errors.ts";
 import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 import { CANONICAL_CHAIN_NAME, toCanonicalTypeUrl, typeNameOf } from "./type-urls.ts";
 
-/** One rpc. `path` is its gRPC path, e.g. `/cosmos.bank.v1beta1.Query/Balance`; type names have no leading slash. */
 interface MethodInfo {
   readonly name: string;
+  /** gRPC path, e.g. `/cosmos.bank.v1beta1.Query/Balance`. */
   readonly path: string;
   readonly requestType: string;
   readonly responseType: string;
   readonly streaming: boolean;
 }
 
-/** One gRPC service by full name, with its methods in order. */
 export interface ServiceInfo {
+  /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
   readonly name: string;
+  /** In the order of the definition. */
   readonly methods: readonly MethodInfo[];
 }
 
-/** One definition file as gRPC reflection serves it: an encoded FileDescriptorProto and the files that it imports. */
+/** One definition file as gRPC reflection serves it. */
 export interface FileInfo {
+  /** Path with its ending, e.g. `cosmos/tx/v1beta1/tx.proto`. */
   readonly name: string;
+  /** Paths of the files that it imports. */
   readonly imports: readonly string[];
+  /** The encoded FileDescriptorProto. */
   readonly bytes: Uint8Array;
 }
 
-let built: FileRegistry | undefined;
+let shared: FileRegistry | undefined;
 
-/** All definitions. Built on first use (tens of ms), then shared. */
+/** Returns the descriptors of all definitions. The first call builds them (tens of ms); later calls share them. */
 export function protoRegistry(): FileRegistry {
-  built ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, fromBase64(DESCRIPTOR_SET_BASE64)));
-  return built;
+  shared ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, fromBase64(DESCRIPTOR_SET_BASE64)));
+  return shared;
 }
 
-/** The descriptor of a message by canonical full name. Throws ProtoError `unknown-message`. */
+/** Returns the descriptor of a message by canonical full name. Throws ProtoError `unknown-message`. */
 export function requireMessage(typeName: string): DescMessage {
   const found = protoRegistry().getMessage(typeName);
   if (found === undefined) {
-    throw new ProtoError({ code: "unknown-message", typeName }, `there is no message type ${typeName}`);
+    throw new ProtoError({ code: "unknown-message", typeName }, `unknown message type ${typeName}`);
   }
   return found;
 }
 
-/** The descriptor behind a type URL as written on a chain of the given name, or undefined. Go resolves by what follows the last slash. */
+/** Returns the descriptor for a type URL as written on a chain called `chainName`, or undefined if the chain has no such type. */
 export function findMessageByTypeUrl(
   typeUrl: string,
   chainName: string = CANONICAL_CHAIN_NAME,
@@ -61,27 +65,28 @@ export function findMessageByTypeUrl(
   return name === undefined ? undefined : protoRegistry().getMessage(name);
 }
 
-/** Every service of the definitions, by canonical name, in the order of the files. */
+/** Returns every service of the definitions in the order of the files. */
 export function listServices(): readonly ServiceInfo[] {
   return [...protoRegistry()].filter((desc) => desc.kind === "service").map(serviceInfo);
 }
 
-/** One service by canonical full name, or undefined. */
+/** Returns a service by canonical full name, or undefined. */
 export function findService(name: string): ServiceInfo | undefined {
   const found = protoRegistry().getService(name);
   return found === undefined ? undefined : serviceInfo(found);
 }
 
-/** A definition file by its path, e.g. `cosmos/tx/v1beta1/tx.proto`, or undefined. */
+/** Returns a definition file by its path, e.g. `cosmos/tx/v1beta1/tx.proto`, or undefined. Linear in the number of files. */
 export function findFile(path: string): FileInfo | undefined {
   const name = path.replace(/\.proto$/, "");
   for (const file of protoRegistry().files) if (file.name === name) return fileInfo(file);
   return undefined;
 }
 
-/** The file that declares a message, enum, extension, service, or a service's method; by canonical full name. */
+/** Returns the file that declares a message, enum, extension, service or method, by canonical full name, or undefined. */
 export function findFileOfSymbol(symbol: string): FileInfo | undefined {
   const registry = protoRegistry();
+  // The registry has no entry for a method: without its last part the symbol names the service.
   const found = registry.get(symbol) ?? registry.getService(symbol.slice(0, symbol.lastIndexOf(".")));
   return found === undefined ? undefined : fileInfo(found.file);
 }

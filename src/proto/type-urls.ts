@@ -1,14 +1,14 @@
 import { ProtoError } from "./errors.ts";
 
-/** The chain name under which the definitions are written: the first part of its packages and REST paths. */
+/** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
-/** First parts of packages and REST paths that other modules own, and so no chain's own name. */
-const TAKEN: ReadonlySet<string> = new Set(
+/** First parts of the other packages in the definitions. A chain with one of these names would own foreign types. */
+const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   "connect cosmos cosmos_proto cosmwasm feemarket google grpc ibc relaywatch slinky tendermint".split(" "),
 );
 
-/** Type URLs that code names; those of the chain's own modules are in canonical form. */
+/** Type URLs that the program names. Those of the chain's own modules are canonical. */
 export const TYPE_URL = {
   tx: "/cosmos.tx.v1beta1.Tx",
   secp256k1PubKey: "/cosmos.crypto.secp256k1.PubKey",
@@ -39,37 +39,43 @@ export const TYPE_URL = {
   updateRateLimitParams: "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
 } as const;
 
-/** Checks a chain's own name: lower-case letters and digits, and no package root that other modules own. Throws. */
+/** Returns `name` if it can be a chain's own name. Throws ProtoError `bad-chain-name` otherwise. */
 export function parseChainName(name: string): string {
-  if (!/^[a-z][a-z0-9]{0,31}$/.test(name) || TAKEN.has(name)) {
+  if (!/^[a-z][a-z0-9]{0,31}$/.test(name) || RESERVED_ROOTS.has(name)) {
     throw new ProtoError(
       { code: "bad-chain-name", chainName: name },
-      `${JSON.stringify(name)} cannot be a chain's own name: lower-case letters and digits were expected, and no module's package`,
+      `${JSON.stringify(name)} cannot be a chain's own name: at most 32 lower-case letters and digits were expected, other than the package of a module`,
     );
   }
   return name;
 }
 
-/** Canonical to the chain's own: a type name (`neutron.x.Y`), a type URL or a gRPC path (`/neutron.x.Y`). Others pass unchanged. */
+/**
+ * Translates a canonical type name (`neutron.x.Y`), type URL or gRPC path (`/neutron.x.Y`) to the chain's own name. Names of
+ * other modules pass unchanged.
+ */
 export function toChainTypeUrl(canonical: string, chainName: string): string {
   return swapRoot(canonical, ".", CANONICAL_CHAIN_NAME, chainName);
 }
 
 /**
- * The chain's own to canonical: a type name, a type URL or a gRPC path. Others pass unchanged, but a canonical one on a
- * chain of another name, which is undefined: no such type is there.
+ * Translates a type name, type URL or gRPC path of the chain to its canonical name. Names of other modules pass unchanged.
+ * Returns undefined for a canonical name on a chain of another name: that chain has no such type.
  */
 export function toCanonicalTypeUrl(own: string, chainName: string): string | undefined {
   if (chainName !== CANONICAL_CHAIN_NAME && hasRoot(own, ".", CANONICAL_CHAIN_NAME)) return undefined;
   return swapRoot(own, ".", chainName, CANONICAL_CHAIN_NAME);
 }
 
-/** Canonical to the chain's own REST path or path template (`/neutron/…`). Others pass unchanged. */
+/**
+ * Translates a canonical REST path, path template or file path (`/neutron/…`) to the chain's own name. Paths of other modules
+ * pass unchanged.
+ */
 export function toChainRestPath(canonical: string, chainName: string): string {
   return swapRoot(canonical, "/", CANONICAL_CHAIN_NAME, chainName);
 }
 
-/** The message name of a type URL: what follows the last slash, as Go resolves it. */
+/** Returns the message name in a type URL: the part after the last slash, as in Go. Without a slash it is the whole string. */
 export function typeNameOf(typeUrl: string): string {
   return typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
 }

@@ -7,25 +7,29 @@ import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
 import { CANONICAL_CHAIN_NAME } from "./type-urls.ts";
 import { canCarry, type FieldType, wireTypeName, wireTypeOf } from "./wire-types.ts";
 
-/** How {@link rejectUnknownFields} judges. */
 export interface UnknownFieldRules {
-  /** Tolerates unknown fields whose number has bit 11 set (1024 … 2047, 3072 … 4095, …): the SDK does in a TxBody. */
+  /**
+   * Accepts unknown non-critical fields: bit 11 of their number is set (1024 to 2047, 3072 to 4095, …). The SDK accepts them
+   * in a TxBody.
+   */
   readonly allowNonCritical?: boolean;
-  /** The name of the chain, for type URLs of its own modules. */
+  /** The chain name in type URLs. Absent is the canonical name. */
   readonly chainName?: string;
-  /** Narrows the messages that an Any may hold to those that the app has registered; by type URL as written. */
+  /** Whether an Any may hold this type URL, as written in the transaction. Absent allows every message of the definitions. */
   readonly isRegistered?: (typeUrl: string) => boolean;
 }
 
+// Bit 11 when counted from 1, as in the SDK.
 const NON_CRITICAL_BIT = 1 << 10;
+// Bounds the recursion: the bytes come from outside.
 const MAX_DEPTH = 100;
 
 /**
- * Refuses bytes that hold a field which the message, or one nested in it, does not declare, as the SDK does before it
- * decodes a transaction (`codec/unknownproto`); descends into every Any. The text of the error is the SDK's. Returns
- * whether unknown non-critical fields were tolerated.
+ * Throws if an encoded message has a field that its type does not declare. Checks nested messages and the content of every
+ * Any. The SDK makes this check before it decodes a transaction (`codec/unknownproto`); the error texts are the SDK's.
+ * Returns whether it accepted unknown non-critical fields.
  *
- * Throws ProtoError: `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes`, `too-deep`.
+ * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`.
  */
 export function rejectUnknownFields(
   typeName: string,
@@ -35,49 +39,50 @@ export function rejectUnknownFields(
   return checkMessage(requireMessage(typeName), bytes, { rules, depth: 0 });
 }
 
-interface Place {
+interface CheckContext {
   readonly rules: UnknownFieldRules;
   readonly depth: number;
 }
 
-function checkMessage(desc: DescMessage, bytes: Uint8Array, place: Place): boolean {
-  if (place.depth > MAX_DEPTH) throw new ProtoError({ code: "too-deep" }, "recursion limit reached");
+function checkMessage(desc: DescMessage, bytes: Uint8Array, context: CheckContext): boolean {
+  if (context.depth > MAX_DEPTH) throw new ProtoError({ code: "too-deep" }, "recursion limit reached");
   const reader = new BinaryReader(bytes);
-  let tolerated = false;
+  let hasNonCritical = false;
   while (reader.pos < reader.len) {
     const [fieldNumber, wireType] = readTag(reader, desc);
     const field = fieldsOf(desc).get(fieldNumber);
     if (field === undefined) {
-      refuseUnknown(desc, fieldNumber, wireType, place.rules);
-      tolerated ||= isNonCritical(fieldNumber);
+      rejectUnknown(desc, fieldNumber, wireType, context.rules);
+      hasNonCritical ||= isNonCritical(fieldNumber);
     } else {
       requireWireType(desc, field, wireType);
     }
     const value = readValue(reader, desc, fieldNumber, wireType);
     if (field?.message !== undefined && field.fieldKind !== "map") {
-      tolerated = checkNested(field.message, value, place) || tolerated;
+      // Call first: `||` must not skip the check of a nested message.
+      hasNonCritical = checkNested(field.message, value, context) || hasNonCritical;
     }
   }
-  return tolerated;
+  return hasNonCritical;
 }
 
 const fieldsByType = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
 
-/** Fields by number, put together once for every type: each transaction asks again. */
+/** Returns the fields by number. Built once per type, since every transaction needs the map again. */
 function fieldsOf(desc: DescMessage): ReadonlyMap<number, DescField> {
-  const known = fieldsByType.get(desc);
-  if (known !== undefined) return known;
+  const cached = fieldsByType.get(desc);
+  if (cached !== undefined) return cached;
   const fields = new Map(desc.fields.map((field) => [field.number, field]));
   fieldsByType.set(desc, fields);
   return fields;
 }
 
-function checkNested(desc: DescMessage, value: Uint8Array, place: Place): boolean {
-  const inner = { rules: place.rules, depth: place.depth + 1 };
-  const tolerated = checkMessage(desc, value, inner);
-  if (desc.typeName !== AnySchema.typeName) return tolerated;
+function checkNested(desc: DescMessage, value: Uint8Array, context: CheckContext): boolean {
+  const inner = { rules: context.rules, depth: context.depth + 1 };
+  const hasNonCritical = checkMessage(desc, value, inner);
+  if (desc.typeName !== AnySchema.typeName) return hasNonCritical;
   const any = decodeAny(value);
-  return checkMessage(resolve(any.typeUrl, place.rules), any.value, inner) || tolerated;
+  return checkMessage(resolve(any.typeUrl, context.rules), any.value, inner) || hasNonCritical;
 }
 
 function decodeAny(bytes: Uint8Array): { readonly typeUrl: string; readonly value: Uint8Array } {
@@ -100,7 +105,7 @@ function isNonCritical(fieldNumber: number): boolean {
   return (fieldNumber & NON_CRITICAL_BIT) !== 0;
 }
 
-function refuseUnknown(
+function rejectUnknown(
   desc: DescMessage,
   fieldNumber: number,
   wireType: WireType,
@@ -136,7 +141,7 @@ function readTag(reader: BinaryReader, desc: DescMessage): [number, WireType] {
   }
 }
 
-/** The value after a tag; of a length-delimited one what is inside. */
+/** Reads the value after a tag. For a length-delimited value returns the content without the length. */
 function readValue(
   reader: BinaryReader,
   desc: DescMessage,

@@ -1,17 +1,18 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 
-/** What a field is on the wire: its declared type, or one of two kinds that are no scalar. */
+/** Declared type of a field: a scalar type, an enum or a message. */
 export type FieldType = ScalarType | "enum" | "message";
 
+// In the order of their numbers on the wire, with the names of the SDK's `codec/unknownproto`.
 const NAMES = ["varint", "fixed64", "bytes", "start_group", "end_group", "fixed32"];
 
-/** The name of a wire type as the SDK prints it. */
+/** Returns the name of a wire type as the SDK prints it. */
 export function wireTypeName(wireType: WireType): string {
   return NAMES[wireType] ?? `unknown type: ${wireType}`;
 }
 
-/** The wire type in which one value of this type is written, unpacked. */
+/** Returns the wire type of a single, unpacked value. */
 export function wireTypeOf(type: FieldType): WireType {
   switch (type) {
     case ScalarType.STRING:
@@ -38,7 +39,10 @@ export function wireTypeOf(type: FieldType): WireType {
   }
 }
 
-/** Whether the SDK takes this wire type for the type: its own, or a length-delimited (packed) one for any type. */
+/**
+ * Returns whether the SDK accepts this wire type for a field of this type. It accepts length-delimited bytes for every type,
+ * since a packed list has that form.
+ */
 export function canCarry(wireType: WireType, type: FieldType): boolean {
   return wireType === WireType.LengthDelimited || wireType === wireTypeOf(type);
 }

@@ -1,7 +1,7 @@
 import { fromUtf8, utf8 } from "../bytes.ts";
 import { goJsonSyntaxError } from "./syntax.ts";
 
-/** One JSON value as written: numbers keep their text, objects keep order and repeated names. */
+/** A JSON value as written. Numbers keep their text; objects keep the order and repetition of their names. */
 export type GoJson =
   | { readonly kind: "null" }
   | { readonly kind: "bool"; readonly value: boolean }
@@ -10,7 +10,7 @@ export type GoJson =
   | { readonly kind: "array"; readonly items: readonly GoJson[] }
   | { readonly kind: "object"; readonly members: readonly (readonly [name: string, value: GoJson])[] };
 
-/** A text that Go's `encoding/json` refuses; the message is Go's. */
+/** Thrown for a text that Go's `encoding/json` rejects, with Go's message. */
 export class GoJsonError extends Error {}
 
 interface OpenArray {
@@ -26,7 +26,7 @@ interface OpenObject {
 
 const TOKEN = /[ \t\n\r,:]*(?:("[^"\\]*(?:\\.[^"\\]*)*")|(-?\d[\d.eE+-]*)|(true|false|null)|([[{\]}]))/sy;
 
-/** Parses one JSON value. Throws {@link GoJsonError} with Go's text. Linear, not recursive. */
+/** Parses one JSON value. Throws {@link GoJsonError}. Linear and not recursive. */
 export function parseGoJson(text: string): GoJson {
   const error = goJsonSyntaxError(utf8(text));
   if (error !== undefined) throw new GoJsonError(error);
@@ -42,7 +42,7 @@ export function parseGoJson(text: string): GoJson {
   return done;
 }
 
-/** The value that a token completes, if it does; brackets are opened and closed here. */
+/** Returns the value that a token completes, if any. Brackets open and close arrays and objects. */
 function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): GoJson | undefined {
   const [, string, number, word, bracket] = match;
   if (string !== undefined) return takeString(unquote(string), open.at(-1));
@@ -55,14 +55,14 @@ function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): Go
   return undefined;
 }
 
-/** A string is a member's name when an object waits for one. */
+/** A string is the name of a member when the innermost object has no pending name. */
 function takeString(value: string, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent?.kind !== "object" || parent.name !== undefined) return { kind: "string", value };
   parent.name = value;
   return undefined;
 }
 
-/** Puts a finished value into its parent; without a parent it is the whole. */
+/** Adds a complete value to its parent. Without a parent, returns it as the result. */
 function attach(value: GoJson, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent === undefined) return value;
   if (parent.kind === "array") parent.items.push(value);
@@ -73,7 +73,7 @@ function attach(value: GoJson, parent: OpenArray | OpenObject | undefined): GoJs
   return undefined;
 }
 
-/** The text of a string token; half surrogates become U+FFFD as in Go. */
+/** Decodes a string token. Unpaired surrogates become U+FFFD, as in Go. */
 function unquote(token: string): string {
   const value: unknown = JSON.parse(token);
   return fromUtf8(utf8(typeof value === "string" ? value : ""));

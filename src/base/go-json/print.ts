@@ -1,8 +1,8 @@
 import type { GoJson } from "./parse.ts";
 
 /**
- * Prints a decoded JSON value as Go's `%v` does for `any`: `<nil>`, `true`, `1.5e+06`, text bare, `[1 b]`,
- * `map[k:1]` with sorted names (a repeated name counts with its last value). Not recursive.
+ * Formats a decoded JSON value as Go's `%v` formats an `any`: `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`,
+ * and `map[k:1]` with sorted names. Of a repeated name, the last value is printed. Not recursive.
  */
 export function printGoValue(value: GoJson): string {
   const work: (GoJson | string)[] = [value];
@@ -35,7 +35,7 @@ function objectParts(members: readonly (readonly [string, GoJson])[]): (GoJson |
   ];
 }
 
-/** A float64 as Go's `%v`: shortest digits; an exponent of at least two digits below 1e-4 and from 1e+06 on. */
+/** Formats a float64 as Go's `%v`: shortest digits, with an exponent of at least two digits below 1e-4 and from 1e+06. */
 export function formatGoFloat(value: number): string {
   if (Object.is(value, -0)) return "-0";
   const [mantissa = "0", exponent = "0"] = value.toExponential().split("e");

@@ -1,18 +1,18 @@
-/** Deepest nesting that Go's decoder takes. */
+/** Maximum nesting depth of Go's decoder. */
 const MAX_DEPTH = 10_000;
 
-/** What an open bracket waits for; the words are Go's ("after array element"). */
+/** What an open bracket expects next, in the words of Go's error texts ("after array element"). */
 type Parent = "object key" | "object key:value pair" | "array element";
 
-/** Open brackets, innermost last. */
+/** Open brackets, the innermost last. */
 type Parents = Parent[];
 
-/** The state after one byte, or the words that follow "invalid character 'x' ". */
+/** Returns the state after one byte, or the error text after "invalid character 'x' ". */
 type Step = (byte: number, parents: Parents) => Step | string;
 
 /**
  * Checks JSON syntax as Go's `encoding/json` does and returns its error text ("invalid character 'o' in literal null
- * (expecting 'u')", "unexpected end of JSON input"), or undefined when the bytes are one JSON value. Linear, not recursive.
+ * (expecting 'u')", "unexpected end of JSON input"), or undefined for one valid JSON value. Linear and not recursive.
  */
 export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
   const parents: Parents = [];
@@ -184,7 +184,7 @@ const ESCAPES: ReadonlyMap<number, string> = new Map([
   [0x5c, "\\\\"],
 ]);
 
-/** A byte as Go quotes it: as the Latin-1 character of that number. */
+/** Quotes a byte as Go does: as the Latin-1 character with this code. */
 function quoteByte(byte: number): string {
   const escaped = ESCAPES.get(byte);
   if (escaped !== undefined) return `'${escaped}'`;

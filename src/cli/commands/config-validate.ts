@@ -17,20 +17,16 @@ interface Options {
   readonly json?: true;
 }
 
-/** `relaywatch config validate FILE…`: every error of every file, with its place. */
+/** `relaywatch config validate FILE…`: prints every error of every file with its line and column. */
 export function configCommand(context: CliContext): Command {
   const validate = new Command("validate")
-    .description("check configuration files; secrets that they refer to must be readable")
+    .description("check configuration files; referenced secrets must be readable")
     .argument("<file...>", "YAML files")
-    .addOption(
-      new Option("--kind <daemon>", "whose configuration it is; told from the keys unless given").choices(
-        KINDS,
-      ),
-    )
+    .addOption(new Option("--kind <daemon>", "the daemon; default: detected from the keys").choices(KINDS))
     .option("--json", "print JSON")
     .addHelpText("after", "\nExits 78 when a file has an error.")
     .action((files: readonly string[], options: Options) => validateFiles(files, options, context));
-  return new Command("config").description("work with configuration files").addCommand(validate);
+  return new Command().addCommand(validate);
 }
 
 function validateFiles(files: readonly string[], options: Options, context: CliContext): void {
@@ -46,7 +42,7 @@ function printFile(file: string, errors: readonly ConfigIssue[], context: CliCon
   for (const error of errors) context.print(formatConfigIssue(error));
 }
 
-/** Only a relayer has connections and a signer; a file that cannot be read is told when it is loaded. */
+/** Only a relayer has these keys. A file that cannot be read is reported later, when it is loaded. */
 function kindOf(file: string): Kind {
   const isRelayer = /^(?:chain|connections|signer):/m.test(readText(file));
   return isRelayer ? "icq-relayer" : "oracle-watchdog";

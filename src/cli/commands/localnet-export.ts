@@ -20,13 +20,15 @@ interface Options {
   readonly portOffset: number;
 }
 
-/** `relaywatch localnet export`: the whole state of a chain as the genesis document of one that goes on from it. */
+/**
+ * `relaywatch localnet export`: prints the state of a chain as a genesis document. A chain that starts with it continues
+ * at the next height.
+ */
 export function exportCommand(context: CliContext): Command {
-  return withHome(new Command("export"))
-    .description("print a chain's state as a genesis document; the chain may be running")
+  return withHome(new Command())
     .addHelpText(
       "after",
-      "\nA localnet that lives in memory (all parts in one process, without --home) has nothing to export.",
+      "\nA localnet in memory (all parts in one process, without --home) cannot be exported.",
     )
     .action((options: Options) => {
       const profile = CHAINS[options.chain];
@@ -35,10 +37,9 @@ export function exportCommand(context: CliContext): Command {
     });
 }
 
-/** `relaywatch localnet import FILE`: makes a home whose chain starts with a genesis document. */
+/** `relaywatch localnet import FILE`: creates a home whose chain starts with this genesis document. */
 export function importCommand(context: CliContext): Command {
-  return withHome(new Command("import"))
-    .description("prepare an empty home to start with a genesis document, such as `localnet export` prints")
+  return withHome(new Command())
     .argument("<file>", "genesis document")
     .action((file: string, options: Options) => {
       const profile = CHAINS[options.chain];
@@ -53,11 +54,9 @@ function withHome(command: Command): Command {
   return command
     .option(
       "--home <dir>",
-      "what `localnet start --home` was given; without it, where parts keep their state",
+      "directory that `localnet start --home` uses; default: the state directory of single parts",
     )
-    .addOption(
-      new Option("--chain <part>", "which of the two chains").choices(Object.keys(CHAINS)).default("local"),
-    )
+    .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
     .addOption(portOffsetOption());
 }
 
@@ -69,7 +68,7 @@ function appOf(profile: ChainProfile): (storage: StateStorage) => Application {
   return (storage) => createApp({ ...profile, kind: profile.part }, { storage });
 }
 
-/** More than any localnet exports. */
+/** Upper bound against a wrong file; exports of a localnet are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {

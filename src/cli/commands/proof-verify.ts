@@ -3,10 +3,10 @@ import { EXIT } from "../../base/exit-codes.ts";
 import { stringifyJson } from "../../base/json.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { judgeProofFile } from "../proof/proof-file.ts";
-import { agrees, type ProofVerdict } from "../proof/proof-verdict.ts";
+import { verifyProofFile } from "../proof/proof-file.ts";
+import { isAsRecorded, type ProofVerdict } from "../proof/proof-verdict.ts";
 
-/** `relaywatch proof verify FILE…`: what each recorded proof shows, and whether that is what the file says. */
+/** `relaywatch proof verify FILE…`: verifies recorded proofs and compares each verdict with the one in the file. */
 export function proofCommand(context: CliContext): Command {
   const verify = new Command("verify")
     .description("verify recorded store proofs, transaction proofs and light-client cases")
@@ -16,16 +16,16 @@ export function proofCommand(context: CliContext): Command {
     .action((files: readonly string[], options: { readonly json?: true }) =>
       verifyFiles(files, options, context),
     );
-  return new Command("proof").description("work with proofs").addCommand(verify);
+  return new Command().addCommand(verify);
 }
 
 function verifyFiles(files: readonly string[], options: { readonly json?: true }, context: CliContext): void {
-  const verdicts = files.flatMap((file) => judgeProofFile(file).map((verdict) => ({ file, ...verdict })));
-  const differing = verdicts.filter((verdict) => !agrees(verdict));
+  const verdicts = files.flatMap((file) => verifyProofFile(file).map((verdict) => ({ file, ...verdict })));
+  const differing = verdicts.filter((verdict) => !isAsRecorded(verdict));
   if (options.json)
     context.print(
       stringifyJson(
-        verdicts.map((verdict) => ({ ...verdict, agrees: agrees(verdict) })),
+        verdicts.map((verdict) => ({ ...verdict, as_recorded: isAsRecorded(verdict) })),
         2,
       ),
     );
@@ -44,11 +44,11 @@ function printText(
   context: CliContext,
 ): void {
   for (const verdict of verdicts) {
-    const mark = agrees(verdict)
+    const mark = isAsRecorded(verdict)
       ? "as recorded"
       : `DIFFERS: recorded ${verdict.expected ? "valid" : "invalid"}`;
     context.print(
-      `${verdict.valid ? "valid  " : "invalid"}  ${verdict.kind}  ${verdict.name}: ${verdict.says}  [${mark}]`,
+      `${verdict.valid ? "valid  " : "invalid"}  ${verdict.kind}  ${verdict.name}: ${verdict.detail}  [${mark}]`,
     );
   }
   context.print(`${verdicts.length} cases, ${verdicts.length - differing} as recorded, ${differing} differ`);

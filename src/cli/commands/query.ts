@@ -1,11 +1,18 @@
 import { Command } from "commander";
 import type { CliContext } from "../cli-context.ts";
-import { queryInterchainqueriesCommand } from "./query-interchainqueries.ts";
+import { addLazyCommands, type LazyCommand } from "../lazy-command.ts";
 
-/** `relaywatch query`: reads a chain's state, one group of commands per module. */
-export function queryCommand(context: CliContext): Command {
-  return new Command("query")
-    .alias("q")
-    .description("read the state of a chain")
-    .addCommand(queryInterchainqueriesCommand(context));
+/** One group of queries per chain module. */
+const MODULES: readonly LazyCommand[] = [
+  {
+    name: "interchainqueries",
+    aliases: ["icq"],
+    description: "interchain queries: parameters, registered queries, results",
+    load: async () => (await import("./query-interchainqueries.ts")).queryInterchainqueriesCommand,
+  },
+];
+
+/** `relaywatch query`. */
+export function queryCommand(context: CliContext): Promise<Command> {
+  return addLazyCommands(new Command(), MODULES, context);
 }

@@ -1,8 +1,8 @@
+import type { LogLevel } from "../../base/logger.ts";
 import { Command } from "commander";
 import { portsAt } from "../../../daemons/localnet/ports.ts";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { loadConfig } from "../../ops/config.ts";
-import type { LogLevel } from "../../ops/logger.ts";
 import { relayerConfigSchema } from "../../relayer/config.ts";
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
@@ -16,16 +16,16 @@ interface Options {
   readonly logLevel: LogLevel;
 }
 
-/** `relaywatch relayer start`: the ICQ relayer in the foreground. */
+/** `relaywatch relayer start`. */
 export function relayerCommand(context: CliContext): Command {
   const start = new Command("start")
-    .description("run the interchain-query relayer until it is asked to stop")
-    .option("--config <file>", "YAML configuration; without it, the localnet on this machine")
-    .option("--state-dir <dir>", "without --config: directory for what must survive a restart")
+    .description("run the interchain query relayer until asked to stop")
+    .option("--config <file>", "YAML configuration; default: for the localnet on this machine")
+    .option("--state-dir <dir>", "without --config: directory of the relayer's state")
     .addOption(portOffsetOption())
     .addOption(logLevelOption("info"))
     .action((options: Options) => startRelayer(options, context));
-  return new Command("relayer").description("interchain-query relayer").addCommand(start);
+  return new Command().addCommand(start);
 }
 
 async function startRelayer(options: Options, context: CliContext): Promise<void> {
@@ -33,7 +33,7 @@ async function startRelayer(options: Options, context: CliContext): Promise<void
     options.config === undefined
       ? localnetRelayerConfig(portsAt(options.portOffset), options.stateDir)
       : loadConfig(options.config, relayerConfigSchema());
-  await runIcqRelayer(config, daemonContext(context, options.logLevel), (_relayer, faces) => {
-    for (const { name, url } of faces) context.print(`${name} ${url}`);
+  await runIcqRelayer(config, await daemonContext(context, options.logLevel), (_relayer, endpoints) => {
+    for (const { name, url } of endpoints) context.print(`${name} ${url}`);
   });
 }

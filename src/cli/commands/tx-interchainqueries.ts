@@ -14,13 +14,9 @@ import { CliError } from "../cli-error.ts";
 import { queryIdArgument } from "../query-id.ts";
 import { addTxOptions, sendMessage, type TxOptions } from "../send-message.ts";
 
-/** `relaywatch tx interchainqueries`: for tests and repairs by hand (spec 000, "Interchain queries module: queries", CLI). */
+/** `relaywatch tx interchainqueries`, for tests and manual repairs (chain-extension-modules.md, "Interchain queries module: queries"). */
 export function txInterchainqueriesCommand(context: CliContext): Command {
-  return new Command("interchainqueries")
-    .alias("icq")
-    .description("interchain queries: submit a result, remove a query")
-    .addCommand(submitCommand(context))
-    .addCommand(removeCommand(context));
+  return new Command().addCommand(submitCommand(context)).addCommand(removeCommand(context));
 }
 
 function submitCommand(context: CliContext): Command {
@@ -61,7 +57,7 @@ function txCommand(name: string, description: string): Command {
   return addTxOptions(addConnectionOptions(new Command(name).description(description)));
 }
 
-/** More than any chain takes in one transaction. */
+/** Upper bound against a wrong file; no chain accepts a transaction of this size. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 function readResult(file: string, chainName: string): QueryResult {

@@ -1,10 +1,18 @@
 import { Command } from "commander";
 import type { CliContext } from "../cli-context.ts";
-import { txInterchainqueriesCommand } from "./tx-interchainqueries.ts";
+import { addLazyCommands, type LazyCommand } from "../lazy-command.ts";
 
-/** `relaywatch tx`: sends transactions, one group of commands per module. */
-export function txCommand(context: CliContext): Command {
-  return new Command("tx")
-    .description("send a transaction to a chain")
-    .addCommand(txInterchainqueriesCommand(context));
+/** One group of transactions per chain module. */
+const MODULES: readonly LazyCommand[] = [
+  {
+    name: "interchainqueries",
+    aliases: ["icq"],
+    description: "interchain queries: submit a result, remove a query",
+    load: async () => (await import("./tx-interchainqueries.ts")).txInterchainqueriesCommand,
+  },
+];
+
+/** `relaywatch tx`. */
+export function txCommand(context: CliContext): Promise<Command> {
+  return addLazyCommands(new Command(), MODULES, context);
 }

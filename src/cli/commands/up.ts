@@ -1,4 +1,5 @@
-import { withTimeout, pause, abortReason, raceAbort } from "../../base/abort.ts";
+import type { LogLevel } from "../../base/logger.ts";
+import { onAbort, pause, raceAbort, withTimeout } from "../../base/abort.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
@@ -9,7 +10,6 @@ import { EXIT } from "../../base/exit-codes.ts";
 import { type Service, supervise } from "../../base/service.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../ops/daemon-context.ts";
 import { createDeferred } from "../../ops/deferred.ts";
-import type { LogLevel } from "../../ops/logger.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { daemonContext } from "../daemon-context.ts";
@@ -29,10 +29,9 @@ const FIRST_RESULT_MS = 60_000;
 const SUMMARY_EVERY_MS = 2_000;
 const FIRST_RESULT_POLL_MS = 50;
 
-/** `relaywatch up`: the whole of it in one process. */
+/** `relaywatch up`. */
 export function upCommand(context: CliContext): Command {
-  return new Command("up")
-    .description("run two chains, a sidecar, the relayer and the watchdog in this process")
+  return new Command()
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .addOption(blockTimeOption())
     .addOption(portOffsetOption())
@@ -42,13 +41,9 @@ export function upCommand(context: CliContext): Command {
 
 async function up(options: Options, context: CliContext): Promise<void> {
   const stop = new AbortController();
-  const onAbort = (): void => stop.abort(abortReason(context.signal));
-  context.signal.addEventListener("abort", onAbort, { once: true });
-  const parts = createParts(
-    options,
-    { ...daemonContext(context, options.logLevel), signal: stop.signal },
-    context,
-  );
+  const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
+  const daemon = await daemonContext(context, options.logLevel);
+  const parts = createParts(options, { ...daemon, signal: stop.signal }, context);
   const watcher: Service = {
     name: "up",
     run: async (signal) => {
@@ -58,18 +53,14 @@ async function up(options: Options, context: CliContext): Promise<void> {
       stop.abort(DONE);
     },
   };
-  const [first] = await supervise(
-    [...parts.services, watcher],
-    stop.signal,
-    context.logger(options.logLevel),
-  );
-  context.signal.removeEventListener("abort", onAbort);
+  const [first] = await supervise([...parts.services, watcher], stop.signal, daemon.logger);
+  unwatch();
   if (first !== undefined) throw first.error;
 }
 
-const DONE = new Error("the first results are there");
+const DONE = new Error("the first results exist");
 
-/** The daemons as services; relayer and watchdog start when the chains listen. */
+/** Creates the daemons as services. Relayer and watchdog start when the chains listen. */
 function createParts(
   options: Options,
   daemon: DaemonContext,
@@ -78,8 +69,8 @@ function createParts(
   const ports = portsAt(options.portOffset);
   const chainsUp = createDeferred<LocalnetReady>();
   let state: UpParts = { chains: {}, relayer: undefined, watchdog: undefined };
-  const printEndpoints = (faces: readonly DaemonEndpoint[]): void => {
-    for (const { name, url } of faces) context.print(`${name.padEnd(24)} ${url}`);
+  const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
+    for (const { name, url } of endpoints) context.print(`${name.padEnd(24)} ${url}`);
   };
   const localnet = (signal: AbortSignal): Promise<void> =>
     runLocalnet(
@@ -94,26 +85,30 @@ function createParts(
       { ...daemon, signal },
       (ready) => {
         state = { ...state, chains: ready.chains };
-        printEndpoints(ready.faces);
+        printEndpoints(ready.endpoints);
         context.print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
         chainsUp.resolve(ready);
       },
     );
   const relayer = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
-    await runIcqRelayer(localnetRelayerConfig(ports, undefined), { ...daemon, signal }, (running, faces) => {
-      state = { ...state, relayer: running };
-      printEndpoints(faces);
-    });
+    await runIcqRelayer(
+      localnetRelayerConfig(ports, undefined),
+      { ...daemon, signal },
+      (running, endpoints) => {
+        state = { ...state, relayer: running };
+        printEndpoints(endpoints);
+      },
+    );
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     await runOracleWatchdog(
       localnetWatchdogConfig(ports, undefined),
       { ...daemon, signal },
-      (running, faces) => {
+      (running, endpoints) => {
         state = { ...state, watchdog: running };
-        printEndpoints(faces);
+        printEndpoints(endpoints);
       },
     );
   };
@@ -138,7 +133,7 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Prints the summary at most every {@link SUMMARY_EVERY_MS}, when it has changed. */
+/** Prints the summary when it has changed, at most every {@link SUMMARY_EVERY_MS}. */
 async function summarize(now: () => UpParts, context: CliContext, signal: AbortSignal): Promise<void> {
   let last = "";
   while (!signal.aborted) {

@@ -3,15 +3,12 @@ import { stringifyJson } from "../../base/json.ts";
 import { readBuildInfo } from "../../ops/build-info.ts";
 import type { CliContext } from "../cli-context.ts";
 
-/** `relaywatch version`: name and version of the build. */
+/** `relaywatch version`. */
 export function versionCommand(context: CliContext): Command {
-  return new Command("version")
-    .description("print the version")
-    .option("--json", "print JSON")
-    .action((options: { readonly json?: true }) => {
-      const build = readBuildInfo();
-      context.print(
-        options.json ? stringifyJson(build) : `${build.name} ${build.version} (node ${build.nodeVersion})`,
-      );
-    });
+  return new Command().option("--json", "print JSON").action((options: { readonly json?: true }) => {
+    const build = readBuildInfo();
+    context.print(
+      options.json ? stringifyJson(build) : `${build.name} ${build.version} (node ${build.nodeVersion})`,
+    );
+  });
 }

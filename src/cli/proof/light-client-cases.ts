@@ -10,7 +10,7 @@ import { recordedBlock, wholeNumber } from "./recorded-json.ts";
 const NS_PER_SECOND = 1_000_000_000n;
 const TRUST_LEVEL = { numerator: 1n, denominator: 3n };
 
-/** Recorded blocks, and pairs of them with the verdict of a light client. */
+/** Recorded blocks, and pairs of them with the expected verdict of a light client. */
 export const lightClientFile = z.object({
   chain_id: z.string(),
   blocks: z.array(recordedBlock),
@@ -30,13 +30,13 @@ export const lightClientFile = z.object({
 type LightClientFile = z.output<typeof lightClientFile>;
 type LightClientCase = LightClientFile["cases"][number];
 
-/** Verifies each pair: the untrusted header from the trusted one, at the recorded time, with trust level 1/3. */
-export function judgeLightClient(file: LightClientFile): readonly ProofVerdict[] {
+/** Verifies each untrusted header from its trusted header, at the recorded time, with trust level 1/3. */
+export function verifyLightClientFile(file: LightClientFile): readonly ProofVerdict[] {
   const blocks = new Map(file.blocks.map((block) => [block.height, block]));
-  return file.cases.map((one) => judgeCase(file, blocks, one));
+  return file.cases.map((one) => verifyCase(file, blocks, one));
 }
 
-function judgeCase(
+function verifyCase(
   file: LightClientFile,
   blocks: ReadonlyMap<bigint, LightClientFile["blocks"][number]>,
   one: LightClientCase,
@@ -57,9 +57,9 @@ function judgeCase(
         trustLevel: TRUST_LEVEL,
       },
     );
-    return { ...common, valid: true, says: `header ${one.untrusted} follows from header ${one.trusted}` };
+    return { ...common, valid: true, detail: `header ${one.untrusted} verifies from header ${one.trusted}` };
   } catch (error) {
-    if (error instanceof CometError) return { ...common, valid: false, says: error.message };
+    if (error instanceof CometError) return { ...common, valid: false, detail: error.message };
     throw error;
   }
 }
@@ -69,6 +69,6 @@ function readBlock(
   height: bigint,
 ): { readonly signed: SignedHeader; readonly validators: ValidatorSet } {
   const block = blocks.get(height);
-  if (block === undefined) throw new Error(`the file has no block ${height}, which one of its cases names`);
+  if (block === undefined) throw new Error(`a case of the file refers to block ${height}, which is missing`);
   return { signed: parseSignedHeader(block.signed_header), validators: parseValidators(block.validators) };
 }

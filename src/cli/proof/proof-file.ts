@@ -4,25 +4,25 @@ import { errorText } from "../../base/errors.ts";
 import { EXIT } from "../../base/exit-codes.ts";
 import { createProofVerifier } from "../../merkle/ics23/proof-verifier.ts";
 import { CliError } from "../cli-error.ts";
-import { judgeKv, kvCase } from "./kv-cases.ts";
-import { judgeLightClient, lightClientFile } from "./light-client-cases.ts";
+import { verifyKvCase, kvCase } from "./kv-cases.ts";
+import { verifyLightClientFile, lightClientFile } from "./light-client-cases.ts";
 import type { ProofVerdict } from "./proof-verdict.ts";
-import { judgeTx, txCase } from "./tx-cases.ts";
+import { verifyTxCase, txCase } from "./tx-cases.ts";
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 const proofCases = z.array(z.discriminatedUnion("kind", [kvCase, txCase])).min(1);
 
-/** Reads a file of recorded proofs or light-client cases and verifies each case. Throws `CliError` on another form. */
-export function judgeProofFile(path: string): readonly ProofVerdict[] {
+/** Reads a file of recorded proofs or light-client cases and verifies each case. Throws `CliError` for any other content. */
+export function verifyProofFile(path: string): readonly ProofVerdict[] {
   const json = readJson(path);
   if (Array.isArray(json)) {
     const verifier = createProofVerifier();
     return parse(proofCases, json, path).map((one) =>
-      one.kind === "kv" ? judgeKv(one, verifier) : judgeTx(one),
+      one.kind === "kv" ? verifyKvCase(one, verifier) : verifyTxCase(one),
     );
   }
-  return judgeLightClient(parse(lightClientFile, json, path));
+  return verifyLightClientFile(parse(lightClientFile, json, path));
 }
 
 function readJson(path: string): unknown {

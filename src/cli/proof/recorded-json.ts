@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { fromBase64, fromHex } from "../../base/bytes.ts";
 
-/** Hex in either case; gives bytes. */
+/** Hex in either case, parsed to bytes. */
 export const hexBytes = z.string().transform((text, context) => toBytes(text, fromHex, context));
 
-/** Standard base64; gives bytes. */
+/** Standard base64, parsed to bytes. */
 export const base64Bytes = z.string().transform((text, context) => toBytes(text, fromBase64, context));
 
-/** A height or count as number or decimal text; gives bigint. */
+/** A height or count, as number or decimal text, parsed to bigint. */
 export const wholeNumber = z
   .union([z.int().min(0), z.string().regex(/^\d{1,20}$/)])
   .transform((value) => BigInt(value));
 
-/** A block as recorded: `signed_header` and `validators` in the form of the RPC. */
+/** A recorded block. `signed_header` and `validators` have the form of CometBFT RPC. */
 export const recordedBlock = z.object({
   height: wholeNumber,
   signed_header: z.unknown(),

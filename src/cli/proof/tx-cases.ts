@@ -21,7 +21,7 @@ const txResult = z.object({
   gas_used: wholeNumber,
 });
 
-/** A recorded transaction with its inclusion proof, its block's results, and both headers. */
+/** A recorded transaction with its inclusion proof, the results of its block, and both headers. */
 export const txCase = z.object({
   name: z.string(),
   kind: z.literal("tx"),
@@ -49,28 +49,28 @@ export const txCase = z.object({
 
 type TxCase = z.output<typeof txCase>;
 
-/** Verifies that a transaction is in its block and succeeded there, both headers being signed by their validators. */
-export function judgeTx(recorded: TxCase): ProofVerdict {
+/** Verifies that a transaction is in its block and succeeded, and that the validators signed both headers. */
+export function verifyTxCase(recorded: TxCase): ProofVerdict {
   const common = { name: recorded.name, kind: "transaction", expected: recorded.expect.valid };
   try {
     const error = errorOf(recorded);
-    if (error !== undefined) return { ...common, valid: false, says: error };
+    if (error !== undefined) return { ...common, valid: false, detail: error };
   } catch (error) {
     if (!(error instanceof CometError || error instanceof CliError)) throw error;
-    return { ...common, valid: false, says: errorText(error) };
+    return { ...common, valid: false, detail: errorText(error) };
   }
   const hash = toHex(recorded.tx.hash).toUpperCase();
   return {
     ...common,
     valid: true,
-    says: `transaction ${hash} is in block ${recorded.block.height} and succeeded`,
+    detail: `transaction ${hash} is in block ${recorded.block.height} and succeeded`,
   };
 }
 
 function errorOf(recorded: TxCase): string | undefined {
   const header = signedHeader(recorded, recorded.block);
   const next = signedHeader(recorded, recorded.next_block);
-  if (next.height !== header.height + 1n) return "the second header is not the next one";
+  if (next.height !== header.height + 1n) return "the second header is not the header of the next height";
   return inclusionError(recorded, header) ?? deliveryError(recorded, next);
 }
 
@@ -80,7 +80,7 @@ function signedHeader(recorded: TxCase, block: TxCase["block"]): Header {
   const { header, commit } = signed;
   validateSignedHeader(signed, recorded.chain_id);
   if (!equalBytes(validatorsHash(validators.validators), header.validatorsHash)) {
-    throw new CliError(1, `the validators are not those of header ${header.height}`);
+    throw new CliError(1, `the validator set does not match header ${header.height}`);
   }
   verifyCommitLight(validators, {
     chainId: recorded.chain_id,
@@ -93,19 +93,19 @@ function signedHeader(recorded: TxCase, block: TxCase["block"]): Header {
 
 function inclusionError({ tx }: TxCase, header: Header): string | undefined {
   const txHash = sha256(tx.tx);
-  if (!equalBytes(txHash, tx.hash)) return "the hash is not that of the transaction";
+  if (!equalBytes(txHash, tx.hash)) return "the recorded hash is not the hash of the transaction";
   if (!equalBytes(tx.proof.root_hash, header.dataHash))
     return "the proof's root is not the header's data hash";
   const { leaf_hash: leafHash, ...rest } = tx.proof.proof;
   const inclusion = verifySimpleProof(header.dataHash, txHash, { ...rest, leafHash });
   if (!inclusion.ok) return `inclusion: ${inclusion.error.text}`;
-  return rest.index === BigInt(tx.index) ? undefined : "the proof is for another place in the block";
+  return rest.index === BigInt(tx.index) ? undefined : "the proof is for another index in the block";
 }
 
 function deliveryError({ tx, block_results: results }: TxCase, next: Header): string | undefined {
   const leaves = (results.txs_results ?? []).map(toLeaf);
   const proof = simpleProofs(leaves).proofs[tx.index];
-  if (proof === undefined) return "the block's results have no result for the transaction";
+  if (proof === undefined) return "the block results contain no result for the transaction";
   const delivery = verifySimpleProof(next.lastResultsHash, toLeaf(tx.tx_result), proof);
   if (!delivery.ok) return `delivery: ${delivery.error.text}`;
   return tx.tx_result.code === 0 ? undefined : `the transaction failed with code ${tx.tx_result.code}`;

@@ -50,13 +50,14 @@ interface Said {
 async function run(...args: readonly string[]): Promise<Said> {
   const lines: string[] = [];
   const context: CliContext = {
+    words: args,
     print: (line) => void lines.push(line),
     signal: stop.signal,
-    logger: () => silentLogger,
+    logger: async () => silentLogger,
     isTerminal: false,
   };
   try {
-    await quiet(createProgram(context)).parseAsync([...args], { from: "user" });
+    await quiet(await createProgram(context)).parseAsync([...args], { from: "user" });
     return { out: lines.join("\n"), exitCode: 0, message: undefined };
   } catch (error) {
     return { out: lines.join("\n"), ...toExit(error) };
@@ -88,7 +89,7 @@ describe("relaywatch query interchainqueries", () => {
     expect(JSON.parse((await query("params", "--json")).out)).toEqual(parse(yaml));
   });
 
-  it("finds queries by owner and connection, page by page", async () => {
+  it("lists queries by owner and connection in pages", async () => {
     const all = JSON.parse((await query("registered-queries", "--count-total", "--json")).out) as unknown;
     expect(all).toMatchObject({
       registered_queries: [{ id: "1", connection_id: "connection-0", update_period: "2" }],
@@ -107,12 +108,12 @@ describe("relaywatch query interchainqueries", () => {
     expect(await count("--offset", "1")).toBe(0);
   });
 
-  it("prints the remote height that the client knows", async () => {
+  it("prints the remote height that the light client knows", async () => {
     const { out } = await query("query-last-remote-height", "connection-0");
     expect(out).toMatch(/^height: "\d+"\nrevision: "0"$/);
   });
 
-  it("ends with 1 and the chain's words when the chain refuses", async () => {
+  it("exits 1 with the error of the chain when the chain rejects the query", async () => {
     const refused = [
       await query("query-result", "1"),
       await query("registered-query", "99"),
@@ -124,7 +125,7 @@ describe("relaywatch query interchainqueries", () => {
     expect(refused[2]?.message).toContain("unknown query path");
   });
 
-  it("ends with 78 when the node serves another chain than the one asked for", async () => {
+  it("exits 78 when the node serves another chain", async () => {
     expect((await query("params", "--chain-id", "local-1")).exitCode).toBe(0);
     const said = await query("params", "--chain-id", "local-2");
     expect(said).toMatchObject({
@@ -134,14 +135,14 @@ describe("relaywatch query interchainqueries", () => {
     });
   });
 
-  it("ends with 75 when nobody answers", async () => {
+  it("exits 75 when the node does not respond", async () => {
     const said = await run("query", "icq", "params", "--node", "http://127.0.0.1:1");
     expect(said).toMatchObject({ exitCode: 75, message: expect.stringContaining("--node") });
   });
 });
 
 describe("relaywatch tx interchainqueries", () => {
-  it("sends with the words of a file, and prints what became of it", async () => {
+  it("signs with a mnemonic file and prints the result", async () => {
     const words = join(folder, "words");
     writeFileSync(words, `${accountNamed(CHAINS.local, "alice").mnemonic}\n`);
     const said = await tx("remove", "1", "--mnemonic-file", words, "--gas", "300000", "--json");
@@ -155,15 +156,15 @@ describe("relaywatch tx interchainqueries", () => {
     });
   });
 
-  it("asks a simulation first and sends nothing that it refuses", async () => {
+  it("simulates first and does not send a transaction that the simulation rejects", async () => {
     const said = await tx("remove-interchain-query", "99", "--from", "bob");
     expect(said).toMatchObject({ out: "", exitCode: 1 });
     expect(said.message).toMatch(
-      /^the chain refuses the transaction: sdk\/\d+: .*message index: 0: .*\b99\b/,
+      /^the chain rejects the transaction: sdk\/\d+: .*message index: 0: .*\b99\b/,
     );
   });
 
-  it("says what is wrong with a result file", async () => {
+  it("reports an invalid result file", async () => {
     const file = (name: string, text: string): string => {
       writeFileSync(join(folder, name), text);
       return join(folder, name);
@@ -181,7 +182,7 @@ describe("relaywatch tx interchainqueries", () => {
     expect(said[3]?.message).toContain("empty result");
   });
 
-  it("takes exactly one account", async () => {
+  it("accepts exactly one account", async () => {
     const said = [
       await tx("remove", "1"),
       await tx("remove", "1", "--from", "bob", "--mnemonic-env", "WORDS"),

@@ -5,7 +5,7 @@ import { type GoJson, parseGoJson } from "../../../src/base/go-json/parse.ts";
 import { formatGoFloat } from "../../../src/base/go-json/print.ts";
 import { goJsonSyntaxError } from "../../../src/base/go-json/syntax.ts";
 
-/** Texts that are nearly JSON: pieces of it in any order. */
+/** Almost valid JSON: JSON tokens in random order. */
 const nearly = fc
   .array(
     fc.constantFrom(...'{}[],:" \n\\u00e9-+.eE019truefalsn'.split(""), "null", '"a"', "1.5e3", "\u00e9"),
@@ -13,8 +13,8 @@ const nearly = fc
   )
   .map((pieces) => pieces.join(""));
 
-describe("Go's JSON", () => {
-  it("takes and refuses the same texts as JavaScript's", () => {
+describe("parseGoJson", () => {
+  it("accepts the same texts as JSON.parse", () => {
     fc.assert(
       fc.property(fc.oneof(nearly, fc.json(), fc.string()), (text) => {
         expect(goJsonSyntaxError(utf8(text)) === undefined).toBe(isJson(text));
@@ -23,7 +23,7 @@ describe("Go's JSON", () => {
     );
   });
 
-  it("reads the same values", () => {
+  it("returns the same values as JSON.parse", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
@@ -33,12 +33,12 @@ describe("Go's JSON", () => {
     );
   });
 
-  it("reads texts of megabytes", () => {
+  it("parses megabytes", () => {
     const long = '\\"x'.repeat(700_000);
     expect(parseGoJson(`["${long}"]`)).toMatchObject({ kind: "array", items: [{ kind: "string" }] });
   });
 
-  it("prints a float so that it reads back as the same", () => {
+  it("formats a float that parses back to the same value", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(Number(formatGoFloat(value))).toBe(value);

@@ -5,12 +5,12 @@ import { toHex } from "../../../src/base/bytes.ts";
 import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
 import { protoRegistry } from "../../../src/proto/registry.ts";
 import { arbitraryBytes, integersForCosmjs } from "../../support/proto/arbitrary-message.ts";
-import { type Codec, cosmjsCodec, ownCodec } from "../../support/proto/codecs.ts";
+import { type Codec, cosmjsCodec, generatedFiles, ownCodec } from "../../support/proto/codecs.ts";
 
-/** Their definitions carry options, not messages that travel. */
+/** Packages that only declare options. None of their messages is sent. */
 const OPTION_PACKAGES = new Set(["google.api", "cosmos_proto", "relaywatch"]);
 
-/** cosmjs-types has these as later releases of ibc-go have them, or resolves a type in them to another package. */
+/** Messages that cosmjs-types takes from a later release of ibc-go, or in which it resolves a type to another package. */
 const DIFFERENT = new Set([
   "cosmos.ics23.v1.ProofSpec",
   "ibc.applications.transfer.v1.MsgUpdateParams",
@@ -21,15 +21,20 @@ const DIFFERENT = new Set([
   "ibc.core.connection.v1.QueryConnectionParamsResponse",
 ]);
 
+/** Each comparison covers at least this many messages. A smaller number means that the test compares nothing. */
+const MIN_MESSAGES = 200;
+
 const messages = [...protoRegistry()]
   .filter((desc) => desc.kind === "message")
   .filter((desc) => !OPTION_PACKAGES.has(desc.file.proto.package) && !desc.file.name.endsWith("/descriptor"));
 
 describe("generated codecs", () => {
-  it("agree with the descriptors on every message", async () => {
-    for (const desc of messages) {
+  it("agree with the descriptors on every message that has one", async () => {
+    const files = generatedFiles();
+    const generated = messages.filter((desc) => files.has(desc.file.name));
+    for (const desc of generated) {
       const codec = await ownCodec(desc);
-      // A map entry's zero value may be written or left out: compared by meaning.
+      // An encoder may write or omit the zero value of a map entry. Such messages are normalised before the comparison.
       const exact = !desc.fields.some((field) => field.fieldKind === "map");
       fc.assert(
         fc.property(arbitraryBytes(desc), (bytes) => {
@@ -39,10 +44,15 @@ describe("generated codecs", () => {
         { numRuns: 10 },
       );
     }
-    expect(messages.length).toBe(647);
+    expect(generated.length).toBeGreaterThan(MIN_MESSAGES);
   });
 
-  it("agree with cosmjs-types on every message that both have alike", () => {
+  it("are generated from definitions only", () => {
+    const defined = new Set([...protoRegistry().files].map((file) => file.name));
+    expect([...generatedFiles()].filter((name) => !defined.has(name))).toEqual([]);
+  });
+
+  it("agree with cosmjs-types on every message that both define in the same way", () => {
     let compared = 0;
     for (const desc of messages) {
       const codec = cosmjsCodec(desc);
@@ -55,12 +65,12 @@ describe("generated codecs", () => {
         { numRuns: 10 },
       );
     }
-    expect(compared).toBe(508);
+    expect(compared).toBeGreaterThan(MIN_MESSAGES);
   });
 });
 
 describe("proto JSON", () => {
-  it("comes back to the same bytes for every message without an Any or JSON text inside", () => {
+  it("converts back to the same bytes for every message without an Any or JSON text", () => {
     let compared = 0;
     for (const desc of messages) {
       if (!isPlain(desc, new Set())) continue;
@@ -73,32 +83,33 @@ describe("proto JSON", () => {
         { numRuns: 10 },
       );
     }
-    expect(compared).toBe(557);
+    expect(compared).toBeGreaterThan(MIN_MESSAGES);
   });
 });
 
-/** What the codec makes of the bytes, in the one form that the descriptors write (cosmjs-types writes empty packed lists). */
+/** The codec's round trip, encoded again by descriptor: cosmjs-types, for one, writes empty packed lists. */
 function normalised(desc: DescMessage, codec: Codec, bytes: Uint8Array): Uint8Array {
   return toBinary(desc, fromBinary(desc, codec.roundTrip(bytes)));
 }
 
-function reachesDifferent(desc: DescMessage, seen: Set<string>): boolean {
+function reachesDifferent(desc: DescMessage, visited: Set<string>): boolean {
   if (DIFFERENT.has(desc.typeName)) return true;
-  if (seen.has(desc.typeName)) return false;
-  seen.add(desc.typeName);
-  return desc.fields.some((field) => field.message !== undefined && reachesDifferent(field.message, seen));
+  if (visited.has(desc.typeName)) return false;
+  visited.add(desc.typeName);
+  return desc.fields.some((field) => field.message !== undefined && reachesDifferent(field.message, visited));
 }
 
-function isPlain(desc: DescMessage, seen: Set<string>): boolean {
+function isPlain(desc: DescMessage, visited: Set<string>): boolean {
   if (desc.typeName === "google.protobuf.Any") return false;
-  if (seen.has(desc.typeName)) return true;
-  seen.add(desc.typeName);
+  if (visited.has(desc.typeName)) return true;
+  visited.add(desc.typeName);
   return desc.fields.every(
-    (field) => !hasRawJson(desc, field.name) && (field.message === undefined || isPlain(field.message, seen)),
+    (field) =>
+      !hasRawJson(desc, field.name) && (field.message === undefined || isPlain(field.message, visited)),
   );
 }
 
-/** Contract messages hold JSON text, which arbitrary bytes are not. */
+/** Contract messages hold JSON text, and arbitrary bytes are not JSON. */
 function hasRawJson(desc: DescMessage, field: string): boolean {
   return desc.file.proto.package === "cosmwasm.wasm.v1" && (field === "msg" || field === "data");
 }

@@ -5,17 +5,16 @@ import { formOf } from "../../../src/proto/field-forms.ts";
 
 const MAX_DEPTH = 3;
 
-/** The 64-bit integers to generate. */
+/** Generates 64-bit integers from `min` to `max`. */
 export type Integers = (min: bigint, max: bigint) => fc.Arbitrary<bigint>;
 
-/** All of them. */
 const allIntegers: Integers = (min, max) => fc.bigInt({ min, max });
 
-/** Without 2^31 … 2^32-1, which cosmjs-types 0.11.0 writes with lost bits. */
+/** Leaves out 2^31 to 2^32-1: cosmjs-types 0.11.0 loses bits of these. */
 export const integersForCosmjs: Integers = (min, max) =>
   fc.bigInt({ min, max }).filter((value) => value < 2n ** 31n || value >= 2n ** 32n);
 
-/** Encoded messages of a type: any fields set to any values, but those that Go holds by value always set. */
+/** Generates encoded messages of a type with arbitrary fields. Non-nullable fields are always set. */
 export function arbitraryBytes(
   desc: DescMessage,
   integers: Integers = allIntegers,
@@ -60,7 +59,7 @@ function setField(message: ReflectMessage, field: DescField, value: unknown): vo
   else message.set(field, value);
 }
 
-/** A value of the field, or undefined for none. */
+/** Generates a value of the field, or undefined for an absent field. */
 function arbitraryField(field: DescField, place: Place): fc.Arbitrary<unknown> {
   const form = formOf(field);
   const number = field.fieldKind === "scalar" && form.number !== undefined && !form.nullWhenEmpty;
@@ -72,7 +71,7 @@ function arbitraryField(field: DescField, place: Place): fc.Arbitrary<unknown> {
 function arbitraryPresent(field: DescField, place: Place): fc.Arbitrary<unknown> {
   const value = arbitraryValue(field, place);
   if (field.fieldKind === "list") return fc.array(value, { maxLength: 3 });
-  // One entry: the order of a map's entries on the wire is free.
+  // At most one entry: the wire format does not fix the order of map entries.
   if (field.fieldKind === "map")
     return fc.array(fc.tuple(scalar(field.mapKey, place), value), { maxLength: 1 });
   return value;

@@ -1,21 +1,35 @@
+import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { DescMessage } from "@bufbuild/protobuf";
+import { fileURLToPath } from "node:url";
+import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { isRecord } from "../../../src/base/json.ts";
 
-/** Encodes and decodes messages of one type, whatever generated it. */
+/** Decodes bytes as a message of one type and encodes the message again. */
 export interface Codec {
   readonly roundTrip: (bytes: Uint8Array) => Uint8Array;
 }
 
+const GENERATED = fileURLToPath(new URL("../../../src/proto/gen/", import.meta.url));
 const load = createRequire(import.meta.url);
 
-/** Our generated codec of a message. Throws when there is none. */
+/** The definition files that have generated codecs, without the ending: `cosmos/bank/v1beta1/tx`. */
+export function generatedFiles(): ReadonlySet<string> {
+  const paths = readdirSync(GENERATED, { recursive: true, encoding: "utf8" });
+  const names = paths.filter((path) => path.endsWith(".ts")).map((path) => path.slice(0, -".ts".length));
+  return new Set(names.filter((name) => name !== "descriptor-set"));
+}
+
+/** Our generated codec of a message in one of the {@link generatedFiles}. Rejects when the file has none. */
 export async function ownCodec(desc: DescMessage): Promise<Codec> {
-  const file = new URL(`../../../src/proto/gen/${desc.file.name}.ts`, import.meta.url).pathname;
-  const module: unknown = await import(/* @vite-ignore */ file);
+  const module: unknown = await import(/* @vite-ignore */ `${GENERATED}${desc.file.name}.ts`);
   const codec = codecIn(module, desc);
   if (codec === undefined) throw new Error(`no generated codec for ${desc.typeName}`);
   return codec;
+}
+
+/** The codec that reads the descriptor. Every message has one. */
+export function descriptorCodec(desc: DescMessage): Codec {
+  return { roundTrip: (bytes) => toBinary(desc, fromBinary(desc, bytes)) };
 }
 
 /** The codec of the same message in cosmjs-types, or undefined where that package has none. */

@@ -7,22 +7,22 @@ const never = (signal: AbortSignal): Promise<never> =>
     onAbort(signal, reject);
   });
 
-describe("atMost", () => {
-  it("gives what was done in time, and leaves no sleeper", async () => {
+describe("withTimeout", () => {
+  it("returns the result and leaves no pending sleep", async () => {
     const clock = createManualClock(0);
     expect(await withTimeout(10, clock, new AbortController().signal, async () => 7)).toBe(7);
     await clock.advance(0);
     expect(clock.sleeping()).toBe(0);
   });
 
-  it("gives undefined when the time is up, having told the work to stop", async () => {
+  it("returns undefined when the time is over and aborts the work", async () => {
     const clock = createManualClock(0);
     const waiting = withTimeout(10, clock, new AbortController().signal, never);
     await clock.advance(10);
     expect(await waiting).toBeUndefined();
   });
 
-  it("throws what the work throws, and the signal's reason", async () => {
+  it("throws the error of the work and the reason of the signal", async () => {
     const clock = createManualClock(0);
     const stop = new AbortController();
     const broken = withTimeout(10, clock, stop.signal, async () => {
@@ -36,7 +36,7 @@ describe("atMost", () => {
 });
 
 describe("pause", () => {
-  it("ends with the time or with the signal, without an error", async () => {
+  it("ends after the delay or at the abort, without an error", async () => {
     const clock = createManualClock(0);
     const stop = new AbortController();
     const first = pause(10, clock, stop.signal);

@@ -6,13 +6,13 @@ import { utf8 } from "../../../src/base/bytes.ts";
 const MODULE = "neutron19dhua4r55gpc86fqtzfhdkklryspmsjy3h6300";
 
 describe("bech32", () => {
-  it("prints and reads a module account's address", () => {
+  it("encodes and decodes the address of a module account", () => {
     const bytes = sha256(utf8("interchainqueries")).subarray(0, 20);
     expect(encodeBech32("neutron", bytes)).toBe(MODULE);
     expect(decodeBech32(MODULE)).toEqual({ prefix: "neutron", bytes: new Uint8Array(bytes) });
   });
 
-  it("takes upper case and refuses mixed case, a wrong checksum and a text without separator", () => {
+  it("accepts upper case and rejects mixed case, a wrong checksum and a missing separator", () => {
     expect(decodeBech32(MODULE.toUpperCase()).prefix).toBe("neutron");
     expect(() => decodeBech32(MODULE.replace("dhua", "DHUA"))).toThrow();
     expect(() => decodeBech32(`${MODULE.slice(0, -1)}q`)).toThrow();

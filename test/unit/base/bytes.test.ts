@@ -14,7 +14,7 @@ import {
 } from "../../../src/base/bytes.ts";
 
 describe("hex and base64", () => {
-  it("come back as they went in", () => {
+  it("round-trip", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         expect(fromHex(toHex(bytes))).toEqual(bytes);
@@ -24,7 +24,7 @@ describe("hex and base64", () => {
     );
   });
 
-  it("refuse what is not theirs", () => {
+  it("reject other texts", () => {
     for (const text of ["0", "0x00", "zz", "00 "]) expect(() => fromHex(text)).toThrow("not hex");
     for (const text of ["A", "AA", "AA=", "A-_=", "AAAA=", " AAAA"])
       expect(() => fromBase64(text)).toThrow("not base64");
@@ -32,7 +32,7 @@ describe("hex and base64", () => {
 });
 
 describe("UTF-8", () => {
-  it("is that of the platform for texts of every length, ASCII or not", () => {
+  it("equals TextEncoder for texts of every length, ASCII or not", () => {
     const text = fc.oneof(
       fc.string({ maxLength: 100 }),
       fc.string({ unit: "binary", maxLength: 100 }),
@@ -47,7 +47,7 @@ describe("UTF-8", () => {
 });
 
 describe("large texts", () => {
-  it("decode without running out of stack", () => {
+  it("decode without a stack overflow", () => {
     const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);
     expect(fromBase64(toBase64(bytes)).length).toBe(bytes.length);
     expect(fromHex(toHex(bytes)).length).toBe(bytes.length);
@@ -55,7 +55,7 @@ describe("large texts", () => {
 });
 
 describe("uint64BigEndian", () => {
-  it("round-trips the whole range and refuses what is outside", () => {
+  it("round-trips the whole range and rejects other numbers", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (value) => {
         expect(readUint64BigEndian(uint64BigEndian(value))).toBe(value);

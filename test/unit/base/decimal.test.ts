@@ -9,7 +9,7 @@ import {
 } from "../../../src/base/decimal.ts";
 
 describe("Dec18", () => {
-  it("parses and prints all digits", () => {
+  it("parses and formats all digits", () => {
     expect(formatDec18(parseDec18("0.0025"))).toBe("0.002500000000000000");
     expect(formatDec18(parseDec18("-12.000000000000000001"))).toBe("-12.000000000000000001");
     for (const text of ["", ".5", "1.", "1e3", "+1", "0.0000000000000000001", "NaN"]) {
@@ -25,7 +25,7 @@ describe("Dec18", () => {
     expect(formatDec18(quoDec18(parseDec18("2"), parseDec18("3")))).toBe("0.666666666666666667");
   });
 
-  it("takes whole parts", () => {
+  it("rounds to integers", () => {
     expect([ceilDec18(parseDec18("1.1")), ceilDec18(parseDec18("1")), ceilDec18(parseDec18("-1.1"))]).toEqual(
       [2n, 1n, -1n],
     );

@@ -5,7 +5,7 @@ const UINT64: GoIntegerForm = { signed: false, bits: 64, base: 0 };
 const INT32: GoIntegerForm = { signed: true, bits: 32, base: 0 };
 const DECIMAL: GoIntegerForm = { signed: true, bits: 64, base: 10 };
 
-describe("integers as strconv reads them", () => {
+describe("parseGoInteger", () => {
   it.each([
     ["0", 0n],
     ["16", 16n],
@@ -28,7 +28,7 @@ describe("integers as strconv reads them", () => {
       ),
   );
 
-  it("signs count for signed ones, and the range is that of the bits", () => {
+  it("accepts a sign for signed types only and checks the range of the type", () => {
     expect(parseGoInteger("-0x80000000", INT32)).toBe(-(2n ** 31n));
     expect(parseGoInteger("+7", INT32)).toBe(7n);
     expect(() => parseGoInteger("2147483648", INT32)).toThrow(
@@ -38,14 +38,14 @@ describe("integers as strconv reads them", () => {
     expect(() => parseGoInteger("9".repeat(5000), UINT64)).toThrow("value out of range");
   });
 
-  it("base 10 knows no notations", () => {
+  it("accepts no prefixes in base 10", () => {
     expect(parseGoInteger("010", DECIMAL)).toBe(10n);
     expect(() => parseGoInteger("0x10", DECIMAL)).toThrow('strconv.ParseInt: parsing "0x10": invalid syntax');
     expect(() => parseGoInteger("1_000", DECIMAL)).toThrow("invalid syntax");
   });
 });
 
-describe("truth values as strconv reads them", () => {
+describe("parseGoBool", () => {
   it.each(["1", "t", "T", "TRUE", "true", "True"])("%s is true", (text) =>
     expect(parseGoBool(text)).toBe(true),
   );

@@ -2,7 +2,7 @@ import { goString, upperHex } from "../../../src/base/go-text.ts";
 import { describe, expect, it } from "vitest";
 import { fromHex } from "../../../src/base/bytes.ts";
 
-describe("texts as Go prints them", () => {
+describe("goString and upperHex", () => {
   it.each([
     ["", ""],
     ["00756e74726e", "\u0000untrn"],
@@ -23,7 +23,7 @@ describe("texts as Go prints them", () => {
     expect(goString(fromHex(hex))).toBe(text);
   });
 
-  it("upper-case hex", () => {
+  it("formats upper-case hex", () => {
     expect(upperHex(fromHex("00abff"))).toBe("00ABFF");
   });
 });

@@ -4,7 +4,7 @@ import { mapLimit } from "../../../src/base/map-limit.ts";
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("mapLimit", () => {
-  it("keeps the order, and never works on more than the limit at once", async () => {
+  it("keeps the order and the limit", async () => {
     let running = 0;
     let most = 0;
     const doubled = await mapLimit([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
@@ -18,7 +18,7 @@ describe("mapLimit", () => {
     expect(await mapLimit([], 3, async (item: number) => item)).toEqual([]);
   });
 
-  it("rejects with the first error and begins nothing more", async () => {
+  it("rejects with the first error and starts no further call", async () => {
     const begun: number[] = [];
     const mapped = mapLimit([1, 2, 3, 4, 5], 2, async (item) => {
       begun.push(item);

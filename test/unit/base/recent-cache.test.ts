@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createRecentCache } from "../../../src/base/recent-cache.ts";
 
-describe("a recent cache", () => {
-  it("loads a value once, and again when there was none", () => {
+describe("createRecentCache", () => {
+  it("loads a value once, and again when it was undefined", () => {
     const cache = createRecentCache<string, number>(2);
     const asked: string[] = [];
     const load = (key: string, value: number | undefined) => () => {
@@ -16,7 +16,7 @@ describe("a recent cache", () => {
     expect(asked).toEqual(["a", "b", "b"]);
   });
 
-  it("keeps the values used last, whatever else was put in, and never more than twice its capacity", () => {
+  it("keeps the most recently used values, and at most twice its capacity", () => {
     const capacity = 8;
     const cache = createRecentCache<number, number>(capacity);
     for (let key = 0; key < 1_000; key++) {
@@ -36,7 +36,7 @@ describe("a recent cache", () => {
     expect(kept.slice(0, capacity - 1)).toEqual([999, 998, 997, 996, 995, 994, 993]);
   });
 
-  it("gives the newest value of a key", () => {
+  it("returns the newest value of a key", () => {
     const cache = createRecentCache<string, number>(1);
     cache.put("a", 1);
     cache.put("b", 1);

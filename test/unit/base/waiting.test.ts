@@ -26,7 +26,7 @@ describe("withDeadline", () => {
     await expect(work).rejects.toMatchObject({ facts: { what: "reading", afterMs: 5 } });
   });
 
-  it("passes the reason of an abort through, before and during the work", async () => {
+  it("rejects with the reason of an abort, before and during the work", async () => {
     const reason = new Error("stopped");
     await expect(withDeadline("x", 1_000, AbortSignal.abort(reason), async () => 1)).rejects.toBe(reason);
     const stop = new AbortController();
@@ -35,7 +35,7 @@ describe("withDeadline", () => {
     await expect(work).rejects.toBe(reason);
   });
 
-  it("gives the value", async () => {
+  it("returns the result", async () => {
     expect(await withDeadline("x", 1_000, never, async () => 7)).toBe(7);
   });
 });
@@ -65,7 +65,7 @@ describe("BoundedQueue", () => {
 });
 
 describe("supervise", () => {
-  it("stops all and reports nothing when asked to stop", async () => {
+  it("stops all services and returns no error when asked to stop", async () => {
     const stop = new AbortController();
     const done = supervise(
       [
@@ -79,7 +79,7 @@ describe("supervise", () => {
     expect(await done).toEqual([]);
   });
 
-  it("stops the rest at the first error and reports each", async () => {
+  it("stops the other services at the first error and returns all errors", async () => {
     const error = new Error("broken");
     const errors = await supervise(
       [
@@ -94,7 +94,7 @@ describe("supervise", () => {
     expect(errors[0]?.error).toBe(error);
   });
 
-  it("takes an early end for an error", async () => {
+  it("treats an early return as an error", async () => {
     const errors = await supervise([{ name: "a", run: async () => {} }], never, silentLogger);
     expect(errors).toHaveLength(1);
   });

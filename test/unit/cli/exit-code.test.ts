@@ -9,7 +9,7 @@ import { StopRequest } from "../../../src/ops/shutdown.ts";
 
 const FAULT = { file: "a.yaml", line: 2, column: 3, path: "b", text: "is missing (expected text)" };
 
-describe("the exit code of an error", () => {
+describe("toExit", () => {
   it.each([
     ["a stop that was asked for", new StopRequest("SIGINT"), 0, undefined],
     ["help that was printed", new CommanderError(0, "commander.help", "help"), 0, undefined],

@@ -11,12 +11,12 @@ function parse(...args: readonly string[]): ReturnType<typeof toPageRequest> {
 }
 
 describe("the page options", () => {
-  it("ask for the first hundred entries when nothing is given", () => {
+  it("request the first 100 entries by default", () => {
     const none = new Uint8Array();
     expect(parse()).toEqual({ key: none, offset: 0n, limit: 100n, countTotal: false, reverse: false });
   });
 
-  it("pass on what is given", () => {
+  it("are copied to the request", () => {
     const given = parse(
       "--page-key",
       "AAE=",
@@ -30,7 +30,7 @@ describe("the page options", () => {
     expect(parse("--offset", "7")).toMatchObject({ offset: 7n });
   });
 
-  it("turn a page into an offset", () => {
+  it("convert a page number to an offset", () => {
     expect(parse("--page", "3", "--limit", "20")).toMatchObject({ offset: 40n, limit: 20n });
   });
 

@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { judgeProofFile } from "../../../src/cli/proof/proof-file.ts";
-import { agrees } from "../../../src/cli/proof/proof-verdict.ts";
+import { verifyProofFile } from "../../../src/cli/proof/proof-file.ts";
+import { isAsRecorded } from "../../../src/cli/proof/proof-verdict.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relaywatch-proofs-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
 
-/** A fixture with one text in it replaced, as a new file. */
+/** Writes an altered copy of a fixture and returns its path. */
 function altered(name: string, change: (text: string) => string): string {
   const path = join(folder, `${Math.random().toString(36).slice(2)}.json`);
   const before = readFileSync(fixture(name), "utf8");
@@ -21,16 +21,16 @@ function altered(name: string, change: (text: string) => string): string {
   return path;
 }
 
-describe("judgeProofFile", () => {
+describe("verifyProofFile", () => {
   it.each([
     ["proofs/kv.json", 51, 42],
     ["proofs/tx.json", 4, 4],
     ["light-client/test-1.json", 33, undefined],
     ["light-client/test-2.json", 113, undefined],
-  ])("%s: %i cases, each as recorded", (name, count, valid) => {
-    const verdicts = judgeProofFile(fixture(name));
+  ])("%s: verifies every case as recorded", (name, count, valid) => {
+    const verdicts = verifyProofFile(fixture(name));
     expect(verdicts).toHaveLength(count);
-    expect(verdicts.filter((verdict) => !agrees(verdict))).toEqual([]);
+    expect(verdicts.filter((verdict) => !isAsRecorded(verdict))).toEqual([]);
     if (valid !== undefined) expect(verdicts.filter((verdict) => verdict.valid)).toHaveLength(valid);
   });
 
@@ -62,15 +62,15 @@ describe("judgeProofFile", () => {
       (text: string) => text.replace(/"valid": ?true/, '"valid": false'),
     ],
   ])("notices %s", (_what, name, change) => {
-    expect(judgeProofFile(altered(name, change)).some((verdict) => !agrees(verdict))).toBe(true);
+    expect(verifyProofFile(altered(name, change)).some((verdict) => !isAsRecorded(verdict))).toBe(true);
   });
 
-  it("refuses other files, saying what was expected", () => {
-    expect(() => judgeProofFile(join(folder, "nothing.json"))).toThrow("cannot be read as JSON");
-    expect(() => judgeProofFile(fixture("rest.json"))).toThrow("is not a file of recorded proofs");
-    expect(() => judgeProofFile(altered("proofs/kv.json", () => "[]"))).toThrow(
+  it("rejects other files with a message that says what was expected", () => {
+    expect(() => verifyProofFile(join(folder, "nothing.json"))).toThrow("cannot be read as JSON");
+    expect(() => verifyProofFile(fixture("rest.json"))).toThrow("is not a file of recorded proofs");
+    expect(() => verifyProofFile(altered("proofs/kv.json", () => "[]"))).toThrow(
       "is not a file of recorded proofs",
     );
-    expect(() => judgeProofFile(altered("proofs/kv.json", () => "{"))).toThrow("cannot be read as JSON");
+    expect(() => verifyProofFile(altered("proofs/kv.json", () => "{"))).toThrow("cannot be read as JSON");
   });
 });

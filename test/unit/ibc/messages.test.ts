@@ -229,8 +229,14 @@ describe("the authority alone", () => {
 
 describe("a handshake", () => {
   it("is refused in plain words", () => {
-    const message = MsgConnectionOpenInit.encode(MsgConnectionOpenInit.fromPartial({ signer })).finish();
-    expect(run("/ibc.core.connection.v1.MsgConnectionOpenInit", message)).toBe(
+    const message = MsgConnectionOpenInit.encode({
+      clientId: "",
+      counterparty: undefined,
+      version: undefined,
+      delayPeriod: 0n,
+      signer,
+    });
+    expect(run("/ibc.core.connection.v1.MsgConnectionOpenInit", message.finish())).toBe(
       "sdk/37 /ibc.core.connection.v1.MsgConnectionOpenInit is not implemented: connections are opened in genesis: feature not supported",
     );
   });

@@ -1,8 +1,9 @@
+import type { LogLevel } from "../../../src/base/logger.ts";
 import { PassThrough } from "node:stream";
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { CodedError } from "../../../src/base/errors.ts";
-import { createLogger, type LogLevel } from "../../../src/ops/logger.ts";
+import { createLogger } from "../../../src/ops/logger.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createShutdown, StopRequest } from "../../../src/ops/shutdown.ts";
 

@@ -10,7 +10,7 @@ function requireFile(found: FileInfo | undefined): FileInfo {
 }
 
 describe("definition files of a chain with another name", () => {
-  it("hold together under that name", () => {
+  it("resolve each other under that name", () => {
     const files = [...protoRegistry().files].map((file) => requireFile(findFile(`${file.name}.proto`)));
     const renamed = files.map((file) =>
       fromBinary(FileDescriptorProtoSchema, toChainFile(file, "mychain").bytes),
@@ -25,7 +25,7 @@ describe("definition files of a chain with another name", () => {
     expect(names.length).toBe([...protoRegistry()].length);
   });
 
-  it("say their new path and imports", () => {
+  it("have the new path and imports", () => {
     const file = requireFile(findFileOfSymbol("neutron.harpoon.Query"));
     const renamed = toChainFile(file, "mychain");
     expect(renamed.name).toBe("mychain/harpoon/query.proto");

@@ -17,10 +17,10 @@ afterAll(() => {
 });
 
 describe("src/proto/gen", () => {
-  it("is what the definitions generate", () => {
+  it("is up to date with the definitions and the imports of the program", () => {
     const files = listFiles(fresh);
     expect(listFiles(join(proto, "gen"))).toEqual(files);
-    expect(files.length).toBeGreaterThan(90);
+    expect(files.length).toBeGreaterThan(20);
     for (const file of files) {
       expect(
         readFileSync(join(proto, "gen", file), "utf8") === readFileSync(join(fresh, file), "utf8"),

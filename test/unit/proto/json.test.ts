@@ -1,13 +1,21 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { ProtoError } from "../../../src/proto/errors.ts";
-import { MsgEditValidator } from "../../../src/proto/gen/cosmos/staking/v1beta1/tx.ts";
-import { Params as SlashingParams } from "../../../src/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
 import { ModeInfo } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgExecuteContract } from "../../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { Model } from "../../../src/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
 import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
+
+/** Field numbers of `MsgEditValidator` and of the slashing `Params`, which have no generated codec. */
+const COMMISSION_RATE = 3;
+const MIN_SIGNED_PER_WINDOW = 2;
+
+/** A message with one length-delimited field: a string, or bytes that hold text. */
+function textField(fieldNumber: number, text: string): Uint8Array {
+  return new BinaryWriter().tag(fieldNumber, WireType.LengthDelimited).string(text).finish();
+}
 
 function error(typeName: string, json: unknown): string {
   try {
@@ -28,7 +36,7 @@ describe("messageToJson", () => {
     );
   });
 
-  it("prints what Go holds by value with its defaults", () => {
+  it("prints absent non-nullable fields with their defaults", () => {
     expect(messageToJson("ibc.lightclients.tendermint.v1.ConsensusState", new Uint8Array())).toEqual({
       timestamp: "0001-01-01T00:00:00Z",
       root: { hash: null },
@@ -37,27 +45,23 @@ describe("messageToJson", () => {
     expect(messageToJson("cosmos.base.v1beta1.Coin", new Uint8Array())).toEqual({ denom: "", amount: "0" });
   });
 
-  it("prints absent numbers behind a pointer as null", () => {
-    const bytes = MsgEditValidator.encode(
-      MsgEditValidator.fromPartial({ commissionRate: "50000000000000000" }),
-    );
-    expect(messageToJson("cosmos.staking.v1beta1.MsgEditValidator", bytes.finish())).toMatchObject({
+  it("prints absent nullable numbers as null", () => {
+    const bytes = textField(COMMISSION_RATE, "50000000000000000");
+    expect(messageToJson("cosmos.staking.v1beta1.MsgEditValidator", bytes)).toMatchObject({
       commission_rate: "0.050000000000000000",
       min_self_delegation: null,
     });
   });
 
-  it("prints decimals that travel as bytes", () => {
-    const bytes = SlashingParams.encode(
-      SlashingParams.fromPartial({ minSignedPerWindow: utf8("500000000000000000") }),
-    );
-    expect(messageToJson("cosmos.slashing.v1beta1.Params", bytes.finish())).toMatchObject({
+  it("prints decimals that are bytes on the wire", () => {
+    const bytes = textField(MIN_SIGNED_PER_WINDOW, "500000000000000000");
+    expect(messageToJson("cosmos.slashing.v1beta1.Params", bytes)).toMatchObject({
       min_signed_per_window: "0.500000000000000000",
       slash_fraction_downtime: "0",
     });
   });
 
-  it("prints only the chosen member of a oneof", () => {
+  it("prints only the member of a oneof that is set", () => {
     const bytes = ModeInfo.encode({ sum: { $case: "single", value: { mode: 1 } } }).finish();
     expect(messageToJson("cosmos.tx.v1beta1.ModeInfo", bytes)).toEqual({
       single: { mode: "SIGN_MODE_DIRECT" },
@@ -83,7 +87,7 @@ describe("messageToJson", () => {
     expect(messageToJson("cosmwasm.wasm.v1.Model", model)).toEqual({ key: "00AB", value: "AQ==" });
   });
 
-  it("prints an Any under its own type URL, on a chain of any name", () => {
+  it("prints an Any with its type URL, on a chain of any name", () => {
     const any = Any.encode({
       typeUrl: "/mychain.harpoon.HookSubscription",
       value: new Uint8Array(),
@@ -99,12 +103,12 @@ describe("messageToJson", () => {
     expect(messageToJson("google.protobuf.Any", new Uint8Array())).toBeNull();
   });
 
-  it("refuses broken bytes, unknown types and endless nesting", () => {
+  it("rejects invalid bytes, unknown types and excessive nesting", () => {
     expect(() => messageToJson("cosmos.base.v1beta1.Coin", Uint8Array.of(0xff))).toThrow(
-      "the bytes are no cosmos.base.v1beta1.Coin",
+      "the bytes are not a cosmos.base.v1beta1.Coin",
     );
     expect(() => messageToJson("no.such.Message", new Uint8Array())).toThrow(
-      "there is no message type no.such.Message",
+      "unknown message type no.such.Message",
     );
     let nested = Any.encode({ typeUrl: "", value: new Uint8Array() }).finish();
     for (let depth = 0; depth < 200; depth++) {
@@ -115,7 +119,7 @@ describe("messageToJson", () => {
 });
 
 describe("messageFromJson", () => {
-  it("takes both spellings of names, numbers as text or not, and null for absent", () => {
+  it("accepts both spellings of names, integers as numbers or strings, and null for absent", () => {
     const a = messageFromJson("neutron.interchainqueries.MsgRegisterInterchainQuery", {
       query_type: "kv",
       update_period: 5,
@@ -129,56 +133,56 @@ describe("messageFromJson", () => {
     expect(toHex(a)).toBe("0a026b762805");
   });
 
-  it("writes what Go holds by value", () => {
+  it("writes absent non-nullable fields", () => {
     expect(toHex(messageFromJson("ibc.core.channel.v1.MsgRecvPacket", {}))).toBe("0a023a001a00");
   });
 
-  it("takes enums by name, by number and by their name in JSON", () => {
+  it("accepts enums by name, by number and by their name in JSON", () => {
     for (const permission of ["ACCESS_TYPE_EVERYBODY", "Everybody", 3]) {
       expect(toHex(messageFromJson("cosmwasm.wasm.v1.AccessConfig", { permission }))).toBe("0803");
     }
   });
 
   it.each([
-    ["a list", [], "(the whole): an object (neutron.interchainqueries.MsgSubmitQueryResult) was expected"],
+    ["a list", [], "(root): an object (neutron.interchainqueries.MsgSubmitQueryResult) was expected"],
     [
       "an unknown member",
       { nope: 1 },
       "nope: neutron.interchainqueries.MsgSubmitQueryResult has no such field",
     ],
-    ["a text for an integer", { query_id: "1x" }, "query_id: a uint64 was expected"],
+    ["a string for an integer", { query_id: "1x" }, "query_id: a uint64 was expected"],
     ["a negative for an unsigned", { query_id: -1 }, "query_id: a uint64 was expected"],
     ["2^64", { query_id: "18446744073709551616" }, "query_id: a uint64 was expected"],
     ["a number that lost digits", { query_id: 2 ** 53 }, "query_id: a uint64 was expected"],
-    ["a number for a text", { sender: 1 }, "sender: a text was expected"],
+    ["a number for a string", { sender: 1 }, "sender: a string was expected"],
     [
-      "broken base64 deep inside",
+      "invalid base64 in a nested message",
       { result: { kv_results: [{}, { key: "A" }] } },
       "result.kv_results[1].key: not base64: standard alphabet with padding was expected",
     ],
-    ["no list", { result: { kv_results: {} } }, "result.kv_results: a list was expected"],
+    ["an object for a list", { result: { kv_results: {} } }, "result.kv_results: a list was expected"],
     [
       "an Any without a type",
       { result: { block: { header: {} } } },
       "result.block.header.@type: a type URL was expected",
     ],
-  ])("names the place of %s", (_name, json, text) => {
+  ])("names the path of %s", (_name, json, text) => {
     expect(error("neutron.interchainqueries.MsgSubmitQueryResult", json)).toBe(`bad-json ${text}`);
   });
 
-  it("names the place of an unknown type", () => {
+  it("names the path of an unknown type", () => {
     expect(error("cosmos.tx.v1beta1.TxBody", { messages: [{ "@type": "/no.such.Msg" }] })).toBe(
       "unresolvable-type-url messages[0].@type: unable to resolve type URL /no.such.Msg",
     );
   });
 
-  it("refuses two members of one oneof", () => {
+  it("rejects two members of one oneof", () => {
     expect(error("cosmos.tx.v1beta1.ModeInfo", { single: {}, multi: {} })).toBe(
-      "bad-json multi: another member of sum is set already",
+      "bad-json multi: another member of sum is already set",
     );
   });
 
-  it("refuses other kinds of nonsense", () => {
+  it("rejects invalid numbers, booleans and enums", () => {
     expect(error("cosmos.base.v1beta1.DecCoin", { amount: "1.2.3" })).toContain(
       "bad-json amount: not a decimal",
     );

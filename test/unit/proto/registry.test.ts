@@ -29,7 +29,7 @@ describe("services", () => {
       },
     ]);
     expect(findService("no.such.Service")).toBeUndefined();
-    expect(listServices().length).toBe(38);
+    expect(listServices().map((service) => service.name)).toContain("cosmos.tx.v1beta1.Service");
   });
 });
 
@@ -48,29 +48,29 @@ describe("files", () => {
     expect(findFileOfSymbol("no.such.Symbol")).toBeUndefined();
   });
 
-  it("import only files that are there", () => {
-    const seen = new Set<string>();
+  it("import only files of the registry", () => {
+    const visited = new Set<string>();
     const pending = listServices().map((service) => findFileOfSymbol(service.name)?.name ?? "");
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-      if (seen.has(path)) continue;
-      seen.add(path);
+      if (visited.has(path)) continue;
+      visited.add(path);
       pending.push(...(findFile(path) ?? { imports: ["missing"] }).imports);
     }
-    expect(seen.has("missing")).toBe(false);
-    expect(seen.size).toBeGreaterThan(60);
+    expect(visited.has("missing")).toBe(false);
+    expect(visited.size).toBeGreaterThan(60);
   });
 });
 
 describe("messages", () => {
-  it("that are not there are an error with the name", () => {
-    expect(() => requireMessage("no.such.Message")).toThrow("there is no message type no.such.Message");
+  it("that do not exist are an error with the name", () => {
+    expect(() => requireMessage("no.such.Message")).toThrow("unknown message type no.such.Message");
   });
 });
 
 describe("REST routes", () => {
   const rules = httpRules();
 
-  it("say method, path, rpc, types and body", () => {
+  it("have method, path, rpc, types and body", () => {
     expect(rules.find((rule) => rule.rpc === "BroadcastTx")).toEqual({
       method: "POST",
       template: "/cosmos/tx/v1beta1/txs",
@@ -80,17 +80,16 @@ describe("REST routes", () => {
       responseType: "cosmos.tx.v1beta1.BroadcastTxResponse",
       body: "*",
     });
-    expect(rules.length).toBe(133);
   });
 
-  it("are each their own", () => {
+  it("have distinct patterns, with one exception", () => {
     const bound = new Set(rules.map((rule) => `${rule.method} ${rule.template.replaceAll(/\{\w+/g, "{")}`));
     const twice = rules.length - bound.size;
-    // bech32/{address_bytes} and bech32/{address_string} share a pattern on a real node, too: the later one answers.
+    // bech32/{address_bytes} and bech32/{address_string} have the same pattern on a real node, which serves the later one.
     expect(twice).toBe(1);
   });
 
-  it("take path parameters that the request has", () => {
+  it("have path parameters that are fields of the request", () => {
     for (const rule of rules) {
       const names = [...rule.template.matchAll(/\{(\w+)/g)].map((match) => match[1]);
       const fields = requireMessage(rule.requestType).fields.map((field) => field.name);

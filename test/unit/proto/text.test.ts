@@ -22,7 +22,7 @@ describe("timestamps", () => {
     expect(timestampFromText(text)).toEqual({ seconds, nanos });
   });
 
-  it("take any offset and any number of fractional digits", () => {
+  it("accept any offset and up to nine fractional digits", () => {
     expect(timestampFromText("1970-01-01T02:00:00.12+02:00")).toEqual({ seconds: 0n, nanos: 120_000_000 });
   });
 
@@ -33,11 +33,11 @@ describe("timestamps", () => {
     "1970-01-01T00:00:00",
     "1970-13-01T00:00:00Z",
     "1970-01-01T00:00:00.1234567890Z",
-  ])("%j is refused", (text) => {
+  ])("reject %j", (text) => {
     expect(() => timestampFromText(text)).toThrow("not a timestamp");
   });
 
-  it("outside the years 1 to 9999 are refused", () => {
+  it("outside the years 1 to 9999 are rejected", () => {
     expect(() => timestampToText({ seconds: 253_402_300_800n, nanos: 0 })).toThrow("not a timestamp");
     expect(() => timestampToText({ seconds: 0n, nanos: -1 })).toThrow("not a timestamp");
   });
@@ -55,7 +55,7 @@ describe("durations", () => {
     expect(durationFromText(text)).toEqual({ seconds, nanos });
   });
 
-  it("of mixed signs or out of range are refused", () => {
+  it("of mixed signs or out of range are rejected", () => {
     expect(() => durationToText({ seconds: 1n, nanos: -1 })).toThrow("not a duration");
     expect(() => durationFromText("315576000001s")).toThrow("not a duration");
     expect(() => durationFromText("5")).toThrow("not a duration");
@@ -63,7 +63,7 @@ describe("durations", () => {
 });
 
 describe("numbers", () => {
-  it("print decimals with 18 digits and integers plainly", () => {
+  it("print decimals with 18 digits and integers without leading zeros", () => {
     expect(numberToJson("2500000000000000", "dec")).toBe("0.002500000000000000");
     expect(numberToJson("-1500000000000000000", "dec")).toBe("-1.500000000000000000");
     expect(numberToJson("", "dec")).toBe("0");
@@ -71,7 +71,7 @@ describe("numbers", () => {
     expect(() => numberToJson("1.5", "dec")).toThrow("not an integer");
   });
 
-  it("parse them", () => {
+  it("are parsed", () => {
     expect(numberFromJson("0.0025", "dec")).toBe("2500000000000000");
     expect(numberFromJson("12", "int")).toBe("12");
     expect(() => numberFromJson("0x1", "int")).toThrow("not an integer");

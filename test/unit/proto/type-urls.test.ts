@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { findMessageByTypeUrl } from "../../../src/proto/registry.ts";
+import { ProtoError } from "../../../src/proto/errors.ts";
+import { findMessageByTypeUrl, protoRegistry } from "../../../src/proto/registry.ts";
 import {
+  CANONICAL_CHAIN_NAME,
   parseChainName,
   TYPE_URL,
   toCanonicalTypeUrl,
@@ -10,7 +12,7 @@ import {
 } from "../../../src/proto/type-urls.ts";
 
 describe("the chain's own name", () => {
-  it("replaces the root of type URLs, type names and gRPC paths, and comes back", () => {
+  it("replaces the root of type URLs, type names and gRPC paths in both directions", () => {
     const canonical = [
       "/neutron.harpoon.Query/SubscribedContracts",
       "neutron.harpoon.Params",
@@ -25,7 +27,7 @@ describe("the chain's own name", () => {
     expect(own.map((each) => toCanonicalTypeUrl(each, "mychain"))).toEqual(canonical);
   });
 
-  it("leaves others alone, and hides the canonical root on a chain of another name", () => {
+  it("keeps other names, and has no canonical names on a chain of another name", () => {
     expect(toChainTypeUrl("/cosmos.bank.v1beta1.MsgSend", "mychain")).toBe("/cosmos.bank.v1beta1.MsgSend");
     expect(toChainTypeUrl("/neutronx.a.B", "mychain")).toBe("/neutronx.a.B");
     expect(toCanonicalTypeUrl("/neutron.harpoon.Params", "mychain")).toBeUndefined();
@@ -39,22 +41,31 @@ describe("the chain's own name", () => {
     expect(toChainRestPath("/cosmos/bank/v1beta1/params", "mychain")).toBe("/cosmos/bank/v1beta1/params");
   });
 
-  it("is lower-case letters and digits, and no other module's package", () => {
+  it("consists of lower-case letters and digits", () => {
     expect(parseChainName("chain2")).toBe("chain2");
-    for (const name of ["", "Neutron", "my-chain", "2chain", "cosmos", "ibc", "a".repeat(33)]) {
+    for (const name of ["", "Neutron", "my-chain", "2chain", "a".repeat(33)]) {
       expect(() => parseChainName(name), name).toThrow("cannot be a chain's own name");
     }
   });
 });
 
+describe("the packages of other modules", () => {
+  it("cannot be a chain's own name", () => {
+    const packages = [...protoRegistry().files].map((file) => file.proto.package);
+    const roots = new Set(packages.map((name) => name.replace(/\..*/, "")));
+    expect(roots.delete(CANONICAL_CHAIN_NAME)).toBe(true);
+    for (const root of roots) expect(() => parseChainName(root), root).toThrow(ProtoError);
+  });
+});
+
 describe("type URLs", () => {
-  it("that code names all exist", () => {
+  it("that the program names exist", () => {
     const missing = Object.values(TYPE_URL).filter((url) => findMessageByTypeUrl(url) === undefined);
     expect(missing).toEqual([]);
-    expect(Object.keys(TYPE_URL).length).toBe(27);
+    expect(Object.keys(TYPE_URL).length).toBeGreaterThan(0);
   });
 
-  it("are resolved by what follows the last slash", () => {
+  it("are resolved by the part after the last slash", () => {
     expect(typeNameOf("type.googleapis.com/a.B")).toBe("a.B");
     expect(typeNameOf("a.B")).toBe("a.B");
   });

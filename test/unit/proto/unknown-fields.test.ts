@@ -28,7 +28,7 @@ function withField(bytes: Uint8Array, fieldNumber: number): Uint8Array {
   return new BinaryWriter().raw(bytes).tag(fieldNumber, WireType.Varint).uint32(1).finish();
 }
 
-function refusal(typeName: string, bytes: Uint8Array, rules?: UnknownFieldRules): string {
+function rejection(typeName: string, bytes: Uint8Array, rules?: UnknownFieldRules): string {
   try {
     rejectUnknownFields(typeName, bytes, rules);
   } catch (thrown) {
@@ -39,27 +39,29 @@ function refusal(typeName: string, bytes: Uint8Array, rules?: UnknownFieldRules)
 }
 
 describe("rejectUnknownFields", () => {
-  it("passes what is declared", () => {
+  it("accepts declared fields", () => {
     expect(rejectUnknownFields(BODY, body("/cosmos.bank.v1beta1.MsgSend", send))).toBe(false);
     expect(rejectUnknownFields(BODY, new Uint8Array())).toBe(false);
   });
 
-  it("refuses a critical field everywhere", () => {
+  it("rejects a critical field at every level", () => {
     const text = (go: string): string =>
       `unknown-field: errUnknownField "${go}": {TagNum: 99, WireType:"varint"}`;
-    expect(refusal(BODY, withField(body("/cosmos.bank.v1beta1.MsgSend", send), 99))).toBe(text("*tx.TxBody"));
-    expect(refusal(BODY, body("/cosmos.bank.v1beta1.MsgSend", withField(send, 99)))).toBe(
+    expect(rejection(BODY, withField(body("/cosmos.bank.v1beta1.MsgSend", send), 99))).toBe(
+      text("*tx.TxBody"),
+    );
+    expect(rejection(BODY, body("/cosmos.bank.v1beta1.MsgSend", withField(send, 99)))).toBe(
       text("*types.MsgSend"),
     );
     const coin = withField(Coin.encode({ denom: "untrn", amount: "1" }).finish(), 99);
     const bytes = new BinaryWriter().tag(3, WireType.LengthDelimited).bytes(coin).finish();
-    expect(refusal(BODY, body("/cosmos.bank.v1beta1.MsgSend", bytes))).toBe(text("*types.Coin"));
+    expect(rejection(BODY, body("/cosmos.bank.v1beta1.MsgSend", bytes))).toBe(text("*types.Coin"));
   });
 
   it("names the Go type of a nested message", () => {
     const single = withField(new Uint8Array(), 7);
     const bytes = new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(single).finish();
-    expect(refusal("cosmos.tx.v1beta1.ModeInfo", bytes)).toContain('"*tx.ModeInfo_Single": {TagNum: 7');
+    expect(rejection("cosmos.tx.v1beta1.ModeInfo", bytes)).toContain('"*tx.ModeInfo_Single": {TagNum: 7');
   });
 
   it.each([
@@ -69,12 +71,12 @@ describe("rejectUnknownFields", () => {
     [2048, false],
     [3072, true],
   ])("field %i is non-critical: %s", (fieldNumber, nonCritical) => {
-    // A message that declares none of them; TxBody has 1023 and 2047.
+    // MsgSend declares none of these numbers. TxBody declares 1023 and 2047.
     const bytes = withField(send, fieldNumber);
-    expect(refusal("cosmos.bank.v1beta1.MsgSend", bytes)).toContain(`TagNum: ${fieldNumber}`);
-    const tolerant = refusal("cosmos.bank.v1beta1.MsgSend", bytes, { allowNonCritical: true });
-    const strict = refusal("cosmos.bank.v1beta1.MsgSend", bytes);
-    expect(tolerant).toBe(nonCritical ? "none" : strict);
+    expect(rejection("cosmos.bank.v1beta1.MsgSend", bytes)).toContain(`TagNum: ${fieldNumber}`);
+    const lenient = rejection("cosmos.bank.v1beta1.MsgSend", bytes, { allowNonCritical: true });
+    const strict = rejection("cosmos.bank.v1beta1.MsgSend", bytes);
+    expect(lenient).toBe(nonCritical ? "none" : strict);
     if (nonCritical) {
       expect(rejectUnknownFields("cosmos.bank.v1beta1.MsgSend", bytes, { allowNonCritical: true })).toBe(
         true,
@@ -82,35 +84,35 @@ describe("rejectUnknownFields", () => {
     }
   });
 
-  it("refuses a declared field of another wire type", () => {
+  it("rejects a declared field of another wire type", () => {
     const bytes = new BinaryWriter().tag(2, WireType.Varint).uint32(1).finish();
-    expect(refusal(BODY, bytes)).toBe(
+    expect(rejection(BODY, bytes)).toBe(
       'wrong-wire-type: Mismatched "*tx.TxBody": {TagNum: 2, GotWireType: "varint" != WantWireType: "bytes"}',
     );
   });
 
-  it("refuses an Any whose type is unknown, not registered, or of a chain with another name", () => {
+  it("rejects an Any whose type is unknown, not registered, or of a chain with another name", () => {
     const typeUrl = "/mychain.interchainqueries.MsgSubmitQueryResult";
     const text = (url: string): string => `unresolvable-type-url: unable to resolve type URL ${url}`;
-    expect(refusal(BODY, body("/no.such.Msg", new Uint8Array()))).toBe(text("/no.such.Msg"));
-    expect(refusal(BODY, body(typeUrl, new Uint8Array()))).toBe(text(typeUrl));
-    expect(refusal(BODY, body(typeUrl, new Uint8Array()), { chainName: "mychain" })).toBe("none");
+    expect(rejection(BODY, body("/no.such.Msg", new Uint8Array()))).toBe(text("/no.such.Msg"));
+    expect(rejection(BODY, body(typeUrl, new Uint8Array()))).toBe(text(typeUrl));
+    expect(rejection(BODY, body(typeUrl, new Uint8Array()), { chainName: "mychain" })).toBe("none");
     const none = { isRegistered: () => false };
-    expect(refusal(BODY, body("/cosmos.bank.v1beta1.MsgSend", send), none)).toBe(
+    expect(rejection(BODY, body("/cosmos.bank.v1beta1.MsgSend", send), none)).toBe(
       text("/cosmos.bank.v1beta1.MsgSend"),
     );
   });
 
-  it("refuses bytes that end early", () => {
-    expect(refusal(BODY, Uint8Array.of(0xff, 0xff))).toBe("bad-bytes: invalid length");
-    expect(refusal(BODY, Uint8Array.of(0x12, 0x05, 0x61))).toBe(
+  it("rejects truncated bytes", () => {
+    expect(rejection(BODY, Uint8Array.of(0xff, 0xff))).toBe("bad-bytes: invalid length");
+    expect(rejection(BODY, Uint8Array.of(0x12, 0x05, 0x61))).toBe(
       'bad-bytes: could not consume field value for tagNum: 2, wireType: "bytes"; unexpected EOF',
     );
   });
 
-  it("refuses endless nesting", () => {
+  it("rejects excessive nesting", () => {
     let bytes = body("/cosmos.bank.v1beta1.MsgSend", send);
     for (let depth = 0; depth < 120; depth++) bytes = body(`/${BODY}`, bytes);
-    expect(refusal(BODY, bytes)).toBe("too-deep: recursion limit reached");
+    expect(rejection(BODY, bytes)).toBe("too-deep: recursion limit reached");
   });
 });

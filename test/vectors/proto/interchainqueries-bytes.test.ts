@@ -1,4 +1,4 @@
-// SOURCE: byte vectors computed from the deployed module's types; address and values as in its own tests.
+// SOURCE: byte vectors computed with the types of the deployed module. Address and values are those of its own tests.
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "../../../src/base/bytes.ts";
 import { CommitmentProof } from "../../../src/proto/gen/cosmos/ics23/v1/proofs.ts";
@@ -66,7 +66,7 @@ const VECTORS = [
     hex: "0a0c0a0462616e6b1201011a017618642001",
   },
   {
-    name: "result of a transaction as its hash covers it",
+    name: "the fields of a transaction result that its hash covers",
     bytes: ExecTxResult.encode({
       code: 0,
       data: fromHex("0a0b"),
@@ -81,7 +81,7 @@ const VECTORS = [
   },
 ];
 
-/** Proofs of the same tables: existence in a one-leaf tree, its store's leaf, and absence between two leaves. */
+/** Proofs of the same source: existence in a one-leaf tree, the leaf of its store, absence between two leaves, and its store. */
 const PROOFS = [
   "0a130a01011201761a0b0801180120012a03000202",
   "0a330a0462616e6b1220fa2b5efa9b23e64ddc05c90b6e56b805b1a806dfd915360799e62ee10fa990341a090801180120012a0100",
@@ -96,9 +96,5 @@ describe("interchain query bytes", () => {
 
   it.each(PROOFS)("proof %#", (hex) => {
     expect(toHex(CommitmentProof.encode(CommitmentProof.decode(fromHex(hex))).finish())).toBe(hex);
-  });
-
-  it("are all of them", () => {
-    expect([VECTORS.length, PROOFS.length]).toEqual([5, 4]);
   });
 });

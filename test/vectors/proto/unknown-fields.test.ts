@@ -1,4 +1,4 @@
-// SOURCE: test/fixtures/ante.json, recorded from a real node: what CheckTx said to broken transactions.
+// SOURCE: test/fixtures/ante.json, recorded from a real node: the CheckTx responses to invalid transactions.
 import { describe, expect, it } from "vitest";
 import { fromBase64 } from "../../../src/base/bytes.ts";
 import { errorText } from "../../../src/base/errors.ts";
@@ -7,25 +7,25 @@ import { rejectUnknownFields } from "../../../src/proto/unknown-fields.ts";
 import { readFixtureList, textOf } from "../../support/proto/fixture.ts";
 
 describe("recorded transactions that do not decode", () => {
-  it("are refused with the text of the node, all others pass", () => {
+  it("are rejected with the text of the node, all others are accepted", () => {
     const cases = readFixtureList("ante.json");
-    let refused = 0;
+    let rejected = 0;
     for (const each of cases) {
       const recorded = decodeError(each["check_tx"]);
-      expect(refusal(fromBase64(textOf(each, "tx_base64"))), textOf(each, "name")).toBe(recorded);
-      if (recorded !== undefined) refused += 1;
+      expect(rejection(fromBase64(textOf(each, "tx_base64"))), textOf(each, "name")).toBe(recorded);
+      if (recorded !== undefined) rejected += 1;
     }
-    expect([refused, cases.length]).toEqual([3, 32]);
+    expect([rejected, cases.length]).toEqual([3, 32]);
   });
 });
 
-/** What stands between "failed to decode tx: " and ": tx parse error" in the log. */
+/** Returns the part of the log between "failed to decode tx: " and ": tx parse error". */
 function decodeError(checkTx: unknown): string | undefined {
   const log = isRecord(checkTx) ? checkTx["log"] : undefined;
   return typeof log === "string" ? /^failed to decode tx: (.*): tx parse error/.exec(log)?.[1] : undefined;
 }
 
-function refusal(bytes: Uint8Array): string | undefined {
+function rejection(bytes: Uint8Array): string | undefined {
   try {
     rejectUnknownFields("cosmos.tx.v1beta1.Tx", bytes, { allowNonCritical: true });
     return undefined;

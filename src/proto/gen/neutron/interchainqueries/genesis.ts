@@ -234,38 +234,6 @@ export const RegisteredQuery: MessageFns<RegisteredQuery> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<RegisteredQuery>, I>>(base?: I): RegisteredQuery {
-    return RegisteredQuery.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RegisteredQuery>, I>>(object: I): RegisteredQuery {
-    const message = createBaseRegisteredQuery();
-    message.id = (object.id !== undefined && object.id !== null) ? BigInt(object.id) : 0n;
-    message.owner = object.owner ?? "";
-    message.queryType = object.queryType ?? "";
-    message.keys = object.keys?.map((e) => KVKey.fromPartial(e)) || [];
-    message.transactionsFilter = object.transactionsFilter ?? "";
-    message.connectionId = object.connectionId ?? "";
-    message.updatePeriod = (object.updatePeriod !== undefined && object.updatePeriod !== null)
-      ? BigInt(object.updatePeriod)
-      : 0n;
-    message.lastSubmittedResultLocalHeight =
-      (object.lastSubmittedResultLocalHeight !== undefined && object.lastSubmittedResultLocalHeight !== null)
-        ? BigInt(object.lastSubmittedResultLocalHeight)
-        : 0n;
-    message.lastSubmittedResultRemoteHeight =
-      (object.lastSubmittedResultRemoteHeight !== undefined && object.lastSubmittedResultRemoteHeight !== null)
-        ? Height.fromPartial(object.lastSubmittedResultRemoteHeight)
-        : undefined;
-    message.deposit = object.deposit?.map((e) => Coin.fromPartial(e)) || [];
-    message.submitTimeout = (object.submitTimeout !== undefined && object.submitTimeout !== null)
-      ? BigInt(object.submitTimeout)
-      : 0n;
-    message.registeredAtHeight = (object.registeredAtHeight !== undefined && object.registeredAtHeight !== null)
-      ? BigInt(object.registeredAtHeight)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseKVKey(): KVKey {
@@ -322,16 +290,6 @@ export const KVKey: MessageFns<KVKey> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<KVKey>, I>>(base?: I): KVKey {
-    return KVKey.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<KVKey>, I>>(object: I): KVKey {
-    const message = createBaseKVKey();
-    message.path = object.path ?? "";
-    message.key = object.key ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -390,36 +348,9 @@ export const GenesisState: MessageFns<GenesisState> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GenesisState>, I>>(base?: I): GenesisState {
-    return GenesisState.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GenesisState>, I>>(object: I): GenesisState {
-    const message = createBaseGenesisState();
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    message.registeredQueries = object.registeredQueries?.map((e) => RegisteredQuery.fromPartial(e)) || [];
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

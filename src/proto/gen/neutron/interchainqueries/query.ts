@@ -97,14 +97,6 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryParamsRequest>, I>>(base?: I): QueryParamsRequest {
-    return QueryParamsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryParamsRequest>, I>>(_: I): QueryParamsRequest {
-    const message = createBaseQueryParamsRequest();
-    return message;
-  },
 };
 
 function createBaseQueryParamsResponse(): QueryParamsResponse {
@@ -150,17 +142,6 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryParamsResponse>, I>>(base?: I): QueryParamsResponse {
-    return QueryParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryParamsResponse>, I>>(object: I): QueryParamsResponse {
-    const message = createBaseQueryParamsResponse();
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
   },
 };
 
@@ -230,21 +211,6 @@ export const QueryRegisteredQueriesRequest: MessageFns<QueryRegisteredQueriesReq
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryRegisteredQueriesRequest>, I>>(base?: I): QueryRegisteredQueriesRequest {
-    return QueryRegisteredQueriesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryRegisteredQueriesRequest>, I>>(
-    object: I,
-  ): QueryRegisteredQueriesRequest {
-    const message = createBaseQueryRegisteredQueriesRequest();
-    message.owners = object.owners?.map((e) => e) || [];
-    message.connectionId = object.connectionId ?? "";
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryRegisteredQueriesResponse(): QueryRegisteredQueriesResponse {
@@ -302,20 +268,6 @@ export const QueryRegisteredQueriesResponse: MessageFns<QueryRegisteredQueriesRe
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryRegisteredQueriesResponse>, I>>(base?: I): QueryRegisteredQueriesResponse {
-    return QueryRegisteredQueriesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryRegisteredQueriesResponse>, I>>(
-    object: I,
-  ): QueryRegisteredQueriesResponse {
-    const message = createBaseQueryRegisteredQueriesResponse();
-    message.registeredQueries = object.registeredQueries?.map((e) => RegisteredQuery.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryRegisteredQueryRequest(): QueryRegisteredQueryRequest {
@@ -365,15 +317,6 @@ export const QueryRegisteredQueryRequest: MessageFns<QueryRegisteredQueryRequest
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryRegisteredQueryRequest>, I>>(base?: I): QueryRegisteredQueryRequest {
-    return QueryRegisteredQueryRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryRegisteredQueryRequest>, I>>(object: I): QueryRegisteredQueryRequest {
-    const message = createBaseQueryRegisteredQueryRequest();
-    message.queryId = (object.queryId !== undefined && object.queryId !== null) ? BigInt(object.queryId) : 0n;
-    return message;
-  },
 };
 
 function createBaseQueryRegisteredQueryResponse(): QueryRegisteredQueryResponse {
@@ -419,17 +362,6 @@ export const QueryRegisteredQueryResponse: MessageFns<QueryRegisteredQueryRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryRegisteredQueryResponse>, I>>(base?: I): QueryRegisteredQueryResponse {
-    return QueryRegisteredQueryResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryRegisteredQueryResponse>, I>>(object: I): QueryRegisteredQueryResponse {
-    const message = createBaseQueryRegisteredQueryResponse();
-    message.registeredQuery = (object.registeredQuery !== undefined && object.registeredQuery !== null)
-      ? RegisteredQuery.fromPartial(object.registeredQuery)
-      : undefined;
-    return message;
   },
 };
 
@@ -480,19 +412,6 @@ export const QueryRegisteredQueryResultRequest: MessageFns<QueryRegisteredQueryR
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryRegisteredQueryResultRequest>, I>>(
-    base?: I,
-  ): QueryRegisteredQueryResultRequest {
-    return QueryRegisteredQueryResultRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryRegisteredQueryResultRequest>, I>>(
-    object: I,
-  ): QueryRegisteredQueryResultRequest {
-    const message = createBaseQueryRegisteredQueryResultRequest();
-    message.queryId = (object.queryId !== undefined && object.queryId !== null) ? BigInt(object.queryId) : 0n;
-    return message;
-  },
 };
 
 function createBaseQueryRegisteredQueryResultResponse(): QueryRegisteredQueryResultResponse {
@@ -538,21 +457,6 @@ export const QueryRegisteredQueryResultResponse: MessageFns<QueryRegisteredQuery
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryRegisteredQueryResultResponse>, I>>(
-    base?: I,
-  ): QueryRegisteredQueryResultResponse {
-    return QueryRegisteredQueryResultResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryRegisteredQueryResultResponse>, I>>(
-    object: I,
-  ): QueryRegisteredQueryResultResponse {
-    const message = createBaseQueryRegisteredQueryResultResponse();
-    message.result = (object.result !== undefined && object.result !== null)
-      ? QueryResult.fromPartial(object.result)
-      : undefined;
-    return message;
   },
 };
 
@@ -628,17 +532,6 @@ export const Transaction: MessageFns<Transaction> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Transaction>, I>>(base?: I): Transaction {
-    return Transaction.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Transaction>, I>>(object: I): Transaction {
-    const message = createBaseTransaction();
-    message.id = (object.id !== undefined && object.id !== null) ? BigInt(object.id) : 0n;
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseQueryLastRemoteHeight(): QueryLastRemoteHeight {
@@ -684,15 +577,6 @@ export const QueryLastRemoteHeight: MessageFns<QueryLastRemoteHeight> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryLastRemoteHeight>, I>>(base?: I): QueryLastRemoteHeight {
-    return QueryLastRemoteHeight.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryLastRemoteHeight>, I>>(object: I): QueryLastRemoteHeight {
-    const message = createBaseQueryLastRemoteHeight();
-    message.connectionId = object.connectionId ?? "";
-    return message;
   },
 };
 
@@ -757,36 +641,9 @@ export const QueryLastRemoteHeightResponse: MessageFns<QueryLastRemoteHeightResp
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryLastRemoteHeightResponse>, I>>(base?: I): QueryLastRemoteHeightResponse {
-    return QueryLastRemoteHeightResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryLastRemoteHeightResponse>, I>>(
-    object: I,
-  ): QueryLastRemoteHeightResponse {
-    const message = createBaseQueryLastRemoteHeightResponse();
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -197,22 +197,6 @@ export const MsgRegisterInterchainQuery: MessageFns<MsgRegisterInterchainQuery> 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgRegisterInterchainQuery>, I>>(base?: I): MsgRegisterInterchainQuery {
-    return MsgRegisterInterchainQuery.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgRegisterInterchainQuery>, I>>(object: I): MsgRegisterInterchainQuery {
-    const message = createBaseMsgRegisterInterchainQuery();
-    message.queryType = object.queryType ?? "";
-    message.keys = object.keys?.map((e) => KVKey.fromPartial(e)) || [];
-    message.transactionsFilter = object.transactionsFilter ?? "";
-    message.connectionId = object.connectionId ?? "";
-    message.updatePeriod = (object.updatePeriod !== undefined && object.updatePeriod !== null)
-      ? BigInt(object.updatePeriod)
-      : 0n;
-    message.sender = object.sender ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgRegisterInterchainQueryResponse(): MsgRegisterInterchainQueryResponse {
@@ -261,19 +245,6 @@ export const MsgRegisterInterchainQueryResponse: MessageFns<MsgRegisterInterchai
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgRegisterInterchainQueryResponse>, I>>(
-    base?: I,
-  ): MsgRegisterInterchainQueryResponse {
-    return MsgRegisterInterchainQueryResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgRegisterInterchainQueryResponse>, I>>(
-    object: I,
-  ): MsgRegisterInterchainQueryResponse {
-    const message = createBaseMsgRegisterInterchainQueryResponse();
-    message.id = (object.id !== undefined && object.id !== null) ? BigInt(object.id) : 0n;
-    return message;
   },
 };
 
@@ -356,20 +327,6 @@ export const MsgSubmitQueryResult: MessageFns<MsgSubmitQueryResult> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgSubmitQueryResult>, I>>(base?: I): MsgSubmitQueryResult {
-    return MsgSubmitQueryResult.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgSubmitQueryResult>, I>>(object: I): MsgSubmitQueryResult {
-    const message = createBaseMsgSubmitQueryResult();
-    message.queryId = (object.queryId !== undefined && object.queryId !== null) ? BigInt(object.queryId) : 0n;
-    message.sender = object.sender ?? "";
-    message.clientId = object.clientId ?? "";
-    message.result = (object.result !== undefined && object.result !== null)
-      ? QueryResult.fromPartial(object.result)
-      : undefined;
-    return message;
   },
 };
 
@@ -467,19 +424,6 @@ export const QueryResult: MessageFns<QueryResult> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryResult>, I>>(base?: I): QueryResult {
-    return QueryResult.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryResult>, I>>(object: I): QueryResult {
-    const message = createBaseQueryResult();
-    message.kvResults = object.kvResults?.map((e) => StorageValue.fromPartial(e)) || [];
-    message.block = (object.block !== undefined && object.block !== null) ? Block.fromPartial(object.block) : undefined;
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.revision = (object.revision !== undefined && object.revision !== null) ? BigInt(object.revision) : 0n;
-    message.allowKvCallbacks = object.allowKvCallbacks ?? false;
-    return message;
-  },
 };
 
 function createBaseStorageValue(): StorageValue {
@@ -559,20 +503,6 @@ export const StorageValue: MessageFns<StorageValue> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<StorageValue>, I>>(base?: I): StorageValue {
-    return StorageValue.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<StorageValue>, I>>(object: I): StorageValue {
-    const message = createBaseStorageValue();
-    message.storagePrefix = object.storagePrefix ?? "";
-    message.key = object.key ?? new Uint8Array(0);
-    message.value = object.value ?? new Uint8Array(0);
-    message.Proof = (object.Proof !== undefined && object.Proof !== null)
-      ? ProofOps.fromPartial(object.Proof)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseBlock(): Block {
@@ -640,21 +570,6 @@ export const Block: MessageFns<Block> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Block>, I>>(base?: I): Block {
-    return Block.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Block>, I>>(object: I): Block {
-    const message = createBaseBlock();
-    message.nextBlockHeader = (object.nextBlockHeader !== undefined && object.nextBlockHeader !== null)
-      ? Any.fromPartial(object.nextBlockHeader)
-      : undefined;
-    message.header = (object.header !== undefined && object.header !== null)
-      ? Any.fromPartial(object.header)
-      : undefined;
-    message.tx = (object.tx !== undefined && object.tx !== null) ? TxValue.fromPartial(object.tx) : undefined;
-    return message;
   },
 };
 
@@ -735,24 +650,6 @@ export const TxValue: MessageFns<TxValue> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxValue>, I>>(base?: I): TxValue {
-    return TxValue.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxValue>, I>>(object: I): TxValue {
-    const message = createBaseTxValue();
-    message.response = (object.response !== undefined && object.response !== null)
-      ? ExecTxResult.fromPartial(object.response)
-      : undefined;
-    message.deliveryProof = (object.deliveryProof !== undefined && object.deliveryProof !== null)
-      ? Proof.fromPartial(object.deliveryProof)
-      : undefined;
-    message.inclusionProof = (object.inclusionProof !== undefined && object.inclusionProof !== null)
-      ? Proof.fromPartial(object.inclusionProof)
-      : undefined;
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMsgSubmitQueryResultResponse(): MsgSubmitQueryResultResponse {
@@ -787,14 +684,6 @@ export const MsgSubmitQueryResultResponse: MessageFns<MsgSubmitQueryResultRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgSubmitQueryResultResponse>, I>>(base?: I): MsgSubmitQueryResultResponse {
-    return MsgSubmitQueryResultResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgSubmitQueryResultResponse>, I>>(_: I): MsgSubmitQueryResultResponse {
-    const message = createBaseMsgSubmitQueryResultResponse();
-    return message;
   },
 };
 
@@ -856,18 +745,6 @@ export const MsgRemoveInterchainQueryRequest: MessageFns<MsgRemoveInterchainQuer
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgRemoveInterchainQueryRequest>, I>>(base?: I): MsgRemoveInterchainQueryRequest {
-    return MsgRemoveInterchainQueryRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgRemoveInterchainQueryRequest>, I>>(
-    object: I,
-  ): MsgRemoveInterchainQueryRequest {
-    const message = createBaseMsgRemoveInterchainQueryRequest();
-    message.queryId = (object.queryId !== undefined && object.queryId !== null) ? BigInt(object.queryId) : 0n;
-    message.sender = object.sender ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgRemoveInterchainQueryResponse(): MsgRemoveInterchainQueryResponse {
@@ -902,18 +779,6 @@ export const MsgRemoveInterchainQueryResponse: MessageFns<MsgRemoveInterchainQue
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgRemoveInterchainQueryResponse>, I>>(
-    base?: I,
-  ): MsgRemoveInterchainQueryResponse {
-    return MsgRemoveInterchainQueryResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgRemoveInterchainQueryResponse>, I>>(
-    _: I,
-  ): MsgRemoveInterchainQueryResponse {
-    const message = createBaseMsgRemoveInterchainQueryResponse();
-    return message;
   },
 };
 
@@ -1011,23 +876,6 @@ export const MsgUpdateInterchainQueryRequest: MessageFns<MsgUpdateInterchainQuer
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateInterchainQueryRequest>, I>>(base?: I): MsgUpdateInterchainQueryRequest {
-    return MsgUpdateInterchainQueryRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateInterchainQueryRequest>, I>>(
-    object: I,
-  ): MsgUpdateInterchainQueryRequest {
-    const message = createBaseMsgUpdateInterchainQueryRequest();
-    message.queryId = (object.queryId !== undefined && object.queryId !== null) ? BigInt(object.queryId) : 0n;
-    message.newKeys = object.newKeys?.map((e) => KVKey.fromPartial(e)) || [];
-    message.newUpdatePeriod = (object.newUpdatePeriod !== undefined && object.newUpdatePeriod !== null)
-      ? BigInt(object.newUpdatePeriod)
-      : 0n;
-    message.newTransactionsFilter = object.newTransactionsFilter ?? "";
-    message.sender = object.sender ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgUpdateInterchainQueryResponse(): MsgUpdateInterchainQueryResponse {
@@ -1062,18 +910,6 @@ export const MsgUpdateInterchainQueryResponse: MessageFns<MsgUpdateInterchainQue
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgUpdateInterchainQueryResponse>, I>>(
-    base?: I,
-  ): MsgUpdateInterchainQueryResponse {
-    return MsgUpdateInterchainQueryResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateInterchainQueryResponse>, I>>(
-    _: I,
-  ): MsgUpdateInterchainQueryResponse {
-    const message = createBaseMsgUpdateInterchainQueryResponse();
-    return message;
   },
 };
 
@@ -1132,18 +968,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateParams>, I>>(base?: I): MsgUpdateParams {
-    return MsgUpdateParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateParams>, I>>(object: I): MsgUpdateParams {
-    const message = createBaseMsgUpdateParams();
-    message.authority = object.authority ?? "";
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
@@ -1179,32 +1003,9 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateParamsResponse>, I>>(base?: I): MsgUpdateParamsResponse {
-    return MsgUpdateParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateParamsResponse>, I>>(_: I): MsgUpdateParamsResponse {
-    const message = createBaseMsgUpdateParamsResponse();
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -148,16 +148,6 @@ export const CommitInfo: MessageFns<CommitInfo> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<CommitInfo>, I>>(base?: I): CommitInfo {
-    return CommitInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CommitInfo>, I>>(object: I): CommitInfo {
-    const message = createBaseCommitInfo();
-    message.round = object.round ?? 0;
-    message.votes = object.votes?.map((e) => VoteInfo.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseExtendedCommitInfo(): ExtendedCommitInfo {
@@ -215,16 +205,6 @@ export const ExtendedCommitInfo: MessageFns<ExtendedCommitInfo> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ExtendedCommitInfo>, I>>(base?: I): ExtendedCommitInfo {
-    return ExtendedCommitInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ExtendedCommitInfo>, I>>(object: I): ExtendedCommitInfo {
-    const message = createBaseExtendedCommitInfo();
-    message.round = object.round ?? 0;
-    message.votes = object.votes?.map((e) => ExtendedVoteInfo.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseEvent(): Event {
@@ -281,16 +261,6 @@ export const Event: MessageFns<Event> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Event>, I>>(base?: I): Event {
-    return Event.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Event>, I>>(object: I): Event {
-    const message = createBaseEvent();
-    message.type = object.type ?? "";
-    message.attributes = object.attributes?.map((e) => EventAttribute.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -359,17 +329,6 @@ export const EventAttribute: MessageFns<EventAttribute> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<EventAttribute>, I>>(base?: I): EventAttribute {
-    return EventAttribute.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<EventAttribute>, I>>(object: I): EventAttribute {
-    const message = createBaseEventAttribute();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    message.index = object.index ?? false;
-    return message;
   },
 };
 
@@ -500,22 +459,6 @@ export const ExecTxResult: MessageFns<ExecTxResult> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ExecTxResult>, I>>(base?: I): ExecTxResult {
-    return ExecTxResult.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ExecTxResult>, I>>(object: I): ExecTxResult {
-    const message = createBaseExecTxResult();
-    message.code = object.code ?? 0;
-    message.data = object.data ?? new Uint8Array(0);
-    message.log = object.log ?? "";
-    message.info = object.info ?? "";
-    message.gasWanted = (object.gasWanted !== undefined && object.gasWanted !== null) ? BigInt(object.gasWanted) : 0n;
-    message.gasUsed = (object.gasUsed !== undefined && object.gasUsed !== null) ? BigInt(object.gasUsed) : 0n;
-    message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
-    message.codespace = object.codespace ?? "";
-    return message;
-  },
 };
 
 function createBaseTxResult(): TxResult {
@@ -598,20 +541,6 @@ export const TxResult: MessageFns<TxResult> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxResult>, I>>(base?: I): TxResult {
-    return TxResult.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxResult>, I>>(object: I): TxResult {
-    const message = createBaseTxResult();
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.index = object.index ?? 0;
-    message.tx = object.tx ?? new Uint8Array(0);
-    message.result = (object.result !== undefined && object.result !== null)
-      ? ExecTxResult.fromPartial(object.result)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseValidator(): Validator {
@@ -671,16 +600,6 @@ export const Validator: MessageFns<Validator> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Validator>, I>>(base?: I): Validator {
-    return Validator.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Validator>, I>>(object: I): Validator {
-    const message = createBaseValidator();
-    message.address = object.address ?? new Uint8Array(0);
-    message.power = (object.power !== undefined && object.power !== null) ? BigInt(object.power) : 0n;
-    return message;
   },
 };
 
@@ -742,18 +661,6 @@ export const ValidatorUpdate: MessageFns<ValidatorUpdate> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ValidatorUpdate>, I>>(base?: I): ValidatorUpdate {
-    return ValidatorUpdate.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ValidatorUpdate>, I>>(object: I): ValidatorUpdate {
-    const message = createBaseValidatorUpdate();
-    message.pubKey = (object.pubKey !== undefined && object.pubKey !== null)
-      ? PublicKey.fromPartial(object.pubKey)
-      : undefined;
-    message.power = (object.power !== undefined && object.power !== null) ? BigInt(object.power) : 0n;
-    return message;
-  },
 };
 
 function createBaseVoteInfo(): VoteInfo {
@@ -810,18 +717,6 @@ export const VoteInfo: MessageFns<VoteInfo> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<VoteInfo>, I>>(base?: I): VoteInfo {
-    return VoteInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<VoteInfo>, I>>(object: I): VoteInfo {
-    const message = createBaseVoteInfo();
-    message.validator = (object.validator !== undefined && object.validator !== null)
-      ? Validator.fromPartial(object.validator)
-      : undefined;
-    message.blockIdFlag = object.blockIdFlag ?? 0;
-    return message;
   },
 };
 
@@ -906,20 +801,6 @@ export const ExtendedVoteInfo: MessageFns<ExtendedVoteInfo> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ExtendedVoteInfo>, I>>(base?: I): ExtendedVoteInfo {
-    return ExtendedVoteInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ExtendedVoteInfo>, I>>(object: I): ExtendedVoteInfo {
-    const message = createBaseExtendedVoteInfo();
-    message.validator = (object.validator !== undefined && object.validator !== null)
-      ? Validator.fromPartial(object.validator)
-      : undefined;
-    message.voteExtension = object.voteExtension ?? new Uint8Array(0);
-    message.extensionSignature = object.extensionSignature ?? new Uint8Array(0);
-    message.blockIdFlag = object.blockIdFlag ?? 0;
-    return message;
   },
 };
 
@@ -1017,41 +898,9 @@ export const Misbehavior: MessageFns<Misbehavior> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Misbehavior>, I>>(base?: I): Misbehavior {
-    return Misbehavior.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Misbehavior>, I>>(object: I): Misbehavior {
-    const message = createBaseMisbehavior();
-    message.type = object.type ?? 0;
-    message.validator = (object.validator !== undefined && object.validator !== null)
-      ? Validator.fromPartial(object.validator)
-      : undefined;
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.time = (object.time !== undefined && object.time !== null) ? Timestamp.fromPartial(object.time) : undefined;
-    message.totalVotingPower = (object.totalVotingPower !== undefined && object.totalVotingPower !== null)
-      ? BigInt(object.totalVotingPower)
-      : 0n;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

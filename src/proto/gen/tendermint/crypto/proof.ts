@@ -122,18 +122,6 @@ export const Proof: MessageFns<Proof> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Proof>, I>>(base?: I): Proof {
-    return Proof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Proof>, I>>(object: I): Proof {
-    const message = createBaseProof();
-    message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
-    message.index = (object.index !== undefined && object.index !== null) ? BigInt(object.index) : 0n;
-    message.leafHash = object.leafHash ?? new Uint8Array(0);
-    message.aunts = object.aunts?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseValueOp(): ValueOp {
@@ -190,16 +178,6 @@ export const ValueOp: MessageFns<ValueOp> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ValueOp>, I>>(base?: I): ValueOp {
-    return ValueOp.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ValueOp>, I>>(object: I): ValueOp {
-    const message = createBaseValueOp();
-    message.key = object.key ?? new Uint8Array(0);
-    message.proof = (object.proof !== undefined && object.proof !== null) ? Proof.fromPartial(object.proof) : undefined;
-    return message;
   },
 };
 
@@ -269,17 +247,6 @@ export const DominoOp: MessageFns<DominoOp> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<DominoOp>, I>>(base?: I): DominoOp {
-    return DominoOp.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<DominoOp>, I>>(object: I): DominoOp {
-    const message = createBaseDominoOp();
-    message.key = object.key ?? "";
-    message.input = object.input ?? "";
-    message.output = object.output ?? "";
-    return message;
-  },
 };
 
 function createBaseProofOp(): ProofOp {
@@ -348,17 +315,6 @@ export const ProofOp: MessageFns<ProofOp> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ProofOp>, I>>(base?: I): ProofOp {
-    return ProofOp.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ProofOp>, I>>(object: I): ProofOp {
-    const message = createBaseProofOp();
-    message.type = object.type ?? "";
-    message.key = object.key ?? new Uint8Array(0);
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseProofOps(): ProofOps {
@@ -405,33 +361,9 @@ export const ProofOps: MessageFns<ProofOps> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ProofOps>, I>>(base?: I): ProofOps {
-    return ProofOps.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ProofOps>, I>>(object: I): ProofOps {
-    const message = createBaseProofOps();
-    message.ops = object.ops?.map((e) => ProofOp.fromPartial(e)) || [];
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -105,17 +105,6 @@ export const NetAddress: MessageFns<NetAddress> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<NetAddress>, I>>(base?: I): NetAddress {
-    return NetAddress.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<NetAddress>, I>>(object: I): NetAddress {
-    const message = createBaseNetAddress();
-    message.id = object.id ?? "";
-    message.ip = object.ip ?? "";
-    message.port = object.port ?? 0;
-    return message;
-  },
 };
 
 function createBaseProtocolVersion(): ProtocolVersion {
@@ -192,17 +181,6 @@ export const ProtocolVersion: MessageFns<ProtocolVersion> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ProtocolVersion>, I>>(base?: I): ProtocolVersion {
-    return ProtocolVersion.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ProtocolVersion>, I>>(object: I): ProtocolVersion {
-    const message = createBaseProtocolVersion();
-    message.p2p = (object.p2p !== undefined && object.p2p !== null) ? BigInt(object.p2p) : 0n;
-    message.block = (object.block !== undefined && object.block !== null) ? BigInt(object.block) : 0n;
-    message.app = (object.app !== undefined && object.app !== null) ? BigInt(object.app) : 0n;
-    return message;
   },
 };
 
@@ -336,26 +314,6 @@ export const DefaultNodeInfo: MessageFns<DefaultNodeInfo> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<DefaultNodeInfo>, I>>(base?: I): DefaultNodeInfo {
-    return DefaultNodeInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<DefaultNodeInfo>, I>>(object: I): DefaultNodeInfo {
-    const message = createBaseDefaultNodeInfo();
-    message.protocolVersion = (object.protocolVersion !== undefined && object.protocolVersion !== null)
-      ? ProtocolVersion.fromPartial(object.protocolVersion)
-      : undefined;
-    message.defaultNodeId = object.defaultNodeId ?? "";
-    message.listenAddr = object.listenAddr ?? "";
-    message.network = object.network ?? "";
-    message.version = object.version ?? "";
-    message.channels = object.channels ?? new Uint8Array(0);
-    message.moniker = object.moniker ?? "";
-    message.other = (object.other !== undefined && object.other !== null)
-      ? DefaultNodeInfoOther.fromPartial(object.other)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseDefaultNodeInfoOther(): DefaultNodeInfoOther {
@@ -413,34 +371,9 @@ export const DefaultNodeInfoOther: MessageFns<DefaultNodeInfoOther> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<DefaultNodeInfoOther>, I>>(base?: I): DefaultNodeInfoOther {
-    return DefaultNodeInfoOther.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<DefaultNodeInfoOther>, I>>(object: I): DefaultNodeInfoOther {
-    const message = createBaseDefaultNodeInfoOther();
-    message.txIndex = object.txIndex ?? "";
-    message.rpcAddress = object.rpcAddress ?? "";
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

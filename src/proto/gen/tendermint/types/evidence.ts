@@ -104,31 +104,6 @@ export const Evidence: MessageFns<Evidence> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Evidence>, I>>(base?: I): Evidence {
-    return Evidence.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Evidence>, I>>(object: I): Evidence {
-    const message = createBaseEvidence();
-    switch (object.sum?.$case) {
-      case "duplicateVoteEvidence": {
-        if (object.sum?.value !== undefined && object.sum?.value !== null) {
-          message.sum = { $case: "duplicateVoteEvidence", value: DuplicateVoteEvidence.fromPartial(object.sum.value) };
-        }
-        break;
-      }
-      case "lightClientAttackEvidence": {
-        if (object.sum?.value !== undefined && object.sum?.value !== null) {
-          message.sum = {
-            $case: "lightClientAttackEvidence",
-            value: LightClientAttackEvidence.fromPartial(object.sum.value),
-          };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseDuplicateVoteEvidence(): DuplicateVoteEvidence {
@@ -224,25 +199,6 @@ export const DuplicateVoteEvidence: MessageFns<DuplicateVoteEvidence> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<DuplicateVoteEvidence>, I>>(base?: I): DuplicateVoteEvidence {
-    return DuplicateVoteEvidence.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<DuplicateVoteEvidence>, I>>(object: I): DuplicateVoteEvidence {
-    const message = createBaseDuplicateVoteEvidence();
-    message.voteA = (object.voteA !== undefined && object.voteA !== null) ? Vote.fromPartial(object.voteA) : undefined;
-    message.voteB = (object.voteB !== undefined && object.voteB !== null) ? Vote.fromPartial(object.voteB) : undefined;
-    message.totalVotingPower = (object.totalVotingPower !== undefined && object.totalVotingPower !== null)
-      ? BigInt(object.totalVotingPower)
-      : 0n;
-    message.validatorPower = (object.validatorPower !== undefined && object.validatorPower !== null)
-      ? BigInt(object.validatorPower)
-      : 0n;
-    message.timestamp = (object.timestamp !== undefined && object.timestamp !== null)
-      ? Timestamp.fromPartial(object.timestamp)
-      : undefined;
-    return message;
   },
 };
 
@@ -346,27 +302,6 @@ export const LightClientAttackEvidence: MessageFns<LightClientAttackEvidence> = 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<LightClientAttackEvidence>, I>>(base?: I): LightClientAttackEvidence {
-    return LightClientAttackEvidence.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<LightClientAttackEvidence>, I>>(object: I): LightClientAttackEvidence {
-    const message = createBaseLightClientAttackEvidence();
-    message.conflictingBlock = (object.conflictingBlock !== undefined && object.conflictingBlock !== null)
-      ? LightBlock.fromPartial(object.conflictingBlock)
-      : undefined;
-    message.commonHeight = (object.commonHeight !== undefined && object.commonHeight !== null)
-      ? BigInt(object.commonHeight)
-      : 0n;
-    message.byzantineValidators = object.byzantineValidators?.map((e) => Validator.fromPartial(e)) || [];
-    message.totalVotingPower = (object.totalVotingPower !== undefined && object.totalVotingPower !== null)
-      ? BigInt(object.totalVotingPower)
-      : 0n;
-    message.timestamp = (object.timestamp !== undefined && object.timestamp !== null)
-      ? Timestamp.fromPartial(object.timestamp)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseEvidenceList(): EvidenceList {
@@ -413,33 +348,9 @@ export const EvidenceList: MessageFns<EvidenceList> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<EvidenceList>, I>>(base?: I): EvidenceList {
-    return EvidenceList.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<EvidenceList>, I>>(object: I): EvidenceList {
-    const message = createBaseEvidenceList();
-    message.evidence = object.evidence?.map((e) => Evidence.fromPartial(e)) || [];
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -136,29 +136,6 @@ export const ConsensusParams: MessageFns<ConsensusParams> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ConsensusParams>, I>>(base?: I): ConsensusParams {
-    return ConsensusParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ConsensusParams>, I>>(object: I): ConsensusParams {
-    const message = createBaseConsensusParams();
-    message.block = (object.block !== undefined && object.block !== null)
-      ? BlockParams.fromPartial(object.block)
-      : undefined;
-    message.evidence = (object.evidence !== undefined && object.evidence !== null)
-      ? EvidenceParams.fromPartial(object.evidence)
-      : undefined;
-    message.validator = (object.validator !== undefined && object.validator !== null)
-      ? ValidatorParams.fromPartial(object.validator)
-      : undefined;
-    message.version = (object.version !== undefined && object.version !== null)
-      ? VersionParams.fromPartial(object.version)
-      : undefined;
-    message.abci = (object.abci !== undefined && object.abci !== null)
-      ? ABCIParams.fromPartial(object.abci)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseBlockParams(): BlockParams {
@@ -221,16 +198,6 @@ export const BlockParams: MessageFns<BlockParams> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<BlockParams>, I>>(base?: I): BlockParams {
-    return BlockParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BlockParams>, I>>(object: I): BlockParams {
-    const message = createBaseBlockParams();
-    message.maxBytes = (object.maxBytes !== undefined && object.maxBytes !== null) ? BigInt(object.maxBytes) : 0n;
-    message.maxGas = (object.maxGas !== undefined && object.maxGas !== null) ? BigInt(object.maxGas) : 0n;
-    return message;
   },
 };
 
@@ -306,21 +273,6 @@ export const EvidenceParams: MessageFns<EvidenceParams> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<EvidenceParams>, I>>(base?: I): EvidenceParams {
-    return EvidenceParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<EvidenceParams>, I>>(object: I): EvidenceParams {
-    const message = createBaseEvidenceParams();
-    message.maxAgeNumBlocks = (object.maxAgeNumBlocks !== undefined && object.maxAgeNumBlocks !== null)
-      ? BigInt(object.maxAgeNumBlocks)
-      : 0n;
-    message.maxAgeDuration = (object.maxAgeDuration !== undefined && object.maxAgeDuration !== null)
-      ? Duration.fromPartial(object.maxAgeDuration)
-      : undefined;
-    message.maxBytes = (object.maxBytes !== undefined && object.maxBytes !== null) ? BigInt(object.maxBytes) : 0n;
-    return message;
-  },
 };
 
 function createBaseValidatorParams(): ValidatorParams {
@@ -366,15 +318,6 @@ export const ValidatorParams: MessageFns<ValidatorParams> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ValidatorParams>, I>>(base?: I): ValidatorParams {
-    return ValidatorParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ValidatorParams>, I>>(object: I): ValidatorParams {
-    const message = createBaseValidatorParams();
-    message.pubKeyTypes = object.pubKeyTypes?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -424,15 +367,6 @@ export const VersionParams: MessageFns<VersionParams> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<VersionParams>, I>>(base?: I): VersionParams {
-    return VersionParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<VersionParams>, I>>(object: I): VersionParams {
-    const message = createBaseVersionParams();
-    message.app = (object.app !== undefined && object.app !== null) ? BigInt(object.app) : 0n;
-    return message;
   },
 };
 
@@ -497,20 +431,6 @@ export const HashedParams: MessageFns<HashedParams> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<HashedParams>, I>>(base?: I): HashedParams {
-    return HashedParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<HashedParams>, I>>(object: I): HashedParams {
-    const message = createBaseHashedParams();
-    message.blockMaxBytes = (object.blockMaxBytes !== undefined && object.blockMaxBytes !== null)
-      ? BigInt(object.blockMaxBytes)
-      : 0n;
-    message.blockMaxGas = (object.blockMaxGas !== undefined && object.blockMaxGas !== null)
-      ? BigInt(object.blockMaxGas)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseABCIParams(): ABCIParams {
@@ -562,36 +482,9 @@ export const ABCIParams: MessageFns<ABCIParams> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ABCIParams>, I>>(base?: I): ABCIParams {
-    return ABCIParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ABCIParams>, I>>(object: I): ABCIParams {
-    const message = createBaseABCIParams();
-    message.voteExtensionsEnableHeight =
-      (object.voteExtensionsEnableHeight !== undefined && object.voteExtensionsEnableHeight !== null)
-        ? BigInt(object.voteExtensionsEnableHeight)
-        : 0n;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

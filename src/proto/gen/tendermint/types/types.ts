@@ -199,16 +199,6 @@ export const PartSetHeader: MessageFns<PartSetHeader> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<PartSetHeader>, I>>(base?: I): PartSetHeader {
-    return PartSetHeader.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<PartSetHeader>, I>>(object: I): PartSetHeader {
-    const message = createBasePartSetHeader();
-    message.total = object.total ?? 0;
-    message.hash = object.hash ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBasePart(): Part {
@@ -277,17 +267,6 @@ export const Part: MessageFns<Part> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Part>, I>>(base?: I): Part {
-    return Part.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Part>, I>>(object: I): Part {
-    const message = createBasePart();
-    message.index = object.index ?? 0;
-    message.bytes = object.bytes ?? new Uint8Array(0);
-    message.proof = (object.proof !== undefined && object.proof !== null) ? Proof.fromPartial(object.proof) : undefined;
-    return message;
-  },
 };
 
 function createBaseBlockID(): BlockID {
@@ -344,18 +323,6 @@ export const BlockID: MessageFns<BlockID> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<BlockID>, I>>(base?: I): BlockID {
-    return BlockID.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BlockID>, I>>(object: I): BlockID {
-    const message = createBaseBlockID();
-    message.hash = object.hash ?? new Uint8Array(0);
-    message.partSetHeader = (object.partSetHeader !== undefined && object.partSetHeader !== null)
-      ? PartSetHeader.fromPartial(object.partSetHeader)
-      : undefined;
-    return message;
   },
 };
 
@@ -564,32 +531,6 @@ export const Header: MessageFns<Header> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Header>, I>>(base?: I): Header {
-    return Header.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Header>, I>>(object: I): Header {
-    const message = createBaseHeader();
-    message.version = (object.version !== undefined && object.version !== null)
-      ? Consensus.fromPartial(object.version)
-      : undefined;
-    message.chainId = object.chainId ?? "";
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.time = (object.time !== undefined && object.time !== null) ? Timestamp.fromPartial(object.time) : undefined;
-    message.lastBlockId = (object.lastBlockId !== undefined && object.lastBlockId !== null)
-      ? BlockID.fromPartial(object.lastBlockId)
-      : undefined;
-    message.lastCommitHash = object.lastCommitHash ?? new Uint8Array(0);
-    message.dataHash = object.dataHash ?? new Uint8Array(0);
-    message.validatorsHash = object.validatorsHash ?? new Uint8Array(0);
-    message.nextValidatorsHash = object.nextValidatorsHash ?? new Uint8Array(0);
-    message.consensusHash = object.consensusHash ?? new Uint8Array(0);
-    message.appHash = object.appHash ?? new Uint8Array(0);
-    message.lastResultsHash = object.lastResultsHash ?? new Uint8Array(0);
-    message.evidenceHash = object.evidenceHash ?? new Uint8Array(0);
-    message.proposerAddress = object.proposerAddress ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseData(): Data {
@@ -635,15 +576,6 @@ export const Data: MessageFns<Data> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Data>, I>>(base?: I): Data {
-    return Data.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Data>, I>>(object: I): Data {
-    const message = createBaseData();
-    message.txs = object.txs?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -804,28 +736,6 @@ export const Vote: MessageFns<Vote> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Vote>, I>>(base?: I): Vote {
-    return Vote.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Vote>, I>>(object: I): Vote {
-    const message = createBaseVote();
-    message.type = object.type ?? 0;
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.round = object.round ?? 0;
-    message.blockId = (object.blockId !== undefined && object.blockId !== null)
-      ? BlockID.fromPartial(object.blockId)
-      : undefined;
-    message.timestamp = (object.timestamp !== undefined && object.timestamp !== null)
-      ? Timestamp.fromPartial(object.timestamp)
-      : undefined;
-    message.validatorAddress = object.validatorAddress ?? new Uint8Array(0);
-    message.validatorIndex = object.validatorIndex ?? 0;
-    message.signature = object.signature ?? new Uint8Array(0);
-    message.extension = object.extension ?? new Uint8Array(0);
-    message.extensionSignature = object.extensionSignature ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseCommit(): Commit {
@@ -908,20 +818,6 @@ export const Commit: MessageFns<Commit> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Commit>, I>>(base?: I): Commit {
-    return Commit.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Commit>, I>>(object: I): Commit {
-    const message = createBaseCommit();
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.round = object.round ?? 0;
-    message.blockId = (object.blockId !== undefined && object.blockId !== null)
-      ? BlockID.fromPartial(object.blockId)
-      : undefined;
-    message.signatures = object.signatures?.map((e) => CommitSig.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseCommitSig(): CommitSig {
@@ -1000,20 +896,6 @@ export const CommitSig: MessageFns<CommitSig> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<CommitSig>, I>>(base?: I): CommitSig {
-    return CommitSig.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CommitSig>, I>>(object: I): CommitSig {
-    const message = createBaseCommitSig();
-    message.blockIdFlag = object.blockIdFlag ?? 0;
-    message.validatorAddress = object.validatorAddress ?? new Uint8Array(0);
-    message.timestamp = (object.timestamp !== undefined && object.timestamp !== null)
-      ? Timestamp.fromPartial(object.timestamp)
-      : undefined;
-    message.signature = object.signature ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -1096,20 +978,6 @@ export const ExtendedCommit: MessageFns<ExtendedCommit> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ExtendedCommit>, I>>(base?: I): ExtendedCommit {
-    return ExtendedCommit.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ExtendedCommit>, I>>(object: I): ExtendedCommit {
-    const message = createBaseExtendedCommit();
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.round = object.round ?? 0;
-    message.blockId = (object.blockId !== undefined && object.blockId !== null)
-      ? BlockID.fromPartial(object.blockId)
-      : undefined;
-    message.extendedSignatures = object.extendedSignatures?.map((e) => ExtendedCommitSig.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -1218,22 +1086,6 @@ export const ExtendedCommitSig: MessageFns<ExtendedCommitSig> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ExtendedCommitSig>, I>>(base?: I): ExtendedCommitSig {
-    return ExtendedCommitSig.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ExtendedCommitSig>, I>>(object: I): ExtendedCommitSig {
-    const message = createBaseExtendedCommitSig();
-    message.blockIdFlag = object.blockIdFlag ?? 0;
-    message.validatorAddress = object.validatorAddress ?? new Uint8Array(0);
-    message.timestamp = (object.timestamp !== undefined && object.timestamp !== null)
-      ? Timestamp.fromPartial(object.timestamp)
-      : undefined;
-    message.signature = object.signature ?? new Uint8Array(0);
-    message.extension = object.extension ?? new Uint8Array(0);
-    message.extensionSignature = object.extensionSignature ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -1358,25 +1210,6 @@ export const Proposal: MessageFns<Proposal> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Proposal>, I>>(base?: I): Proposal {
-    return Proposal.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Proposal>, I>>(object: I): Proposal {
-    const message = createBaseProposal();
-    message.type = object.type ?? 0;
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.round = object.round ?? 0;
-    message.polRound = object.polRound ?? 0;
-    message.blockId = (object.blockId !== undefined && object.blockId !== null)
-      ? BlockID.fromPartial(object.blockId)
-      : undefined;
-    message.timestamp = (object.timestamp !== undefined && object.timestamp !== null)
-      ? Timestamp.fromPartial(object.timestamp)
-      : undefined;
-    message.signature = object.signature ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseSignedHeader(): SignedHeader {
@@ -1434,20 +1267,6 @@ export const SignedHeader: MessageFns<SignedHeader> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<SignedHeader>, I>>(base?: I): SignedHeader {
-    return SignedHeader.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SignedHeader>, I>>(object: I): SignedHeader {
-    const message = createBaseSignedHeader();
-    message.header = (object.header !== undefined && object.header !== null)
-      ? Header.fromPartial(object.header)
-      : undefined;
-    message.commit = (object.commit !== undefined && object.commit !== null)
-      ? Commit.fromPartial(object.commit)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseLightBlock(): LightBlock {
@@ -1504,20 +1323,6 @@ export const LightBlock: MessageFns<LightBlock> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<LightBlock>, I>>(base?: I): LightBlock {
-    return LightBlock.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<LightBlock>, I>>(object: I): LightBlock {
-    const message = createBaseLightBlock();
-    message.signedHeader = (object.signedHeader !== undefined && object.signedHeader !== null)
-      ? SignedHeader.fromPartial(object.signedHeader)
-      : undefined;
-    message.validatorSet = (object.validatorSet !== undefined && object.validatorSet !== null)
-      ? ValidatorSet.fromPartial(object.validatorSet)
-      : undefined;
-    return message;
   },
 };
 
@@ -1604,22 +1409,6 @@ export const BlockMeta: MessageFns<BlockMeta> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<BlockMeta>, I>>(base?: I): BlockMeta {
-    return BlockMeta.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BlockMeta>, I>>(object: I): BlockMeta {
-    const message = createBaseBlockMeta();
-    message.blockId = (object.blockId !== undefined && object.blockId !== null)
-      ? BlockID.fromPartial(object.blockId)
-      : undefined;
-    message.blockSize = (object.blockSize !== undefined && object.blockSize !== null) ? BigInt(object.blockSize) : 0n;
-    message.header = (object.header !== undefined && object.header !== null)
-      ? Header.fromPartial(object.header)
-      : undefined;
-    message.numTxs = (object.numTxs !== undefined && object.numTxs !== null) ? BigInt(object.numTxs) : 0n;
-    return message;
-  },
 };
 
 function createBaseTxProof(): TxProof {
@@ -1688,35 +1477,9 @@ export const TxProof: MessageFns<TxProof> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxProof>, I>>(base?: I): TxProof {
-    return TxProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxProof>, I>>(object: I): TxProof {
-    const message = createBaseTxProof();
-    message.rootHash = object.rootHash ?? new Uint8Array(0);
-    message.data = object.data ?? new Uint8Array(0);
-    message.proof = (object.proof !== undefined && object.proof !== null) ? Proof.fromPartial(object.proof) : undefined;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -79,16 +79,6 @@ export const App: MessageFns<App> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<App>, I>>(base?: I): App {
-    return App.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<App>, I>>(object: I): App {
-    const message = createBaseApp();
-    message.protocol = (object.protocol !== undefined && object.protocol !== null) ? BigInt(object.protocol) : 0n;
-    message.software = object.software ?? "";
-    return message;
-  },
 };
 
 function createBaseConsensus(): Consensus {
@@ -152,34 +142,9 @@ export const Consensus: MessageFns<Consensus> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Consensus>, I>>(base?: I): Consensus {
-    return Consensus.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Consensus>, I>>(object: I): Consensus {
-    const message = createBaseConsensus();
-    message.block = (object.block !== undefined && object.block !== null) ? BigInt(object.block) : 0n;
-    message.app = (object.app !== undefined && object.app !== null) ? BigInt(object.app) : 0n;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -121,22 +121,6 @@ export const BaseAccount: MessageFns<BaseAccount> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<BaseAccount>, I>>(base?: I): BaseAccount {
-    return BaseAccount.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BaseAccount>, I>>(object: I): BaseAccount {
-    const message = createBaseBaseAccount();
-    message.address = object.address ?? "";
-    message.pubKey = (object.pubKey !== undefined && object.pubKey !== null)
-      ? Any.fromPartial(object.pubKey)
-      : undefined;
-    message.accountNumber = (object.accountNumber !== undefined && object.accountNumber !== null)
-      ? BigInt(object.accountNumber)
-      : 0n;
-    message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
-    return message;
-  },
 };
 
 function createBaseModuleAccount(): ModuleAccount {
@@ -205,19 +189,6 @@ export const ModuleAccount: MessageFns<ModuleAccount> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ModuleAccount>, I>>(base?: I): ModuleAccount {
-    return ModuleAccount.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ModuleAccount>, I>>(object: I): ModuleAccount {
-    const message = createBaseModuleAccount();
-    message.baseAccount = (object.baseAccount !== undefined && object.baseAccount !== null)
-      ? BaseAccount.fromPartial(object.baseAccount)
-      : undefined;
-    message.name = object.name ?? "";
-    message.permissions = object.permissions?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseModuleCredential(): ModuleCredential {
@@ -274,16 +245,6 @@ export const ModuleCredential: MessageFns<ModuleCredential> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ModuleCredential>, I>>(base?: I): ModuleCredential {
-    return ModuleCredential.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ModuleCredential>, I>>(object: I): ModuleCredential {
-    const message = createBaseModuleCredential();
-    message.moduleName = object.moduleName ?? "";
-    message.derivationKeys = object.derivationKeys?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -396,48 +357,9 @@ export const Params: MessageFns<Params> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Params>, I>>(base?: I): Params {
-    return Params.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Params>, I>>(object: I): Params {
-    const message = createBaseParams();
-    message.maxMemoCharacters = (object.maxMemoCharacters !== undefined && object.maxMemoCharacters !== null)
-      ? BigInt(object.maxMemoCharacters)
-      : 0n;
-    message.txSigLimit = (object.txSigLimit !== undefined && object.txSigLimit !== null)
-      ? BigInt(object.txSigLimit)
-      : 0n;
-    message.txSizeCostPerByte = (object.txSizeCostPerByte !== undefined && object.txSizeCostPerByte !== null)
-      ? BigInt(object.txSizeCostPerByte)
-      : 0n;
-    message.sigVerifyCostEd25519 = (object.sigVerifyCostEd25519 !== undefined && object.sigVerifyCostEd25519 !== null)
-      ? BigInt(object.sigVerifyCostEd25519)
-      : 0n;
-    message.sigVerifyCostSecp256k1 =
-      (object.sigVerifyCostSecp256k1 !== undefined && object.sigVerifyCostSecp256k1 !== null)
-        ? BigInt(object.sigVerifyCostSecp256k1)
-        : 0n;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

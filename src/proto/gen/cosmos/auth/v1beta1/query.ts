@@ -137,17 +137,6 @@ export const QueryAccountsRequest: MessageFns<QueryAccountsRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryAccountsRequest>, I>>(base?: I): QueryAccountsRequest {
-    return QueryAccountsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAccountsRequest>, I>>(object: I): QueryAccountsRequest {
-    const message = createBaseQueryAccountsRequest();
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryAccountsResponse(): QueryAccountsResponse {
@@ -205,18 +194,6 @@ export const QueryAccountsResponse: MessageFns<QueryAccountsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryAccountsResponse>, I>>(base?: I): QueryAccountsResponse {
-    return QueryAccountsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAccountsResponse>, I>>(object: I): QueryAccountsResponse {
-    const message = createBaseQueryAccountsResponse();
-    message.accounts = object.accounts?.map((e) => Any.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryAccountRequest(): QueryAccountRequest {
@@ -262,15 +239,6 @@ export const QueryAccountRequest: MessageFns<QueryAccountRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryAccountRequest>, I>>(base?: I): QueryAccountRequest {
-    return QueryAccountRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAccountRequest>, I>>(object: I): QueryAccountRequest {
-    const message = createBaseQueryAccountRequest();
-    message.address = object.address ?? "";
-    return message;
   },
 };
 
@@ -318,17 +286,6 @@ export const QueryAccountResponse: MessageFns<QueryAccountResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryAccountResponse>, I>>(base?: I): QueryAccountResponse {
-    return QueryAccountResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAccountResponse>, I>>(object: I): QueryAccountResponse {
-    const message = createBaseQueryAccountResponse();
-    message.account = (object.account !== undefined && object.account !== null)
-      ? Any.fromPartial(object.account)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryParamsRequest(): QueryParamsRequest {
@@ -363,14 +320,6 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryParamsRequest>, I>>(base?: I): QueryParamsRequest {
-    return QueryParamsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryParamsRequest>, I>>(_: I): QueryParamsRequest {
-    const message = createBaseQueryParamsRequest();
-    return message;
   },
 };
 
@@ -418,17 +367,6 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryParamsResponse>, I>>(base?: I): QueryParamsResponse {
-    return QueryParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryParamsResponse>, I>>(object: I): QueryParamsResponse {
-    const message = createBaseQueryParamsResponse();
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryModuleAccountsRequest(): QueryModuleAccountsRequest {
@@ -463,14 +401,6 @@ export const QueryModuleAccountsRequest: MessageFns<QueryModuleAccountsRequest> 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryModuleAccountsRequest>, I>>(base?: I): QueryModuleAccountsRequest {
-    return QueryModuleAccountsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryModuleAccountsRequest>, I>>(_: I): QueryModuleAccountsRequest {
-    const message = createBaseQueryModuleAccountsRequest();
-    return message;
   },
 };
 
@@ -518,15 +448,6 @@ export const QueryModuleAccountsResponse: MessageFns<QueryModuleAccountsResponse
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryModuleAccountsResponse>, I>>(base?: I): QueryModuleAccountsResponse {
-    return QueryModuleAccountsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryModuleAccountsResponse>, I>>(object: I): QueryModuleAccountsResponse {
-    const message = createBaseQueryModuleAccountsResponse();
-    message.accounts = object.accounts?.map((e) => Any.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseQueryModuleAccountByNameRequest(): QueryModuleAccountByNameRequest {
@@ -572,17 +493,6 @@ export const QueryModuleAccountByNameRequest: MessageFns<QueryModuleAccountByNam
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryModuleAccountByNameRequest>, I>>(base?: I): QueryModuleAccountByNameRequest {
-    return QueryModuleAccountByNameRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryModuleAccountByNameRequest>, I>>(
-    object: I,
-  ): QueryModuleAccountByNameRequest {
-    const message = createBaseQueryModuleAccountByNameRequest();
-    message.name = object.name ?? "";
-    return message;
   },
 };
 
@@ -630,21 +540,6 @@ export const QueryModuleAccountByNameResponse: MessageFns<QueryModuleAccountByNa
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryModuleAccountByNameResponse>, I>>(
-    base?: I,
-  ): QueryModuleAccountByNameResponse {
-    return QueryModuleAccountByNameResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryModuleAccountByNameResponse>, I>>(
-    object: I,
-  ): QueryModuleAccountByNameResponse {
-    const message = createBaseQueryModuleAccountByNameResponse();
-    message.account = (object.account !== undefined && object.account !== null)
-      ? Any.fromPartial(object.account)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseBech32PrefixRequest(): Bech32PrefixRequest {
@@ -679,14 +574,6 @@ export const Bech32PrefixRequest: MessageFns<Bech32PrefixRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Bech32PrefixRequest>, I>>(base?: I): Bech32PrefixRequest {
-    return Bech32PrefixRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Bech32PrefixRequest>, I>>(_: I): Bech32PrefixRequest {
-    const message = createBaseBech32PrefixRequest();
-    return message;
   },
 };
 
@@ -734,15 +621,6 @@ export const Bech32PrefixResponse: MessageFns<Bech32PrefixResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Bech32PrefixResponse>, I>>(base?: I): Bech32PrefixResponse {
-    return Bech32PrefixResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Bech32PrefixResponse>, I>>(object: I): Bech32PrefixResponse {
-    const message = createBaseBech32PrefixResponse();
-    message.bech32Prefix = object.bech32Prefix ?? "";
-    return message;
-  },
 };
 
 function createBaseAddressBytesToStringRequest(): AddressBytesToStringRequest {
@@ -788,15 +666,6 @@ export const AddressBytesToStringRequest: MessageFns<AddressBytesToStringRequest
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<AddressBytesToStringRequest>, I>>(base?: I): AddressBytesToStringRequest {
-    return AddressBytesToStringRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AddressBytesToStringRequest>, I>>(object: I): AddressBytesToStringRequest {
-    const message = createBaseAddressBytesToStringRequest();
-    message.addressBytes = object.addressBytes ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -844,15 +713,6 @@ export const AddressBytesToStringResponse: MessageFns<AddressBytesToStringRespon
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AddressBytesToStringResponse>, I>>(base?: I): AddressBytesToStringResponse {
-    return AddressBytesToStringResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AddressBytesToStringResponse>, I>>(object: I): AddressBytesToStringResponse {
-    const message = createBaseAddressBytesToStringResponse();
-    message.addressString = object.addressString ?? "";
-    return message;
-  },
 };
 
 function createBaseAddressStringToBytesRequest(): AddressStringToBytesRequest {
@@ -899,15 +759,6 @@ export const AddressStringToBytesRequest: MessageFns<AddressStringToBytesRequest
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AddressStringToBytesRequest>, I>>(base?: I): AddressStringToBytesRequest {
-    return AddressStringToBytesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AddressStringToBytesRequest>, I>>(object: I): AddressStringToBytesRequest {
-    const message = createBaseAddressStringToBytesRequest();
-    message.addressString = object.addressString ?? "";
-    return message;
-  },
 };
 
 function createBaseAddressStringToBytesResponse(): AddressStringToBytesResponse {
@@ -953,15 +804,6 @@ export const AddressStringToBytesResponse: MessageFns<AddressStringToBytesRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<AddressStringToBytesResponse>, I>>(base?: I): AddressStringToBytesResponse {
-    return AddressStringToBytesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AddressStringToBytesResponse>, I>>(object: I): AddressStringToBytesResponse {
-    const message = createBaseAddressStringToBytesResponse();
-    message.addressBytes = object.addressBytes ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -1026,18 +868,6 @@ export const QueryAccountAddressByIDRequest: MessageFns<QueryAccountAddressByIDR
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryAccountAddressByIDRequest>, I>>(base?: I): QueryAccountAddressByIDRequest {
-    return QueryAccountAddressByIDRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAccountAddressByIDRequest>, I>>(
-    object: I,
-  ): QueryAccountAddressByIDRequest {
-    const message = createBaseQueryAccountAddressByIDRequest();
-    message.id = (object.id !== undefined && object.id !== null) ? BigInt(object.id) : 0n;
-    message.accountId = (object.accountId !== undefined && object.accountId !== null) ? BigInt(object.accountId) : 0n;
-    return message;
-  },
 };
 
 function createBaseQueryAccountAddressByIDResponse(): QueryAccountAddressByIDResponse {
@@ -1083,17 +913,6 @@ export const QueryAccountAddressByIDResponse: MessageFns<QueryAccountAddressByID
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryAccountAddressByIDResponse>, I>>(base?: I): QueryAccountAddressByIDResponse {
-    return QueryAccountAddressByIDResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAccountAddressByIDResponse>, I>>(
-    object: I,
-  ): QueryAccountAddressByIDResponse {
-    const message = createBaseQueryAccountAddressByIDResponse();
-    message.accountAddress = object.accountAddress ?? "";
-    return message;
   },
 };
 
@@ -1141,15 +960,6 @@ export const QueryAccountInfoRequest: MessageFns<QueryAccountInfoRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryAccountInfoRequest>, I>>(base?: I): QueryAccountInfoRequest {
-    return QueryAccountInfoRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAccountInfoRequest>, I>>(object: I): QueryAccountInfoRequest {
-    const message = createBaseQueryAccountInfoRequest();
-    message.address = object.address ?? "";
-    return message;
-  },
 };
 
 function createBaseQueryAccountInfoResponse(): QueryAccountInfoResponse {
@@ -1196,35 +1006,9 @@ export const QueryAccountInfoResponse: MessageFns<QueryAccountInfoResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryAccountInfoResponse>, I>>(base?: I): QueryAccountInfoResponse {
-    return QueryAccountInfoResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAccountInfoResponse>, I>>(object: I): QueryAccountInfoResponse {
-    const message = createBaseQueryAccountInfoResponse();
-    message.info = (object.info !== undefined && object.info !== null)
-      ? BaseAccount.fromPartial(object.info)
-      : undefined;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

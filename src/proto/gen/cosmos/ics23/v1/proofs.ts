@@ -228,18 +228,6 @@ export const ExistenceProof: MessageFns<ExistenceProof> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ExistenceProof>, I>>(base?: I): ExistenceProof {
-    return ExistenceProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ExistenceProof>, I>>(object: I): ExistenceProof {
-    const message = createBaseExistenceProof();
-    message.key = object.key ?? new Uint8Array(0);
-    message.value = object.value ?? new Uint8Array(0);
-    message.leaf = (object.leaf !== undefined && object.leaf !== null) ? LeafOp.fromPartial(object.leaf) : undefined;
-    message.path = object.path?.map((e) => InnerOp.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseNonExistenceProof(): NonExistenceProof {
@@ -307,21 +295,6 @@ export const NonExistenceProof: MessageFns<NonExistenceProof> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<NonExistenceProof>, I>>(base?: I): NonExistenceProof {
-    return NonExistenceProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<NonExistenceProof>, I>>(object: I): NonExistenceProof {
-    const message = createBaseNonExistenceProof();
-    message.key = object.key ?? new Uint8Array(0);
-    message.left = (object.left !== undefined && object.left !== null)
-      ? ExistenceProof.fromPartial(object.left)
-      : undefined;
-    message.right = (object.right !== undefined && object.right !== null)
-      ? ExistenceProof.fromPartial(object.right)
-      : undefined;
-    return message;
   },
 };
 
@@ -403,40 +376,6 @@ export const CommitmentProof: MessageFns<CommitmentProof> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<CommitmentProof>, I>>(base?: I): CommitmentProof {
-    return CommitmentProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CommitmentProof>, I>>(object: I): CommitmentProof {
-    const message = createBaseCommitmentProof();
-    switch (object.proof?.$case) {
-      case "exist": {
-        if (object.proof?.value !== undefined && object.proof?.value !== null) {
-          message.proof = { $case: "exist", value: ExistenceProof.fromPartial(object.proof.value) };
-        }
-        break;
-      }
-      case "nonexist": {
-        if (object.proof?.value !== undefined && object.proof?.value !== null) {
-          message.proof = { $case: "nonexist", value: NonExistenceProof.fromPartial(object.proof.value) };
-        }
-        break;
-      }
-      case "batch": {
-        if (object.proof?.value !== undefined && object.proof?.value !== null) {
-          message.proof = { $case: "batch", value: BatchProof.fromPartial(object.proof.value) };
-        }
-        break;
-      }
-      case "compressed": {
-        if (object.proof?.value !== undefined && object.proof?.value !== null) {
-          message.proof = { $case: "compressed", value: CompressedBatchProof.fromPartial(object.proof.value) };
-        }
-        break;
-      }
-    }
-    return message;
   },
 };
 
@@ -528,19 +467,6 @@ export const LeafOp: MessageFns<LeafOp> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<LeafOp>, I>>(base?: I): LeafOp {
-    return LeafOp.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<LeafOp>, I>>(object: I): LeafOp {
-    const message = createBaseLeafOp();
-    message.hash = object.hash ?? 0;
-    message.prehashKey = object.prehashKey ?? 0;
-    message.prehashValue = object.prehashValue ?? 0;
-    message.length = object.length ?? 0;
-    message.prefix = object.prefix ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseInnerOp(): InnerOp {
@@ -608,17 +534,6 @@ export const InnerOp: MessageFns<InnerOp> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<InnerOp>, I>>(base?: I): InnerOp {
-    return InnerOp.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<InnerOp>, I>>(object: I): InnerOp {
-    const message = createBaseInnerOp();
-    message.hash = object.hash ?? 0;
-    message.prefix = object.prefix ?? new Uint8Array(0);
-    message.suffix = object.suffix ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -709,23 +624,6 @@ export const ProofSpec: MessageFns<ProofSpec> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ProofSpec>, I>>(base?: I): ProofSpec {
-    return ProofSpec.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ProofSpec>, I>>(object: I): ProofSpec {
-    const message = createBaseProofSpec();
-    message.leafSpec = (object.leafSpec !== undefined && object.leafSpec !== null)
-      ? LeafOp.fromPartial(object.leafSpec)
-      : undefined;
-    message.innerSpec = (object.innerSpec !== undefined && object.innerSpec !== null)
-      ? InnerSpec.fromPartial(object.innerSpec)
-      : undefined;
-    message.maxDepth = object.maxDepth ?? 0;
-    message.minDepth = object.minDepth ?? 0;
-    message.prehashKeyBeforeComparison = object.prehashKeyBeforeComparison ?? false;
-    return message;
   },
 };
 
@@ -849,20 +747,6 @@ export const InnerSpec: MessageFns<InnerSpec> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<InnerSpec>, I>>(base?: I): InnerSpec {
-    return InnerSpec.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<InnerSpec>, I>>(object: I): InnerSpec {
-    const message = createBaseInnerSpec();
-    message.childOrder = object.childOrder?.map((e) => e) || [];
-    message.childSize = object.childSize ?? 0;
-    message.minPrefixLength = object.minPrefixLength ?? 0;
-    message.maxPrefixLength = object.maxPrefixLength ?? 0;
-    message.emptyChild = object.emptyChild ?? new Uint8Array(0);
-    message.hash = object.hash ?? 0;
-    return message;
-  },
 };
 
 function createBaseBatchProof(): BatchProof {
@@ -908,15 +792,6 @@ export const BatchProof: MessageFns<BatchProof> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<BatchProof>, I>>(base?: I): BatchProof {
-    return BatchProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BatchProof>, I>>(object: I): BatchProof {
-    const message = createBaseBatchProof();
-    message.entries = object.entries?.map((e) => BatchEntry.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -977,28 +852,6 @@ export const BatchEntry: MessageFns<BatchEntry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<BatchEntry>, I>>(base?: I): BatchEntry {
-    return BatchEntry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BatchEntry>, I>>(object: I): BatchEntry {
-    const message = createBaseBatchEntry();
-    switch (object.proof?.$case) {
-      case "exist": {
-        if (object.proof?.value !== undefined && object.proof?.value !== null) {
-          message.proof = { $case: "exist", value: ExistenceProof.fromPartial(object.proof.value) };
-        }
-        break;
-      }
-      case "nonexist": {
-        if (object.proof?.value !== undefined && object.proof?.value !== null) {
-          message.proof = { $case: "nonexist", value: NonExistenceProof.fromPartial(object.proof.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseCompressedBatchProof(): CompressedBatchProof {
@@ -1055,16 +908,6 @@ export const CompressedBatchProof: MessageFns<CompressedBatchProof> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<CompressedBatchProof>, I>>(base?: I): CompressedBatchProof {
-    return CompressedBatchProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CompressedBatchProof>, I>>(object: I): CompressedBatchProof {
-    const message = createBaseCompressedBatchProof();
-    message.entries = object.entries?.map((e) => CompressedBatchEntry.fromPartial(e)) || [];
-    message.lookupInners = object.lookupInners?.map((e) => InnerOp.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -1124,28 +967,6 @@ export const CompressedBatchEntry: MessageFns<CompressedBatchEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<CompressedBatchEntry>, I>>(base?: I): CompressedBatchEntry {
-    return CompressedBatchEntry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CompressedBatchEntry>, I>>(object: I): CompressedBatchEntry {
-    const message = createBaseCompressedBatchEntry();
-    switch (object.proof?.$case) {
-      case "exist": {
-        if (object.proof?.value !== undefined && object.proof?.value !== null) {
-          message.proof = { $case: "exist", value: CompressedExistenceProof.fromPartial(object.proof.value) };
-        }
-        break;
-      }
-      case "nonexist": {
-        if (object.proof?.value !== undefined && object.proof?.value !== null) {
-          message.proof = { $case: "nonexist", value: CompressedNonExistenceProof.fromPartial(object.proof.value) };
-        }
-        break;
-      }
-    }
-    return message;
   },
 };
 
@@ -1240,18 +1061,6 @@ export const CompressedExistenceProof: MessageFns<CompressedExistenceProof> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<CompressedExistenceProof>, I>>(base?: I): CompressedExistenceProof {
-    return CompressedExistenceProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CompressedExistenceProof>, I>>(object: I): CompressedExistenceProof {
-    const message = createBaseCompressedExistenceProof();
-    message.key = object.key ?? new Uint8Array(0);
-    message.value = object.value ?? new Uint8Array(0);
-    message.leaf = (object.leaf !== undefined && object.leaf !== null) ? LeafOp.fromPartial(object.leaf) : undefined;
-    message.path = object.path?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseCompressedNonExistenceProof(): CompressedNonExistenceProof {
@@ -1320,39 +1129,9 @@ export const CompressedNonExistenceProof: MessageFns<CompressedNonExistenceProof
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<CompressedNonExistenceProof>, I>>(base?: I): CompressedNonExistenceProof {
-    return CompressedNonExistenceProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CompressedNonExistenceProof>, I>>(object: I): CompressedNonExistenceProof {
-    const message = createBaseCompressedNonExistenceProof();
-    message.key = object.key ?? new Uint8Array(0);
-    message.left = (object.left !== undefined && object.left !== null)
-      ? CompressedExistenceProof.fromPartial(object.left)
-      : undefined;
-    message.right = (object.right !== undefined && object.right !== null)
-      ? CompressedExistenceProof.fromPartial(object.right)
-      : undefined;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -235,22 +235,6 @@ export const GetTxsEventRequest: MessageFns<GetTxsEventRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GetTxsEventRequest>, I>>(base?: I): GetTxsEventRequest {
-    return GetTxsEventRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetTxsEventRequest>, I>>(object: I): GetTxsEventRequest {
-    const message = createBaseGetTxsEventRequest();
-    message.events = object.events?.map((e) => e) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    message.orderBy = object.orderBy ?? 0;
-    message.page = (object.page !== undefined && object.page !== null) ? BigInt(object.page) : 0n;
-    message.limit = (object.limit !== undefined && object.limit !== null) ? BigInt(object.limit) : 0n;
-    message.query = object.query ?? "";
-    return message;
-  },
 };
 
 function createBaseGetTxsEventResponse(): GetTxsEventResponse {
@@ -333,20 +317,6 @@ export const GetTxsEventResponse: MessageFns<GetTxsEventResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GetTxsEventResponse>, I>>(base?: I): GetTxsEventResponse {
-    return GetTxsEventResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetTxsEventResponse>, I>>(object: I): GetTxsEventResponse {
-    const message = createBaseGetTxsEventResponse();
-    message.txs = object.txs?.map((e) => Tx.fromPartial(e)) || [];
-    message.txResponses = object.txResponses?.map((e) => TxResponse.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
-    return message;
-  },
 };
 
 function createBaseBroadcastTxRequest(): BroadcastTxRequest {
@@ -404,16 +374,6 @@ export const BroadcastTxRequest: MessageFns<BroadcastTxRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<BroadcastTxRequest>, I>>(base?: I): BroadcastTxRequest {
-    return BroadcastTxRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BroadcastTxRequest>, I>>(object: I): BroadcastTxRequest {
-    const message = createBaseBroadcastTxRequest();
-    message.txBytes = object.txBytes ?? new Uint8Array(0);
-    message.mode = object.mode ?? 0;
-    return message;
-  },
 };
 
 function createBaseBroadcastTxResponse(): BroadcastTxResponse {
@@ -459,17 +419,6 @@ export const BroadcastTxResponse: MessageFns<BroadcastTxResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<BroadcastTxResponse>, I>>(base?: I): BroadcastTxResponse {
-    return BroadcastTxResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<BroadcastTxResponse>, I>>(object: I): BroadcastTxResponse {
-    const message = createBaseBroadcastTxResponse();
-    message.txResponse = (object.txResponse !== undefined && object.txResponse !== null)
-      ? TxResponse.fromPartial(object.txResponse)
-      : undefined;
-    return message;
   },
 };
 
@@ -528,16 +477,6 @@ export const SimulateRequest: MessageFns<SimulateRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<SimulateRequest>, I>>(base?: I): SimulateRequest {
-    return SimulateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SimulateRequest>, I>>(object: I): SimulateRequest {
-    const message = createBaseSimulateRequest();
-    message.tx = (object.tx !== undefined && object.tx !== null) ? Tx.fromPartial(object.tx) : undefined;
-    message.txBytes = object.txBytes ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseSimulateResponse(): SimulateResponse {
@@ -595,20 +534,6 @@ export const SimulateResponse: MessageFns<SimulateResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<SimulateResponse>, I>>(base?: I): SimulateResponse {
-    return SimulateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SimulateResponse>, I>>(object: I): SimulateResponse {
-    const message = createBaseSimulateResponse();
-    message.gasInfo = (object.gasInfo !== undefined && object.gasInfo !== null)
-      ? GasInfo.fromPartial(object.gasInfo)
-      : undefined;
-    message.result = (object.result !== undefined && object.result !== null)
-      ? Result.fromPartial(object.result)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGetTxRequest(): GetTxRequest {
@@ -654,15 +579,6 @@ export const GetTxRequest: MessageFns<GetTxRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetTxRequest>, I>>(base?: I): GetTxRequest {
-    return GetTxRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetTxRequest>, I>>(object: I): GetTxRequest {
-    const message = createBaseGetTxRequest();
-    message.hash = object.hash ?? "";
-    return message;
   },
 };
 
@@ -720,18 +636,6 @@ export const GetTxResponse: MessageFns<GetTxResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetTxResponse>, I>>(base?: I): GetTxResponse {
-    return GetTxResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetTxResponse>, I>>(object: I): GetTxResponse {
-    const message = createBaseGetTxResponse();
-    message.tx = (object.tx !== undefined && object.tx !== null) ? Tx.fromPartial(object.tx) : undefined;
-    message.txResponse = (object.txResponse !== undefined && object.txResponse !== null)
-      ? TxResponse.fromPartial(object.txResponse)
-      : undefined;
-    return message;
   },
 };
 
@@ -792,18 +696,6 @@ export const GetBlockWithTxsRequest: MessageFns<GetBlockWithTxsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetBlockWithTxsRequest>, I>>(base?: I): GetBlockWithTxsRequest {
-    return GetBlockWithTxsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetBlockWithTxsRequest>, I>>(object: I): GetBlockWithTxsRequest {
-    const message = createBaseGetBlockWithTxsRequest();
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -884,22 +776,6 @@ export const GetBlockWithTxsResponse: MessageFns<GetBlockWithTxsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GetBlockWithTxsResponse>, I>>(base?: I): GetBlockWithTxsResponse {
-    return GetBlockWithTxsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetBlockWithTxsResponse>, I>>(object: I): GetBlockWithTxsResponse {
-    const message = createBaseGetBlockWithTxsResponse();
-    message.txs = object.txs?.map((e) => Tx.fromPartial(e)) || [];
-    message.blockId = (object.blockId !== undefined && object.blockId !== null)
-      ? BlockID.fromPartial(object.blockId)
-      : undefined;
-    message.block = (object.block !== undefined && object.block !== null) ? Block.fromPartial(object.block) : undefined;
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseTxDecodeRequest(): TxDecodeRequest {
@@ -945,15 +821,6 @@ export const TxDecodeRequest: MessageFns<TxDecodeRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<TxDecodeRequest>, I>>(base?: I): TxDecodeRequest {
-    return TxDecodeRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxDecodeRequest>, I>>(object: I): TxDecodeRequest {
-    const message = createBaseTxDecodeRequest();
-    message.txBytes = object.txBytes ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -1001,15 +868,6 @@ export const TxDecodeResponse: MessageFns<TxDecodeResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxDecodeResponse>, I>>(base?: I): TxDecodeResponse {
-    return TxDecodeResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxDecodeResponse>, I>>(object: I): TxDecodeResponse {
-    const message = createBaseTxDecodeResponse();
-    message.tx = (object.tx !== undefined && object.tx !== null) ? Tx.fromPartial(object.tx) : undefined;
-    return message;
-  },
 };
 
 function createBaseTxEncodeRequest(): TxEncodeRequest {
@@ -1055,15 +913,6 @@ export const TxEncodeRequest: MessageFns<TxEncodeRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<TxEncodeRequest>, I>>(base?: I): TxEncodeRequest {
-    return TxEncodeRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxEncodeRequest>, I>>(object: I): TxEncodeRequest {
-    const message = createBaseTxEncodeRequest();
-    message.tx = (object.tx !== undefined && object.tx !== null) ? Tx.fromPartial(object.tx) : undefined;
-    return message;
   },
 };
 
@@ -1111,15 +960,6 @@ export const TxEncodeResponse: MessageFns<TxEncodeResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxEncodeResponse>, I>>(base?: I): TxEncodeResponse {
-    return TxEncodeResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxEncodeResponse>, I>>(object: I): TxEncodeResponse {
-    const message = createBaseTxEncodeResponse();
-    message.txBytes = object.txBytes ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseTxEncodeAminoRequest(): TxEncodeAminoRequest {
@@ -1165,15 +1005,6 @@ export const TxEncodeAminoRequest: MessageFns<TxEncodeAminoRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<TxEncodeAminoRequest>, I>>(base?: I): TxEncodeAminoRequest {
-    return TxEncodeAminoRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxEncodeAminoRequest>, I>>(object: I): TxEncodeAminoRequest {
-    const message = createBaseTxEncodeAminoRequest();
-    message.aminoJson = object.aminoJson ?? "";
-    return message;
   },
 };
 
@@ -1221,15 +1052,6 @@ export const TxEncodeAminoResponse: MessageFns<TxEncodeAminoResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxEncodeAminoResponse>, I>>(base?: I): TxEncodeAminoResponse {
-    return TxEncodeAminoResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxEncodeAminoResponse>, I>>(object: I): TxEncodeAminoResponse {
-    const message = createBaseTxEncodeAminoResponse();
-    message.aminoBinary = object.aminoBinary ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseTxDecodeAminoRequest(): TxDecodeAminoRequest {
@@ -1275,15 +1097,6 @@ export const TxDecodeAminoRequest: MessageFns<TxDecodeAminoRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<TxDecodeAminoRequest>, I>>(base?: I): TxDecodeAminoRequest {
-    return TxDecodeAminoRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxDecodeAminoRequest>, I>>(object: I): TxDecodeAminoRequest {
-    const message = createBaseTxDecodeAminoRequest();
-    message.aminoBinary = object.aminoBinary ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -1331,33 +1144,9 @@ export const TxDecodeAminoResponse: MessageFns<TxDecodeAminoResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxDecodeAminoResponse>, I>>(base?: I): TxDecodeAminoResponse {
-    return TxDecodeAminoResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxDecodeAminoResponse>, I>>(object: I): TxDecodeAminoResponse {
-    const message = createBaseTxDecodeAminoResponse();
-    message.aminoJson = object.aminoJson ?? "";
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -161,19 +161,6 @@ export const Tx: MessageFns<Tx> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Tx>, I>>(base?: I): Tx {
-    return Tx.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Tx>, I>>(object: I): Tx {
-    const message = createBaseTx();
-    message.body = (object.body !== undefined && object.body !== null) ? TxBody.fromPartial(object.body) : undefined;
-    message.authInfo = (object.authInfo !== undefined && object.authInfo !== null)
-      ? AuthInfo.fromPartial(object.authInfo)
-      : undefined;
-    message.signatures = object.signatures?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseTxRaw(): TxRaw {
@@ -241,17 +228,6 @@ export const TxRaw: MessageFns<TxRaw> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<TxRaw>, I>>(base?: I): TxRaw {
-    return TxRaw.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxRaw>, I>>(object: I): TxRaw {
-    const message = createBaseTxRaw();
-    message.bodyBytes = object.bodyBytes ?? new Uint8Array(0);
-    message.authInfoBytes = object.authInfoBytes ?? new Uint8Array(0);
-    message.signatures = object.signatures?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -334,20 +310,6 @@ export const SignDoc: MessageFns<SignDoc> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<SignDoc>, I>>(base?: I): SignDoc {
-    return SignDoc.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SignDoc>, I>>(object: I): SignDoc {
-    const message = createBaseSignDoc();
-    message.bodyBytes = object.bodyBytes ?? new Uint8Array(0);
-    message.authInfoBytes = object.authInfoBytes ?? new Uint8Array(0);
-    message.chainId = object.chainId ?? "";
-    message.accountNumber = (object.accountNumber !== undefined && object.accountNumber !== null)
-      ? BigInt(object.accountNumber)
-      : 0n;
-    return message;
   },
 };
 
@@ -463,24 +425,6 @@ export const SignDocDirectAux: MessageFns<SignDocDirectAux> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<SignDocDirectAux>, I>>(base?: I): SignDocDirectAux {
-    return SignDocDirectAux.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SignDocDirectAux>, I>>(object: I): SignDocDirectAux {
-    const message = createBaseSignDocDirectAux();
-    message.bodyBytes = object.bodyBytes ?? new Uint8Array(0);
-    message.publicKey = (object.publicKey !== undefined && object.publicKey !== null)
-      ? Any.fromPartial(object.publicKey)
-      : undefined;
-    message.chainId = object.chainId ?? "";
-    message.accountNumber = (object.accountNumber !== undefined && object.accountNumber !== null)
-      ? BigInt(object.accountNumber)
-      : 0n;
-    message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
-    message.tip = (object.tip !== undefined && object.tip !== null) ? Tip.fromPartial(object.tip) : undefined;
-    return message;
-  },
 };
 
 function createBaseTxBody(): TxBody {
@@ -574,21 +518,6 @@ export const TxBody: MessageFns<TxBody> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxBody>, I>>(base?: I): TxBody {
-    return TxBody.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxBody>, I>>(object: I): TxBody {
-    const message = createBaseTxBody();
-    message.messages = object.messages?.map((e) => Any.fromPartial(e)) || [];
-    message.memo = object.memo ?? "";
-    message.timeoutHeight = (object.timeoutHeight !== undefined && object.timeoutHeight !== null)
-      ? BigInt(object.timeoutHeight)
-      : 0n;
-    message.extensionOptions = object.extensionOptions?.map((e) => Any.fromPartial(e)) || [];
-    message.nonCriticalExtensionOptions = object.nonCriticalExtensionOptions?.map((e) => Any.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseAuthInfo(): AuthInfo {
@@ -656,17 +585,6 @@ export const AuthInfo: MessageFns<AuthInfo> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<AuthInfo>, I>>(base?: I): AuthInfo {
-    return AuthInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AuthInfo>, I>>(object: I): AuthInfo {
-    const message = createBaseAuthInfo();
-    message.signerInfos = object.signerInfos?.map((e) => SignerInfo.fromPartial(e)) || [];
-    message.fee = (object.fee !== undefined && object.fee !== null) ? Fee.fromPartial(object.fee) : undefined;
-    message.tip = (object.tip !== undefined && object.tip !== null) ? Tip.fromPartial(object.tip) : undefined;
-    return message;
   },
 };
 
@@ -739,21 +657,6 @@ export const SignerInfo: MessageFns<SignerInfo> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<SignerInfo>, I>>(base?: I): SignerInfo {
-    return SignerInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SignerInfo>, I>>(object: I): SignerInfo {
-    const message = createBaseSignerInfo();
-    message.publicKey = (object.publicKey !== undefined && object.publicKey !== null)
-      ? Any.fromPartial(object.publicKey)
-      : undefined;
-    message.modeInfo = (object.modeInfo !== undefined && object.modeInfo !== null)
-      ? ModeInfo.fromPartial(object.modeInfo)
-      : undefined;
-    message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
-    return message;
-  },
 };
 
 function createBaseModeInfo(): ModeInfo {
@@ -813,28 +716,6 @@ export const ModeInfo: MessageFns<ModeInfo> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ModeInfo>, I>>(base?: I): ModeInfo {
-    return ModeInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ModeInfo>, I>>(object: I): ModeInfo {
-    const message = createBaseModeInfo();
-    switch (object.sum?.$case) {
-      case "single": {
-        if (object.sum?.value !== undefined && object.sum?.value !== null) {
-          message.sum = { $case: "single", value: ModeInfo_Single.fromPartial(object.sum.value) };
-        }
-        break;
-      }
-      case "multi": {
-        if (object.sum?.value !== undefined && object.sum?.value !== null) {
-          message.sum = { $case: "multi", value: ModeInfo_Multi.fromPartial(object.sum.value) };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseModeInfo_Single(): ModeInfo_Single {
@@ -880,15 +761,6 @@ export const ModeInfo_Single: MessageFns<ModeInfo_Single> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ModeInfo_Single>, I>>(base?: I): ModeInfo_Single {
-    return ModeInfo_Single.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ModeInfo_Single>, I>>(object: I): ModeInfo_Single {
-    const message = createBaseModeInfo_Single();
-    message.mode = object.mode ?? 0;
-    return message;
   },
 };
 
@@ -946,18 +818,6 @@ export const ModeInfo_Multi: MessageFns<ModeInfo_Multi> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ModeInfo_Multi>, I>>(base?: I): ModeInfo_Multi {
-    return ModeInfo_Multi.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ModeInfo_Multi>, I>>(object: I): ModeInfo_Multi {
-    const message = createBaseModeInfo_Multi();
-    message.bitarray = (object.bitarray !== undefined && object.bitarray !== null)
-      ? CompactBitArray.fromPartial(object.bitarray)
-      : undefined;
-    message.modeInfos = object.modeInfos?.map((e) => ModeInfo.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -1041,18 +901,6 @@ export const Fee: MessageFns<Fee> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Fee>, I>>(base?: I): Fee {
-    return Fee.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Fee>, I>>(object: I): Fee {
-    const message = createBaseFee();
-    message.amount = object.amount?.map((e) => Coin.fromPartial(e)) || [];
-    message.gasLimit = (object.gasLimit !== undefined && object.gasLimit !== null) ? BigInt(object.gasLimit) : 0n;
-    message.payer = object.payer ?? "";
-    message.granter = object.granter ?? "";
-    return message;
-  },
 };
 
 function createBaseTip(): Tip {
@@ -1109,16 +957,6 @@ export const Tip: MessageFns<Tip> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Tip>, I>>(base?: I): Tip {
-    return Tip.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Tip>, I>>(object: I): Tip {
-    const message = createBaseTip();
-    message.amount = object.amount?.map((e) => Coin.fromPartial(e)) || [];
-    message.tipper = object.tipper ?? "";
-    return message;
   },
 };
 
@@ -1199,38 +1037,9 @@ export const AuxSignerData: MessageFns<AuxSignerData> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AuxSignerData>, I>>(base?: I): AuxSignerData {
-    return AuxSignerData.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AuxSignerData>, I>>(object: I): AuxSignerData {
-    const message = createBaseAuxSignerData();
-    message.address = object.address ?? "";
-    message.signDoc = (object.signDoc !== undefined && object.signDoc !== null)
-      ? SignDocDirectAux.fromPartial(object.signDoc)
-      : undefined;
-    message.mode = object.mode ?? 0;
-    message.sig = object.sig ?? new Uint8Array(0);
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

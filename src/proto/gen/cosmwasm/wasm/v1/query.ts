@@ -176,15 +176,6 @@ export const QueryContractInfoRequest: MessageFns<QueryContractInfoRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryContractInfoRequest>, I>>(base?: I): QueryContractInfoRequest {
-    return QueryContractInfoRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryContractInfoRequest>, I>>(object: I): QueryContractInfoRequest {
-    const message = createBaseQueryContractInfoRequest();
-    message.address = object.address ?? "";
-    return message;
-  },
 };
 
 function createBaseQueryContractInfoResponse(): QueryContractInfoResponse {
@@ -241,18 +232,6 @@ export const QueryContractInfoResponse: MessageFns<QueryContractInfoResponse> = 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryContractInfoResponse>, I>>(base?: I): QueryContractInfoResponse {
-    return QueryContractInfoResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryContractInfoResponse>, I>>(object: I): QueryContractInfoResponse {
-    const message = createBaseQueryContractInfoResponse();
-    message.address = object.address ?? "";
-    message.contractInfo = (object.contractInfo !== undefined && object.contractInfo !== null)
-      ? ContractInfo.fromPartial(object.contractInfo)
-      : undefined;
-    return message;
   },
 };
 
@@ -311,18 +290,6 @@ export const QueryContractHistoryRequest: MessageFns<QueryContractHistoryRequest
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryContractHistoryRequest>, I>>(base?: I): QueryContractHistoryRequest {
-    return QueryContractHistoryRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryContractHistoryRequest>, I>>(object: I): QueryContractHistoryRequest {
-    const message = createBaseQueryContractHistoryRequest();
-    message.address = object.address ?? "";
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryContractHistoryResponse(): QueryContractHistoryResponse {
@@ -379,18 +346,6 @@ export const QueryContractHistoryResponse: MessageFns<QueryContractHistoryRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryContractHistoryResponse>, I>>(base?: I): QueryContractHistoryResponse {
-    return QueryContractHistoryResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryContractHistoryResponse>, I>>(object: I): QueryContractHistoryResponse {
-    const message = createBaseQueryContractHistoryResponse();
-    message.entries = object.entries?.map((e) => ContractCodeHistoryEntry.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -452,18 +407,6 @@ export const QueryContractsByCodeRequest: MessageFns<QueryContractsByCodeRequest
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryContractsByCodeRequest>, I>>(base?: I): QueryContractsByCodeRequest {
-    return QueryContractsByCodeRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryContractsByCodeRequest>, I>>(object: I): QueryContractsByCodeRequest {
-    const message = createBaseQueryContractsByCodeRequest();
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryContractsByCodeResponse(): QueryContractsByCodeResponse {
@@ -520,18 +463,6 @@ export const QueryContractsByCodeResponse: MessageFns<QueryContractsByCodeRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryContractsByCodeResponse>, I>>(base?: I): QueryContractsByCodeResponse {
-    return QueryContractsByCodeResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryContractsByCodeResponse>, I>>(object: I): QueryContractsByCodeResponse {
-    const message = createBaseQueryContractsByCodeResponse();
-    message.contracts = object.contracts?.map((e) => e) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -590,18 +521,6 @@ export const QueryAllContractStateRequest: MessageFns<QueryAllContractStateReque
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryAllContractStateRequest>, I>>(base?: I): QueryAllContractStateRequest {
-    return QueryAllContractStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAllContractStateRequest>, I>>(object: I): QueryAllContractStateRequest {
-    const message = createBaseQueryAllContractStateRequest();
-    message.address = object.address ?? "";
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryAllContractStateResponse(): QueryAllContractStateResponse {
@@ -658,20 +577,6 @@ export const QueryAllContractStateResponse: MessageFns<QueryAllContractStateResp
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryAllContractStateResponse>, I>>(base?: I): QueryAllContractStateResponse {
-    return QueryAllContractStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryAllContractStateResponse>, I>>(
-    object: I,
-  ): QueryAllContractStateResponse {
-    const message = createBaseQueryAllContractStateResponse();
-    message.models = object.models?.map((e) => Model.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -730,16 +635,6 @@ export const QueryRawContractStateRequest: MessageFns<QueryRawContractStateReque
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryRawContractStateRequest>, I>>(base?: I): QueryRawContractStateRequest {
-    return QueryRawContractStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryRawContractStateRequest>, I>>(object: I): QueryRawContractStateRequest {
-    const message = createBaseQueryRawContractStateRequest();
-    message.address = object.address ?? "";
-    message.queryData = object.queryData ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseQueryRawContractStateResponse(): QueryRawContractStateResponse {
@@ -785,17 +680,6 @@ export const QueryRawContractStateResponse: MessageFns<QueryRawContractStateResp
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryRawContractStateResponse>, I>>(base?: I): QueryRawContractStateResponse {
-    return QueryRawContractStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryRawContractStateResponse>, I>>(
-    object: I,
-  ): QueryRawContractStateResponse {
-    const message = createBaseQueryRawContractStateResponse();
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -854,18 +738,6 @@ export const QuerySmartContractStateRequest: MessageFns<QuerySmartContractStateR
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QuerySmartContractStateRequest>, I>>(base?: I): QuerySmartContractStateRequest {
-    return QuerySmartContractStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QuerySmartContractStateRequest>, I>>(
-    object: I,
-  ): QuerySmartContractStateRequest {
-    const message = createBaseQuerySmartContractStateRequest();
-    message.address = object.address ?? "";
-    message.queryData = object.queryData ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseQuerySmartContractStateResponse(): QuerySmartContractStateResponse {
@@ -911,17 +783,6 @@ export const QuerySmartContractStateResponse: MessageFns<QuerySmartContractState
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QuerySmartContractStateResponse>, I>>(base?: I): QuerySmartContractStateResponse {
-    return QuerySmartContractStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QuerySmartContractStateResponse>, I>>(
-    object: I,
-  ): QuerySmartContractStateResponse {
-    const message = createBaseQuerySmartContractStateResponse();
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -971,15 +832,6 @@ export const QueryCodeRequest: MessageFns<QueryCodeRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryCodeRequest>, I>>(base?: I): QueryCodeRequest {
-    return QueryCodeRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryCodeRequest>, I>>(object: I): QueryCodeRequest {
-    const message = createBaseQueryCodeRequest();
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    return message;
   },
 };
 
@@ -1063,21 +915,6 @@ export const CodeInfoResponse: MessageFns<CodeInfoResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<CodeInfoResponse>, I>>(base?: I): CodeInfoResponse {
-    return CodeInfoResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CodeInfoResponse>, I>>(object: I): CodeInfoResponse {
-    const message = createBaseCodeInfoResponse();
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.creator = object.creator ?? "";
-    message.dataHash = object.dataHash ?? new Uint8Array(0);
-    message.instantiatePermission =
-      (object.instantiatePermission !== undefined && object.instantiatePermission !== null)
-        ? AccessConfig.fromPartial(object.instantiatePermission)
-        : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryCodeResponse(): QueryCodeResponse {
@@ -1135,18 +972,6 @@ export const QueryCodeResponse: MessageFns<QueryCodeResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryCodeResponse>, I>>(base?: I): QueryCodeResponse {
-    return QueryCodeResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryCodeResponse>, I>>(object: I): QueryCodeResponse {
-    const message = createBaseQueryCodeResponse();
-    message.codeInfo = (object.codeInfo !== undefined && object.codeInfo !== null)
-      ? CodeInfoResponse.fromPartial(object.codeInfo)
-      : undefined;
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseQueryCodesRequest(): QueryCodesRequest {
@@ -1192,17 +1017,6 @@ export const QueryCodesRequest: MessageFns<QueryCodesRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryCodesRequest>, I>>(base?: I): QueryCodesRequest {
-    return QueryCodesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryCodesRequest>, I>>(object: I): QueryCodesRequest {
-    const message = createBaseQueryCodesRequest();
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -1261,18 +1075,6 @@ export const QueryCodesResponse: MessageFns<QueryCodesResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryCodesResponse>, I>>(base?: I): QueryCodesResponse {
-    return QueryCodesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryCodesResponse>, I>>(object: I): QueryCodesResponse {
-    const message = createBaseQueryCodesResponse();
-    message.codeInfos = object.codeInfos?.map((e) => CodeInfoResponse.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryPinnedCodesRequest(): QueryPinnedCodesRequest {
@@ -1318,17 +1120,6 @@ export const QueryPinnedCodesRequest: MessageFns<QueryPinnedCodesRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryPinnedCodesRequest>, I>>(base?: I): QueryPinnedCodesRequest {
-    return QueryPinnedCodesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryPinnedCodesRequest>, I>>(object: I): QueryPinnedCodesRequest {
-    const message = createBaseQueryPinnedCodesRequest();
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -1404,18 +1195,6 @@ export const QueryPinnedCodesResponse: MessageFns<QueryPinnedCodesResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryPinnedCodesResponse>, I>>(base?: I): QueryPinnedCodesResponse {
-    return QueryPinnedCodesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryPinnedCodesResponse>, I>>(object: I): QueryPinnedCodesResponse {
-    const message = createBaseQueryPinnedCodesResponse();
-    message.codeIds = object.codeIds?.map((e) => BigInt(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryParamsRequest(): QueryParamsRequest {
@@ -1450,14 +1229,6 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryParamsRequest>, I>>(base?: I): QueryParamsRequest {
-    return QueryParamsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryParamsRequest>, I>>(_: I): QueryParamsRequest {
-    const message = createBaseQueryParamsRequest();
-    return message;
   },
 };
 
@@ -1504,17 +1275,6 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryParamsResponse>, I>>(base?: I): QueryParamsResponse {
-    return QueryParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryParamsResponse>, I>>(object: I): QueryParamsResponse {
-    const message = createBaseQueryParamsResponse();
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
   },
 };
 
@@ -1573,20 +1333,6 @@ export const QueryContractsByCreatorRequest: MessageFns<QueryContractsByCreatorR
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryContractsByCreatorRequest>, I>>(base?: I): QueryContractsByCreatorRequest {
-    return QueryContractsByCreatorRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryContractsByCreatorRequest>, I>>(
-    object: I,
-  ): QueryContractsByCreatorRequest {
-    const message = createBaseQueryContractsByCreatorRequest();
-    message.creatorAddress = object.creatorAddress ?? "";
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryContractsByCreatorResponse(): QueryContractsByCreatorResponse {
@@ -1643,20 +1389,6 @@ export const QueryContractsByCreatorResponse: MessageFns<QueryContractsByCreator
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryContractsByCreatorResponse>, I>>(base?: I): QueryContractsByCreatorResponse {
-    return QueryContractsByCreatorResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryContractsByCreatorResponse>, I>>(
-    object: I,
-  ): QueryContractsByCreatorResponse {
-    const message = createBaseQueryContractsByCreatorResponse();
-    message.contractAddresses = object.contractAddresses?.map((e) => e) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -1737,18 +1469,6 @@ export const QueryBuildAddressRequest: MessageFns<QueryBuildAddressRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryBuildAddressRequest>, I>>(base?: I): QueryBuildAddressRequest {
-    return QueryBuildAddressRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryBuildAddressRequest>, I>>(object: I): QueryBuildAddressRequest {
-    const message = createBaseQueryBuildAddressRequest();
-    message.codeHash = object.codeHash ?? "";
-    message.creatorAddress = object.creatorAddress ?? "";
-    message.salt = object.salt ?? "";
-    message.initArgs = object.initArgs ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseQueryBuildAddressResponse(): QueryBuildAddressResponse {
@@ -1795,33 +1515,9 @@ export const QueryBuildAddressResponse: MessageFns<QueryBuildAddressResponse> = 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryBuildAddressResponse>, I>>(base?: I): QueryBuildAddressResponse {
-    return QueryBuildAddressResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryBuildAddressResponse>, I>>(object: I): QueryBuildAddressResponse {
-    const message = createBaseQueryBuildAddressResponse();
-    message.address = object.address ?? "";
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

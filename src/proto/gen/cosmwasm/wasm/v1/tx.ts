@@ -260,20 +260,6 @@ export const MsgStoreCode: MessageFns<MsgStoreCode> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgStoreCode>, I>>(base?: I): MsgStoreCode {
-    return MsgStoreCode.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgStoreCode>, I>>(object: I): MsgStoreCode {
-    const message = createBaseMsgStoreCode();
-    message.sender = object.sender ?? "";
-    message.wasmByteCode = object.wasmByteCode ?? new Uint8Array(0);
-    message.instantiatePermission =
-      (object.instantiatePermission !== undefined && object.instantiatePermission !== null)
-        ? AccessConfig.fromPartial(object.instantiatePermission)
-        : undefined;
-    return message;
-  },
 };
 
 function createBaseMsgStoreCodeResponse(): MsgStoreCodeResponse {
@@ -333,16 +319,6 @@ export const MsgStoreCodeResponse: MessageFns<MsgStoreCodeResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgStoreCodeResponse>, I>>(base?: I): MsgStoreCodeResponse {
-    return MsgStoreCodeResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgStoreCodeResponse>, I>>(object: I): MsgStoreCodeResponse {
-    const message = createBaseMsgStoreCodeResponse();
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.checksum = object.checksum ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -448,20 +424,6 @@ export const MsgInstantiateContract: MessageFns<MsgInstantiateContract> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgInstantiateContract>, I>>(base?: I): MsgInstantiateContract {
-    return MsgInstantiateContract.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgInstantiateContract>, I>>(object: I): MsgInstantiateContract {
-    const message = createBaseMsgInstantiateContract();
-    message.sender = object.sender ?? "";
-    message.admin = object.admin ?? "";
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.label = object.label ?? "";
-    message.msg = object.msg ?? new Uint8Array(0);
-    message.funds = object.funds?.map((e) => Coin.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseMsgInstantiateContractResponse(): MsgInstantiateContractResponse {
@@ -518,18 +480,6 @@ export const MsgInstantiateContractResponse: MessageFns<MsgInstantiateContractRe
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgInstantiateContractResponse>, I>>(base?: I): MsgInstantiateContractResponse {
-    return MsgInstantiateContractResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgInstantiateContractResponse>, I>>(
-    object: I,
-  ): MsgInstantiateContractResponse {
-    const message = createBaseMsgInstantiateContractResponse();
-    message.address = object.address ?? "";
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -666,22 +616,6 @@ export const MsgInstantiateContract2: MessageFns<MsgInstantiateContract2> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgInstantiateContract2>, I>>(base?: I): MsgInstantiateContract2 {
-    return MsgInstantiateContract2.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgInstantiateContract2>, I>>(object: I): MsgInstantiateContract2 {
-    const message = createBaseMsgInstantiateContract2();
-    message.sender = object.sender ?? "";
-    message.admin = object.admin ?? "";
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.label = object.label ?? "";
-    message.msg = object.msg ?? new Uint8Array(0);
-    message.funds = object.funds?.map((e) => Coin.fromPartial(e)) || [];
-    message.salt = object.salt ?? new Uint8Array(0);
-    message.fixMsg = object.fixMsg ?? false;
-    return message;
-  },
 };
 
 function createBaseMsgInstantiateContract2Response(): MsgInstantiateContract2Response {
@@ -738,18 +672,6 @@ export const MsgInstantiateContract2Response: MessageFns<MsgInstantiateContract2
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgInstantiateContract2Response>, I>>(base?: I): MsgInstantiateContract2Response {
-    return MsgInstantiateContract2Response.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgInstantiateContract2Response>, I>>(
-    object: I,
-  ): MsgInstantiateContract2Response {
-    const message = createBaseMsgInstantiateContract2Response();
-    message.address = object.address ?? "";
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -830,18 +752,6 @@ export const MsgExecuteContract: MessageFns<MsgExecuteContract> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgExecuteContract>, I>>(base?: I): MsgExecuteContract {
-    return MsgExecuteContract.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgExecuteContract>, I>>(object: I): MsgExecuteContract {
-    const message = createBaseMsgExecuteContract();
-    message.sender = object.sender ?? "";
-    message.contract = object.contract ?? "";
-    message.msg = object.msg ?? new Uint8Array(0);
-    message.funds = object.funds?.map((e) => Coin.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseMsgExecuteContractResponse(): MsgExecuteContractResponse {
@@ -887,15 +797,6 @@ export const MsgExecuteContractResponse: MessageFns<MsgExecuteContractResponse> 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgExecuteContractResponse>, I>>(base?: I): MsgExecuteContractResponse {
-    return MsgExecuteContractResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgExecuteContractResponse>, I>>(object: I): MsgExecuteContractResponse {
-    const message = createBaseMsgExecuteContractResponse();
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -979,18 +880,6 @@ export const MsgMigrateContract: MessageFns<MsgMigrateContract> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgMigrateContract>, I>>(base?: I): MsgMigrateContract {
-    return MsgMigrateContract.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgMigrateContract>, I>>(object: I): MsgMigrateContract {
-    const message = createBaseMsgMigrateContract();
-    message.sender = object.sender ?? "";
-    message.contract = object.contract ?? "";
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.msg = object.msg ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMsgMigrateContractResponse(): MsgMigrateContractResponse {
@@ -1036,15 +925,6 @@ export const MsgMigrateContractResponse: MessageFns<MsgMigrateContractResponse> 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgMigrateContractResponse>, I>>(base?: I): MsgMigrateContractResponse {
-    return MsgMigrateContractResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgMigrateContractResponse>, I>>(object: I): MsgMigrateContractResponse {
-    const message = createBaseMsgMigrateContractResponse();
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -1114,17 +994,6 @@ export const MsgUpdateAdmin: MessageFns<MsgUpdateAdmin> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateAdmin>, I>>(base?: I): MsgUpdateAdmin {
-    return MsgUpdateAdmin.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateAdmin>, I>>(object: I): MsgUpdateAdmin {
-    const message = createBaseMsgUpdateAdmin();
-    message.sender = object.sender ?? "";
-    message.newAdmin = object.newAdmin ?? "";
-    message.contract = object.contract ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgUpdateAdminResponse(): MsgUpdateAdminResponse {
@@ -1159,14 +1028,6 @@ export const MsgUpdateAdminResponse: MessageFns<MsgUpdateAdminResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgUpdateAdminResponse>, I>>(base?: I): MsgUpdateAdminResponse {
-    return MsgUpdateAdminResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateAdminResponse>, I>>(_: I): MsgUpdateAdminResponse {
-    const message = createBaseMsgUpdateAdminResponse();
-    return message;
   },
 };
 
@@ -1225,16 +1086,6 @@ export const MsgClearAdmin: MessageFns<MsgClearAdmin> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgClearAdmin>, I>>(base?: I): MsgClearAdmin {
-    return MsgClearAdmin.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgClearAdmin>, I>>(object: I): MsgClearAdmin {
-    const message = createBaseMsgClearAdmin();
-    message.sender = object.sender ?? "";
-    message.contract = object.contract ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgClearAdminResponse(): MsgClearAdminResponse {
@@ -1269,14 +1120,6 @@ export const MsgClearAdminResponse: MessageFns<MsgClearAdminResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgClearAdminResponse>, I>>(base?: I): MsgClearAdminResponse {
-    return MsgClearAdminResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgClearAdminResponse>, I>>(_: I): MsgClearAdminResponse {
-    const message = createBaseMsgClearAdminResponse();
-    return message;
   },
 };
 
@@ -1349,20 +1192,6 @@ export const MsgUpdateInstantiateConfig: MessageFns<MsgUpdateInstantiateConfig> 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateInstantiateConfig>, I>>(base?: I): MsgUpdateInstantiateConfig {
-    return MsgUpdateInstantiateConfig.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateInstantiateConfig>, I>>(object: I): MsgUpdateInstantiateConfig {
-    const message = createBaseMsgUpdateInstantiateConfig();
-    message.sender = object.sender ?? "";
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.newInstantiatePermission =
-      (object.newInstantiatePermission !== undefined && object.newInstantiatePermission !== null)
-        ? AccessConfig.fromPartial(object.newInstantiatePermission)
-        : undefined;
-    return message;
-  },
 };
 
 function createBaseMsgUpdateInstantiateConfigResponse(): MsgUpdateInstantiateConfigResponse {
@@ -1397,18 +1226,6 @@ export const MsgUpdateInstantiateConfigResponse: MessageFns<MsgUpdateInstantiate
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgUpdateInstantiateConfigResponse>, I>>(
-    base?: I,
-  ): MsgUpdateInstantiateConfigResponse {
-    return MsgUpdateInstantiateConfigResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateInstantiateConfigResponse>, I>>(
-    _: I,
-  ): MsgUpdateInstantiateConfigResponse {
-    const message = createBaseMsgUpdateInstantiateConfigResponse();
-    return message;
   },
 };
 
@@ -1467,18 +1284,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateParams>, I>>(base?: I): MsgUpdateParams {
-    return MsgUpdateParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateParams>, I>>(object: I): MsgUpdateParams {
-    const message = createBaseMsgUpdateParams();
-    message.authority = object.authority ?? "";
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
@@ -1513,14 +1318,6 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgUpdateParamsResponse>, I>>(base?: I): MsgUpdateParamsResponse {
-    return MsgUpdateParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateParamsResponse>, I>>(_: I): MsgUpdateParamsResponse {
-    const message = createBaseMsgUpdateParamsResponse();
-    return message;
   },
 };
 
@@ -1590,17 +1387,6 @@ export const MsgSudoContract: MessageFns<MsgSudoContract> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgSudoContract>, I>>(base?: I): MsgSudoContract {
-    return MsgSudoContract.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgSudoContract>, I>>(object: I): MsgSudoContract {
-    const message = createBaseMsgSudoContract();
-    message.authority = object.authority ?? "";
-    message.contract = object.contract ?? "";
-    message.msg = object.msg ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMsgSudoContractResponse(): MsgSudoContractResponse {
@@ -1646,15 +1432,6 @@ export const MsgSudoContractResponse: MessageFns<MsgSudoContractResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgSudoContractResponse>, I>>(base?: I): MsgSudoContractResponse {
-    return MsgSudoContractResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgSudoContractResponse>, I>>(object: I): MsgSudoContractResponse {
-    const message = createBaseMsgSudoContractResponse();
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -1730,16 +1507,6 @@ export const MsgPinCodes: MessageFns<MsgPinCodes> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgPinCodes>, I>>(base?: I): MsgPinCodes {
-    return MsgPinCodes.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgPinCodes>, I>>(object: I): MsgPinCodes {
-    const message = createBaseMsgPinCodes();
-    message.authority = object.authority ?? "";
-    message.codeIds = object.codeIds?.map((e) => BigInt(e)) || [];
-    return message;
-  },
 };
 
 function createBaseMsgPinCodesResponse(): MsgPinCodesResponse {
@@ -1774,14 +1541,6 @@ export const MsgPinCodesResponse: MessageFns<MsgPinCodesResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgPinCodesResponse>, I>>(base?: I): MsgPinCodesResponse {
-    return MsgPinCodesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgPinCodesResponse>, I>>(_: I): MsgPinCodesResponse {
-    const message = createBaseMsgPinCodesResponse();
-    return message;
   },
 };
 
@@ -1857,16 +1616,6 @@ export const MsgUnpinCodes: MessageFns<MsgUnpinCodes> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUnpinCodes>, I>>(base?: I): MsgUnpinCodes {
-    return MsgUnpinCodes.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUnpinCodes>, I>>(object: I): MsgUnpinCodes {
-    const message = createBaseMsgUnpinCodes();
-    message.authority = object.authority ?? "";
-    message.codeIds = object.codeIds?.map((e) => BigInt(e)) || [];
-    return message;
-  },
 };
 
 function createBaseMsgUnpinCodesResponse(): MsgUnpinCodesResponse {
@@ -1901,14 +1650,6 @@ export const MsgUnpinCodesResponse: MessageFns<MsgUnpinCodesResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgUnpinCodesResponse>, I>>(base?: I): MsgUnpinCodesResponse {
-    return MsgUnpinCodesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUnpinCodesResponse>, I>>(_: I): MsgUnpinCodesResponse {
-    const message = createBaseMsgUnpinCodesResponse();
-    return message;
   },
 };
 
@@ -2078,30 +1819,6 @@ export const MsgStoreAndInstantiateContract: MessageFns<MsgStoreAndInstantiateCo
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgStoreAndInstantiateContract>, I>>(base?: I): MsgStoreAndInstantiateContract {
-    return MsgStoreAndInstantiateContract.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgStoreAndInstantiateContract>, I>>(
-    object: I,
-  ): MsgStoreAndInstantiateContract {
-    const message = createBaseMsgStoreAndInstantiateContract();
-    message.authority = object.authority ?? "";
-    message.wasmByteCode = object.wasmByteCode ?? new Uint8Array(0);
-    message.instantiatePermission =
-      (object.instantiatePermission !== undefined && object.instantiatePermission !== null)
-        ? AccessConfig.fromPartial(object.instantiatePermission)
-        : undefined;
-    message.unpinCode = object.unpinCode ?? false;
-    message.admin = object.admin ?? "";
-    message.label = object.label ?? "";
-    message.msg = object.msg ?? new Uint8Array(0);
-    message.funds = object.funds?.map((e) => Coin.fromPartial(e)) || [];
-    message.source = object.source ?? "";
-    message.builder = object.builder ?? "";
-    message.codeHash = object.codeHash ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMsgStoreAndInstantiateContractResponse(): MsgStoreAndInstantiateContractResponse {
@@ -2158,20 +1875,6 @@ export const MsgStoreAndInstantiateContractResponse: MessageFns<MsgStoreAndInsta
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgStoreAndInstantiateContractResponse>, I>>(
-    base?: I,
-  ): MsgStoreAndInstantiateContractResponse {
-    return MsgStoreAndInstantiateContractResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgStoreAndInstantiateContractResponse>, I>>(
-    object: I,
-  ): MsgStoreAndInstantiateContractResponse {
-    const message = createBaseMsgStoreAndInstantiateContractResponse();
-    message.address = object.address ?? "";
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -2230,18 +1933,6 @@ export const MsgAddCodeUploadParamsAddresses: MessageFns<MsgAddCodeUploadParamsA
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgAddCodeUploadParamsAddresses>, I>>(base?: I): MsgAddCodeUploadParamsAddresses {
-    return MsgAddCodeUploadParamsAddresses.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgAddCodeUploadParamsAddresses>, I>>(
-    object: I,
-  ): MsgAddCodeUploadParamsAddresses {
-    const message = createBaseMsgAddCodeUploadParamsAddresses();
-    message.authority = object.authority ?? "";
-    message.addresses = object.addresses?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseMsgAddCodeUploadParamsAddressesResponse(): MsgAddCodeUploadParamsAddressesResponse {
@@ -2276,18 +1967,6 @@ export const MsgAddCodeUploadParamsAddressesResponse: MessageFns<MsgAddCodeUploa
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgAddCodeUploadParamsAddressesResponse>, I>>(
-    base?: I,
-  ): MsgAddCodeUploadParamsAddressesResponse {
-    return MsgAddCodeUploadParamsAddressesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgAddCodeUploadParamsAddressesResponse>, I>>(
-    _: I,
-  ): MsgAddCodeUploadParamsAddressesResponse {
-    const message = createBaseMsgAddCodeUploadParamsAddressesResponse();
-    return message;
   },
 };
 
@@ -2346,20 +2025,6 @@ export const MsgRemoveCodeUploadParamsAddresses: MessageFns<MsgRemoveCodeUploadP
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgRemoveCodeUploadParamsAddresses>, I>>(
-    base?: I,
-  ): MsgRemoveCodeUploadParamsAddresses {
-    return MsgRemoveCodeUploadParamsAddresses.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgRemoveCodeUploadParamsAddresses>, I>>(
-    object: I,
-  ): MsgRemoveCodeUploadParamsAddresses {
-    const message = createBaseMsgRemoveCodeUploadParamsAddresses();
-    message.authority = object.authority ?? "";
-    message.addresses = object.addresses?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseMsgRemoveCodeUploadParamsAddressesResponse(): MsgRemoveCodeUploadParamsAddressesResponse {
@@ -2394,18 +2059,6 @@ export const MsgRemoveCodeUploadParamsAddressesResponse: MessageFns<MsgRemoveCod
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgRemoveCodeUploadParamsAddressesResponse>, I>>(
-    base?: I,
-  ): MsgRemoveCodeUploadParamsAddressesResponse {
-    return MsgRemoveCodeUploadParamsAddressesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgRemoveCodeUploadParamsAddressesResponse>, I>>(
-    _: I,
-  ): MsgRemoveCodeUploadParamsAddressesResponse {
-    const message = createBaseMsgRemoveCodeUploadParamsAddressesResponse();
-    return message;
   },
 };
 
@@ -2503,22 +2156,6 @@ export const MsgStoreAndMigrateContract: MessageFns<MsgStoreAndMigrateContract> 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgStoreAndMigrateContract>, I>>(base?: I): MsgStoreAndMigrateContract {
-    return MsgStoreAndMigrateContract.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgStoreAndMigrateContract>, I>>(object: I): MsgStoreAndMigrateContract {
-    const message = createBaseMsgStoreAndMigrateContract();
-    message.authority = object.authority ?? "";
-    message.wasmByteCode = object.wasmByteCode ?? new Uint8Array(0);
-    message.instantiatePermission =
-      (object.instantiatePermission !== undefined && object.instantiatePermission !== null)
-        ? AccessConfig.fromPartial(object.instantiatePermission)
-        : undefined;
-    message.contract = object.contract ?? "";
-    message.msg = object.msg ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMsgStoreAndMigrateContractResponse(): MsgStoreAndMigrateContractResponse {
@@ -2590,21 +2227,6 @@ export const MsgStoreAndMigrateContractResponse: MessageFns<MsgStoreAndMigrateCo
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgStoreAndMigrateContractResponse>, I>>(
-    base?: I,
-  ): MsgStoreAndMigrateContractResponse {
-    return MsgStoreAndMigrateContractResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgStoreAndMigrateContractResponse>, I>>(
-    object: I,
-  ): MsgStoreAndMigrateContractResponse {
-    const message = createBaseMsgStoreAndMigrateContractResponse();
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.checksum = object.checksum ?? new Uint8Array(0);
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMsgUpdateContractLabel(): MsgUpdateContractLabel {
@@ -2673,17 +2295,6 @@ export const MsgUpdateContractLabel: MessageFns<MsgUpdateContractLabel> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateContractLabel>, I>>(base?: I): MsgUpdateContractLabel {
-    return MsgUpdateContractLabel.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateContractLabel>, I>>(object: I): MsgUpdateContractLabel {
-    const message = createBaseMsgUpdateContractLabel();
-    message.sender = object.sender ?? "";
-    message.newLabel = object.newLabel ?? "";
-    message.contract = object.contract ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgUpdateContractLabelResponse(): MsgUpdateContractLabelResponse {
@@ -2719,32 +2330,9 @@ export const MsgUpdateContractLabelResponse: MessageFns<MsgUpdateContractLabelRe
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateContractLabelResponse>, I>>(base?: I): MsgUpdateContractLabelResponse {
-    return MsgUpdateContractLabelResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateContractLabelResponse>, I>>(_: I): MsgUpdateContractLabelResponse {
-    const message = createBaseMsgUpdateContractLabelResponse();
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -140,15 +140,6 @@ export const AccessTypeParam: MessageFns<AccessTypeParam> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AccessTypeParam>, I>>(base?: I): AccessTypeParam {
-    return AccessTypeParam.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AccessTypeParam>, I>>(object: I): AccessTypeParam {
-    const message = createBaseAccessTypeParam();
-    message.value = object.value ?? 0;
-    return message;
-  },
 };
 
 function createBaseAccessConfig(): AccessConfig {
@@ -206,16 +197,6 @@ export const AccessConfig: MessageFns<AccessConfig> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AccessConfig>, I>>(base?: I): AccessConfig {
-    return AccessConfig.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AccessConfig>, I>>(object: I): AccessConfig {
-    const message = createBaseAccessConfig();
-    message.permission = object.permission ?? 0;
-    message.addresses = object.addresses?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseParams(): Params {
@@ -272,18 +253,6 @@ export const Params: MessageFns<Params> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Params>, I>>(base?: I): Params {
-    return Params.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Params>, I>>(object: I): Params {
-    const message = createBaseParams();
-    message.codeUploadAccess = (object.codeUploadAccess !== undefined && object.codeUploadAccess !== null)
-      ? AccessConfig.fromPartial(object.codeUploadAccess)
-      : undefined;
-    message.instantiateDefaultPermission = object.instantiateDefaultPermission ?? 0;
-    return message;
   },
 };
 
@@ -352,19 +321,6 @@ export const CodeInfo: MessageFns<CodeInfo> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<CodeInfo>, I>>(base?: I): CodeInfo {
-    return CodeInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<CodeInfo>, I>>(object: I): CodeInfo {
-    const message = createBaseCodeInfo();
-    message.codeHash = object.codeHash ?? new Uint8Array(0);
-    message.creator = object.creator ?? "";
-    message.instantiateConfig = (object.instantiateConfig !== undefined && object.instantiateConfig !== null)
-      ? AccessConfig.fromPartial(object.instantiateConfig)
-      : undefined;
-    return message;
   },
 };
 
@@ -481,25 +437,6 @@ export const ContractInfo: MessageFns<ContractInfo> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ContractInfo>, I>>(base?: I): ContractInfo {
-    return ContractInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ContractInfo>, I>>(object: I): ContractInfo {
-    const message = createBaseContractInfo();
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.creator = object.creator ?? "";
-    message.admin = object.admin ?? "";
-    message.label = object.label ?? "";
-    message.created = (object.created !== undefined && object.created !== null)
-      ? AbsoluteTxPosition.fromPartial(object.created)
-      : undefined;
-    message.ibcPortId = object.ibcPortId ?? "";
-    message.extension = (object.extension !== undefined && object.extension !== null)
-      ? Any.fromPartial(object.extension)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseContractCodeHistoryEntry(): ContractCodeHistoryEntry {
@@ -582,20 +519,6 @@ export const ContractCodeHistoryEntry: MessageFns<ContractCodeHistoryEntry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ContractCodeHistoryEntry>, I>>(base?: I): ContractCodeHistoryEntry {
-    return ContractCodeHistoryEntry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ContractCodeHistoryEntry>, I>>(object: I): ContractCodeHistoryEntry {
-    const message = createBaseContractCodeHistoryEntry();
-    message.operation = object.operation ?? 0;
-    message.codeId = (object.codeId !== undefined && object.codeId !== null) ? BigInt(object.codeId) : 0n;
-    message.updated = (object.updated !== undefined && object.updated !== null)
-      ? AbsoluteTxPosition.fromPartial(object.updated)
-      : undefined;
-    message.msg = object.msg ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseAbsoluteTxPosition(): AbsoluteTxPosition {
@@ -659,18 +582,6 @@ export const AbsoluteTxPosition: MessageFns<AbsoluteTxPosition> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<AbsoluteTxPosition>, I>>(base?: I): AbsoluteTxPosition {
-    return AbsoluteTxPosition.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<AbsoluteTxPosition>, I>>(object: I): AbsoluteTxPosition {
-    const message = createBaseAbsoluteTxPosition();
-    message.blockHeight = (object.blockHeight !== undefined && object.blockHeight !== null)
-      ? BigInt(object.blockHeight)
-      : 0n;
-    message.txIndex = (object.txIndex !== undefined && object.txIndex !== null) ? BigInt(object.txIndex) : 0n;
-    return message;
-  },
 };
 
 function createBaseModel(): Model {
@@ -728,34 +639,9 @@ export const Model: MessageFns<Model> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Model>, I>>(base?: I): Model {
-    return Model.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Model>, I>>(object: I): Model {
-    const message = createBaseModel();
-    message.key = object.key ?? new Uint8Array(0);
-    message.value = object.value ?? new Uint8Array(0);
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -223,47 +223,9 @@ export const Params: MessageFns<Params> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Params>, I>>(base?: I): Params {
-    return Params.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Params>, I>>(object: I): Params {
-    const message = createBaseParams();
-    message.alpha = object.alpha ?? "";
-    message.beta = object.beta ?? "";
-    message.gamma = object.gamma ?? "";
-    message.delta = object.delta ?? "";
-    message.minBaseGasPrice = object.minBaseGasPrice ?? "";
-    message.minLearningRate = object.minLearningRate ?? "";
-    message.maxLearningRate = object.maxLearningRate ?? "";
-    message.maxBlockUtilization = (object.maxBlockUtilization !== undefined && object.maxBlockUtilization !== null)
-      ? BigInt(object.maxBlockUtilization)
-      : 0n;
-    message.window = (object.window !== undefined && object.window !== null) ? BigInt(object.window) : 0n;
-    message.feeDenom = object.feeDenom ?? "";
-    message.enabled = object.enabled ?? false;
-    message.distributeFees = object.distributeFees ?? false;
-    message.sendTipToProposer = object.sendTipToProposer ?? false;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

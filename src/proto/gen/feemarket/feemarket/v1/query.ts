@@ -76,14 +76,6 @@ export const ParamsRequest: MessageFns<ParamsRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ParamsRequest>, I>>(base?: I): ParamsRequest {
-    return ParamsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ParamsRequest>, I>>(_: I): ParamsRequest {
-    const message = createBaseParamsRequest();
-    return message;
-  },
 };
 
 function createBaseParamsResponse(): ParamsResponse {
@@ -130,17 +122,6 @@ export const ParamsResponse: MessageFns<ParamsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ParamsResponse>, I>>(base?: I): ParamsResponse {
-    return ParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ParamsResponse>, I>>(object: I): ParamsResponse {
-    const message = createBaseParamsResponse();
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseStateRequest(): StateRequest {
@@ -175,14 +156,6 @@ export const StateRequest: MessageFns<StateRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<StateRequest>, I>>(base?: I): StateRequest {
-    return StateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<StateRequest>, I>>(_: I): StateRequest {
-    const message = createBaseStateRequest();
-    return message;
   },
 };
 
@@ -230,15 +203,6 @@ export const StateResponse: MessageFns<StateResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<StateResponse>, I>>(base?: I): StateResponse {
-    return StateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<StateResponse>, I>>(object: I): StateResponse {
-    const message = createBaseStateResponse();
-    message.state = (object.state !== undefined && object.state !== null) ? State.fromPartial(object.state) : undefined;
-    return message;
-  },
 };
 
 function createBaseGasPriceRequest(): GasPriceRequest {
@@ -284,15 +248,6 @@ export const GasPriceRequest: MessageFns<GasPriceRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GasPriceRequest>, I>>(base?: I): GasPriceRequest {
-    return GasPriceRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GasPriceRequest>, I>>(object: I): GasPriceRequest {
-    const message = createBaseGasPriceRequest();
-    message.denom = object.denom ?? "";
-    return message;
   },
 };
 
@@ -340,17 +295,6 @@ export const GasPriceResponse: MessageFns<GasPriceResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GasPriceResponse>, I>>(base?: I): GasPriceResponse {
-    return GasPriceResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GasPriceResponse>, I>>(object: I): GasPriceResponse {
-    const message = createBaseGasPriceResponse();
-    message.price = (object.price !== undefined && object.price !== null)
-      ? DecCoin.fromPartial(object.price)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGasPricesRequest(): GasPricesRequest {
@@ -385,14 +329,6 @@ export const GasPricesRequest: MessageFns<GasPricesRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GasPricesRequest>, I>>(base?: I): GasPricesRequest {
-    return GasPricesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GasPricesRequest>, I>>(_: I): GasPricesRequest {
-    const message = createBaseGasPricesRequest();
-    return message;
   },
 };
 
@@ -440,33 +376,9 @@ export const GasPricesResponse: MessageFns<GasPricesResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GasPricesResponse>, I>>(base?: I): GasPricesResponse {
-    return GasPricesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GasPricesResponse>, I>>(object: I): GasPricesResponse {
-    const message = createBaseGasPricesResponse();
-    message.prices = object.prices?.map((e) => DecCoin.fromPartial(e)) || [];
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

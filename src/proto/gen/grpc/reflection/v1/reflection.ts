@@ -164,50 +164,6 @@ export const ServerReflectionRequest: MessageFns<ServerReflectionRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ServerReflectionRequest>, I>>(base?: I): ServerReflectionRequest {
-    return ServerReflectionRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ServerReflectionRequest>, I>>(object: I): ServerReflectionRequest {
-    const message = createBaseServerReflectionRequest();
-    message.host = object.host ?? "";
-    switch (object.messageRequest?.$case) {
-      case "fileByFilename": {
-        if (object.messageRequest?.value !== undefined && object.messageRequest?.value !== null) {
-          message.messageRequest = { $case: "fileByFilename", value: object.messageRequest.value };
-        }
-        break;
-      }
-      case "fileContainingSymbol": {
-        if (object.messageRequest?.value !== undefined && object.messageRequest?.value !== null) {
-          message.messageRequest = { $case: "fileContainingSymbol", value: object.messageRequest.value };
-        }
-        break;
-      }
-      case "fileContainingExtension": {
-        if (object.messageRequest?.value !== undefined && object.messageRequest?.value !== null) {
-          message.messageRequest = {
-            $case: "fileContainingExtension",
-            value: ExtensionRequest.fromPartial(object.messageRequest.value),
-          };
-        }
-        break;
-      }
-      case "allExtensionNumbersOfType": {
-        if (object.messageRequest?.value !== undefined && object.messageRequest?.value !== null) {
-          message.messageRequest = { $case: "allExtensionNumbersOfType", value: object.messageRequest.value };
-        }
-        break;
-      }
-      case "listServices": {
-        if (object.messageRequest?.value !== undefined && object.messageRequest?.value !== null) {
-          message.messageRequest = { $case: "listServices", value: object.messageRequest.value };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseExtensionRequest(): ExtensionRequest {
@@ -264,16 +220,6 @@ export const ExtensionRequest: MessageFns<ExtensionRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ExtensionRequest>, I>>(base?: I): ExtensionRequest {
-    return ExtensionRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ExtensionRequest>, I>>(object: I): ExtensionRequest {
-    const message = createBaseExtensionRequest();
-    message.containingType = object.containingType ?? "";
-    message.extensionNumber = object.extensionNumber ?? 0;
-    return message;
   },
 };
 
@@ -387,56 +333,6 @@ export const ServerReflectionResponse: MessageFns<ServerReflectionResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ServerReflectionResponse>, I>>(base?: I): ServerReflectionResponse {
-    return ServerReflectionResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ServerReflectionResponse>, I>>(object: I): ServerReflectionResponse {
-    const message = createBaseServerReflectionResponse();
-    message.validHost = object.validHost ?? "";
-    message.originalRequest = (object.originalRequest !== undefined && object.originalRequest !== null)
-      ? ServerReflectionRequest.fromPartial(object.originalRequest)
-      : undefined;
-    switch (object.messageResponse?.$case) {
-      case "fileDescriptorResponse": {
-        if (object.messageResponse?.value !== undefined && object.messageResponse?.value !== null) {
-          message.messageResponse = {
-            $case: "fileDescriptorResponse",
-            value: FileDescriptorResponse.fromPartial(object.messageResponse.value),
-          };
-        }
-        break;
-      }
-      case "allExtensionNumbersResponse": {
-        if (object.messageResponse?.value !== undefined && object.messageResponse?.value !== null) {
-          message.messageResponse = {
-            $case: "allExtensionNumbersResponse",
-            value: ExtensionNumberResponse.fromPartial(object.messageResponse.value),
-          };
-        }
-        break;
-      }
-      case "listServicesResponse": {
-        if (object.messageResponse?.value !== undefined && object.messageResponse?.value !== null) {
-          message.messageResponse = {
-            $case: "listServicesResponse",
-            value: ListServiceResponse.fromPartial(object.messageResponse.value),
-          };
-        }
-        break;
-      }
-      case "errorResponse": {
-        if (object.messageResponse?.value !== undefined && object.messageResponse?.value !== null) {
-          message.messageResponse = {
-            $case: "errorResponse",
-            value: ErrorResponse.fromPartial(object.messageResponse.value),
-          };
-        }
-        break;
-      }
-    }
-    return message;
-  },
 };
 
 function createBaseFileDescriptorResponse(): FileDescriptorResponse {
@@ -482,15 +378,6 @@ export const FileDescriptorResponse: MessageFns<FileDescriptorResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<FileDescriptorResponse>, I>>(base?: I): FileDescriptorResponse {
-    return FileDescriptorResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<FileDescriptorResponse>, I>>(object: I): FileDescriptorResponse {
-    const message = createBaseFileDescriptorResponse();
-    message.fileDescriptorProto = object.fileDescriptorProto?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -563,16 +450,6 @@ export const ExtensionNumberResponse: MessageFns<ExtensionNumberResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ExtensionNumberResponse>, I>>(base?: I): ExtensionNumberResponse {
-    return ExtensionNumberResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ExtensionNumberResponse>, I>>(object: I): ExtensionNumberResponse {
-    const message = createBaseExtensionNumberResponse();
-    message.baseTypeName = object.baseTypeName ?? "";
-    message.extensionNumber = object.extensionNumber?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseListServiceResponse(): ListServiceResponse {
@@ -619,15 +496,6 @@ export const ListServiceResponse: MessageFns<ListServiceResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ListServiceResponse>, I>>(base?: I): ListServiceResponse {
-    return ListServiceResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ListServiceResponse>, I>>(object: I): ListServiceResponse {
-    const message = createBaseListServiceResponse();
-    message.service = object.service?.map((e) => ServiceResponse.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseServiceResponse(): ServiceResponse {
@@ -673,15 +541,6 @@ export const ServiceResponse: MessageFns<ServiceResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ServiceResponse>, I>>(base?: I): ServiceResponse {
-    return ServiceResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ServiceResponse>, I>>(object: I): ServiceResponse {
-    const message = createBaseServiceResponse();
-    message.name = object.name ?? "";
-    return message;
   },
 };
 
@@ -740,34 +599,9 @@ export const ErrorResponse: MessageFns<ErrorResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ErrorResponse>, I>>(base?: I): ErrorResponse {
-    return ErrorResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ErrorResponse>, I>>(object: I): ErrorResponse {
-    const message = createBaseErrorResponse();
-    message.errorCode = object.errorCode ?? 0;
-    message.errorMessage = object.errorMessage ?? "";
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -280,27 +280,6 @@ export const TxResponse: MessageFns<TxResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<TxResponse>, I>>(base?: I): TxResponse {
-    return TxResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxResponse>, I>>(object: I): TxResponse {
-    const message = createBaseTxResponse();
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.txhash = object.txhash ?? "";
-    message.codespace = object.codespace ?? "";
-    message.code = object.code ?? 0;
-    message.data = object.data ?? "";
-    message.rawLog = object.rawLog ?? "";
-    message.logs = object.logs?.map((e) => ABCIMessageLog.fromPartial(e)) || [];
-    message.info = object.info ?? "";
-    message.gasWanted = (object.gasWanted !== undefined && object.gasWanted !== null) ? BigInt(object.gasWanted) : 0n;
-    message.gasUsed = (object.gasUsed !== undefined && object.gasUsed !== null) ? BigInt(object.gasUsed) : 0n;
-    message.tx = (object.tx !== undefined && object.tx !== null) ? Any.fromPartial(object.tx) : undefined;
-    message.timestamp = object.timestamp ?? "";
-    message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseABCIMessageLog(): ABCIMessageLog {
@@ -369,17 +348,6 @@ export const ABCIMessageLog: MessageFns<ABCIMessageLog> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ABCIMessageLog>, I>>(base?: I): ABCIMessageLog {
-    return ABCIMessageLog.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ABCIMessageLog>, I>>(object: I): ABCIMessageLog {
-    const message = createBaseABCIMessageLog();
-    message.msgIndex = object.msgIndex ?? 0;
-    message.log = object.log ?? "";
-    message.events = object.events?.map((e) => StringEvent.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseStringEvent(): StringEvent {
@@ -437,16 +405,6 @@ export const StringEvent: MessageFns<StringEvent> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<StringEvent>, I>>(base?: I): StringEvent {
-    return StringEvent.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<StringEvent>, I>>(object: I): StringEvent {
-    const message = createBaseStringEvent();
-    message.type = object.type ?? "";
-    message.attributes = object.attributes?.map((e) => Attribute.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseAttribute(): Attribute {
@@ -503,16 +461,6 @@ export const Attribute: MessageFns<Attribute> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Attribute>, I>>(base?: I): Attribute {
-    return Attribute.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Attribute>, I>>(object: I): Attribute {
-    const message = createBaseAttribute();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    return message;
   },
 };
 
@@ -576,16 +524,6 @@ export const GasInfo: MessageFns<GasInfo> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GasInfo>, I>>(base?: I): GasInfo {
-    return GasInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GasInfo>, I>>(object: I): GasInfo {
-    const message = createBaseGasInfo();
-    message.gasWanted = (object.gasWanted !== undefined && object.gasWanted !== null) ? BigInt(object.gasWanted) : 0n;
-    message.gasUsed = (object.gasUsed !== undefined && object.gasUsed !== null) ? BigInt(object.gasUsed) : 0n;
-    return message;
   },
 };
 
@@ -666,18 +604,6 @@ export const Result: MessageFns<Result> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Result>, I>>(base?: I): Result {
-    return Result.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Result>, I>>(object: I): Result {
-    const message = createBaseResult();
-    message.data = object.data ?? new Uint8Array(0);
-    message.log = object.log ?? "";
-    message.events = object.events?.map((e) => Event.fromPartial(e)) || [];
-    message.msgResponses = object.msgResponses?.map((e) => Any.fromPartial(e)) || [];
-    return message;
-  },
 };
 
 function createBaseSimulationResponse(): SimulationResponse {
@@ -734,20 +660,6 @@ export const SimulationResponse: MessageFns<SimulationResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<SimulationResponse>, I>>(base?: I): SimulationResponse {
-    return SimulationResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SimulationResponse>, I>>(object: I): SimulationResponse {
-    const message = createBaseSimulationResponse();
-    message.gasInfo = (object.gasInfo !== undefined && object.gasInfo !== null)
-      ? GasInfo.fromPartial(object.gasInfo)
-      : undefined;
-    message.result = (object.result !== undefined && object.result !== null)
-      ? Result.fromPartial(object.result)
-      : undefined;
-    return message;
   },
 };
 
@@ -806,16 +718,6 @@ export const MsgData: MessageFns<MsgData> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgData>, I>>(base?: I): MsgData {
-    return MsgData.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgData>, I>>(object: I): MsgData {
-    const message = createBaseMsgData();
-    message.msgType = object.msgType ?? "";
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseTxMsgData(): TxMsgData {
@@ -872,16 +774,6 @@ export const TxMsgData: MessageFns<TxMsgData> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<TxMsgData>, I>>(base?: I): TxMsgData {
-    return TxMsgData.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<TxMsgData>, I>>(object: I): TxMsgData {
-    const message = createBaseTxMsgData();
-    message.data = object.data?.map((e) => MsgData.fromPartial(e)) || [];
-    message.msgResponses = object.msgResponses?.map((e) => Any.fromPartial(e)) || [];
-    return message;
   },
 };
 
@@ -999,42 +891,9 @@ export const SearchTxsResult: MessageFns<SearchTxsResult> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<SearchTxsResult>, I>>(base?: I): SearchTxsResult {
-    return SearchTxsResult.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<SearchTxsResult>, I>>(object: I): SearchTxsResult {
-    const message = createBaseSearchTxsResult();
-    message.totalCount = (object.totalCount !== undefined && object.totalCount !== null)
-      ? BigInt(object.totalCount)
-      : 0n;
-    message.count = (object.count !== undefined && object.count !== null) ? BigInt(object.count) : 0n;
-    message.pageNumber = (object.pageNumber !== undefined && object.pageNumber !== null)
-      ? BigInt(object.pageNumber)
-      : 0n;
-    message.pageTotal = (object.pageTotal !== undefined && object.pageTotal !== null) ? BigInt(object.pageTotal) : 0n;
-    message.limit = (object.limit !== undefined && object.limit !== null) ? BigInt(object.limit) : 0n;
-    message.txs = object.txs?.map((e) => TxResponse.fromPartial(e)) || [];
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -183,20 +183,6 @@ export const GetValidatorSetByHeightRequest: MessageFns<GetValidatorSetByHeightR
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GetValidatorSetByHeightRequest>, I>>(base?: I): GetValidatorSetByHeightRequest {
-    return GetValidatorSetByHeightRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetValidatorSetByHeightRequest>, I>>(
-    object: I,
-  ): GetValidatorSetByHeightRequest {
-    const message = createBaseGetValidatorSetByHeightRequest();
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGetValidatorSetByHeightResponse(): GetValidatorSetByHeightResponse {
@@ -268,23 +254,6 @@ export const GetValidatorSetByHeightResponse: MessageFns<GetValidatorSetByHeight
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GetValidatorSetByHeightResponse>, I>>(base?: I): GetValidatorSetByHeightResponse {
-    return GetValidatorSetByHeightResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetValidatorSetByHeightResponse>, I>>(
-    object: I,
-  ): GetValidatorSetByHeightResponse {
-    const message = createBaseGetValidatorSetByHeightResponse();
-    message.blockHeight = (object.blockHeight !== undefined && object.blockHeight !== null)
-      ? BigInt(object.blockHeight)
-      : 0n;
-    message.validators = object.validators?.map((e) => Validator.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGetLatestValidatorSetRequest(): GetLatestValidatorSetRequest {
@@ -330,17 +299,6 @@ export const GetLatestValidatorSetRequest: MessageFns<GetLatestValidatorSetReque
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetLatestValidatorSetRequest>, I>>(base?: I): GetLatestValidatorSetRequest {
-    return GetLatestValidatorSetRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetLatestValidatorSetRequest>, I>>(object: I): GetLatestValidatorSetRequest {
-    const message = createBaseGetLatestValidatorSetRequest();
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -412,23 +370,6 @@ export const GetLatestValidatorSetResponse: MessageFns<GetLatestValidatorSetResp
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetLatestValidatorSetResponse>, I>>(base?: I): GetLatestValidatorSetResponse {
-    return GetLatestValidatorSetResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetLatestValidatorSetResponse>, I>>(
-    object: I,
-  ): GetLatestValidatorSetResponse {
-    const message = createBaseGetLatestValidatorSetResponse();
-    message.blockHeight = (object.blockHeight !== undefined && object.blockHeight !== null)
-      ? BigInt(object.blockHeight)
-      : 0n;
-    message.validators = object.validators?.map((e) => Validator.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -515,24 +456,6 @@ export const Validator: MessageFns<Validator> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Validator>, I>>(base?: I): Validator {
-    return Validator.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Validator>, I>>(object: I): Validator {
-    const message = createBaseValidator();
-    message.address = object.address ?? "";
-    message.pubKey = (object.pubKey !== undefined && object.pubKey !== null)
-      ? Any.fromPartial(object.pubKey)
-      : undefined;
-    message.votingPower = (object.votingPower !== undefined && object.votingPower !== null)
-      ? BigInt(object.votingPower)
-      : 0n;
-    message.proposerPriority = (object.proposerPriority !== undefined && object.proposerPriority !== null)
-      ? BigInt(object.proposerPriority)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseGetBlockByHeightRequest(): GetBlockByHeightRequest {
@@ -581,15 +504,6 @@ export const GetBlockByHeightRequest: MessageFns<GetBlockByHeightRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetBlockByHeightRequest>, I>>(base?: I): GetBlockByHeightRequest {
-    return GetBlockByHeightRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetBlockByHeightRequest>, I>>(object: I): GetBlockByHeightRequest {
-    const message = createBaseGetBlockByHeightRequest();
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    return message;
   },
 };
 
@@ -659,21 +573,6 @@ export const GetBlockByHeightResponse: MessageFns<GetBlockByHeightResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GetBlockByHeightResponse>, I>>(base?: I): GetBlockByHeightResponse {
-    return GetBlockByHeightResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetBlockByHeightResponse>, I>>(object: I): GetBlockByHeightResponse {
-    const message = createBaseGetBlockByHeightResponse();
-    message.blockId = (object.blockId !== undefined && object.blockId !== null)
-      ? BlockID.fromPartial(object.blockId)
-      : undefined;
-    message.block = (object.block !== undefined && object.block !== null) ? Block.fromPartial(object.block) : undefined;
-    message.sdkBlock = (object.sdkBlock !== undefined && object.sdkBlock !== null)
-      ? Block1.fromPartial(object.sdkBlock)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGetLatestBlockRequest(): GetLatestBlockRequest {
@@ -708,14 +607,6 @@ export const GetLatestBlockRequest: MessageFns<GetLatestBlockRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetLatestBlockRequest>, I>>(base?: I): GetLatestBlockRequest {
-    return GetLatestBlockRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetLatestBlockRequest>, I>>(_: I): GetLatestBlockRequest {
-    const message = createBaseGetLatestBlockRequest();
-    return message;
   },
 };
 
@@ -785,21 +676,6 @@ export const GetLatestBlockResponse: MessageFns<GetLatestBlockResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GetLatestBlockResponse>, I>>(base?: I): GetLatestBlockResponse {
-    return GetLatestBlockResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetLatestBlockResponse>, I>>(object: I): GetLatestBlockResponse {
-    const message = createBaseGetLatestBlockResponse();
-    message.blockId = (object.blockId !== undefined && object.blockId !== null)
-      ? BlockID.fromPartial(object.blockId)
-      : undefined;
-    message.block = (object.block !== undefined && object.block !== null) ? Block.fromPartial(object.block) : undefined;
-    message.sdkBlock = (object.sdkBlock !== undefined && object.sdkBlock !== null)
-      ? Block1.fromPartial(object.sdkBlock)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseGetSyncingRequest(): GetSyncingRequest {
@@ -834,14 +710,6 @@ export const GetSyncingRequest: MessageFns<GetSyncingRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetSyncingRequest>, I>>(base?: I): GetSyncingRequest {
-    return GetSyncingRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetSyncingRequest>, I>>(_: I): GetSyncingRequest {
-    const message = createBaseGetSyncingRequest();
-    return message;
   },
 };
 
@@ -889,15 +757,6 @@ export const GetSyncingResponse: MessageFns<GetSyncingResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<GetSyncingResponse>, I>>(base?: I): GetSyncingResponse {
-    return GetSyncingResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetSyncingResponse>, I>>(object: I): GetSyncingResponse {
-    const message = createBaseGetSyncingResponse();
-    message.syncing = object.syncing ?? false;
-    return message;
-  },
 };
 
 function createBaseGetNodeInfoRequest(): GetNodeInfoRequest {
@@ -932,14 +791,6 @@ export const GetNodeInfoRequest: MessageFns<GetNodeInfoRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetNodeInfoRequest>, I>>(base?: I): GetNodeInfoRequest {
-    return GetNodeInfoRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetNodeInfoRequest>, I>>(_: I): GetNodeInfoRequest {
-    const message = createBaseGetNodeInfoRequest();
-    return message;
   },
 };
 
@@ -997,20 +848,6 @@ export const GetNodeInfoResponse: MessageFns<GetNodeInfoResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<GetNodeInfoResponse>, I>>(base?: I): GetNodeInfoResponse {
-    return GetNodeInfoResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<GetNodeInfoResponse>, I>>(object: I): GetNodeInfoResponse {
-    const message = createBaseGetNodeInfoResponse();
-    message.defaultNodeInfo = (object.defaultNodeInfo !== undefined && object.defaultNodeInfo !== null)
-      ? DefaultNodeInfo.fromPartial(object.defaultNodeInfo)
-      : undefined;
-    message.applicationVersion = (object.applicationVersion !== undefined && object.applicationVersion !== null)
-      ? VersionInfo.fromPartial(object.applicationVersion)
-      : undefined;
-    return message;
   },
 };
 
@@ -1144,22 +981,6 @@ export const VersionInfo: MessageFns<VersionInfo> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<VersionInfo>, I>>(base?: I): VersionInfo {
-    return VersionInfo.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<VersionInfo>, I>>(object: I): VersionInfo {
-    const message = createBaseVersionInfo();
-    message.name = object.name ?? "";
-    message.appName = object.appName ?? "";
-    message.version = object.version ?? "";
-    message.gitCommit = object.gitCommit ?? "";
-    message.buildTags = object.buildTags ?? "";
-    message.goVersion = object.goVersion ?? "";
-    message.buildDeps = object.buildDeps?.map((e) => Module.fromPartial(e)) || [];
-    message.cosmosSdkVersion = object.cosmosSdkVersion ?? "";
-    return message;
-  },
 };
 
 function createBaseModule(): Module {
@@ -1227,17 +1048,6 @@ export const Module: MessageFns<Module> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Module>, I>>(base?: I): Module {
-    return Module.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Module>, I>>(object: I): Module {
-    const message = createBaseModule();
-    message.path = object.path ?? "";
-    message.version = object.version ?? "";
-    message.sum = object.sum ?? "";
-    return message;
   },
 };
 
@@ -1320,18 +1130,6 @@ export const ABCIQueryRequest: MessageFns<ABCIQueryRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ABCIQueryRequest>, I>>(base?: I): ABCIQueryRequest {
-    return ABCIQueryRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ABCIQueryRequest>, I>>(object: I): ABCIQueryRequest {
-    const message = createBaseABCIQueryRequest();
-    message.data = object.data ?? new Uint8Array(0);
-    message.path = object.path ?? "";
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.prove = object.prove ?? false;
-    return message;
   },
 };
 
@@ -1483,25 +1281,6 @@ export const ABCIQueryResponse: MessageFns<ABCIQueryResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ABCIQueryResponse>, I>>(base?: I): ABCIQueryResponse {
-    return ABCIQueryResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ABCIQueryResponse>, I>>(object: I): ABCIQueryResponse {
-    const message = createBaseABCIQueryResponse();
-    message.code = object.code ?? 0;
-    message.log = object.log ?? "";
-    message.info = object.info ?? "";
-    message.index = (object.index !== undefined && object.index !== null) ? BigInt(object.index) : 0n;
-    message.key = object.key ?? new Uint8Array(0);
-    message.value = object.value ?? new Uint8Array(0);
-    message.proofOps = (object.proofOps !== undefined && object.proofOps !== null)
-      ? ProofOps.fromPartial(object.proofOps)
-      : undefined;
-    message.height = (object.height !== undefined && object.height !== null) ? BigInt(object.height) : 0n;
-    message.codespace = object.codespace ?? "";
-    return message;
-  },
 };
 
 function createBaseProofOp(): ProofOp {
@@ -1570,17 +1349,6 @@ export const ProofOp: MessageFns<ProofOp> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ProofOp>, I>>(base?: I): ProofOp {
-    return ProofOp.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ProofOp>, I>>(object: I): ProofOp {
-    const message = createBaseProofOp();
-    message.type = object.type ?? "";
-    message.key = object.key ?? new Uint8Array(0);
-    message.data = object.data ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseProofOps(): ProofOps {
@@ -1627,33 +1395,9 @@ export const ProofOps: MessageFns<ProofOps> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ProofOps>, I>>(base?: I): ProofOps {
-    return ProofOps.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ProofOps>, I>>(object: I): ProofOps {
-    const message = createBaseProofOps();
-    message.ops = object.ops?.map((e) => ProofOp.fromPartial(e)) || [];
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

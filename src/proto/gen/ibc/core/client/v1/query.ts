@@ -154,15 +154,6 @@ export const QueryClientStateRequest: MessageFns<QueryClientStateRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryClientStateRequest>, I>>(base?: I): QueryClientStateRequest {
-    return QueryClientStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientStateRequest>, I>>(object: I): QueryClientStateRequest {
-    const message = createBaseQueryClientStateRequest();
-    message.clientId = object.clientId ?? "";
-    return message;
-  },
 };
 
 function createBaseQueryClientStateResponse(): QueryClientStateResponse {
@@ -231,21 +222,6 @@ export const QueryClientStateResponse: MessageFns<QueryClientStateResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryClientStateResponse>, I>>(base?: I): QueryClientStateResponse {
-    return QueryClientStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientStateResponse>, I>>(object: I): QueryClientStateResponse {
-    const message = createBaseQueryClientStateResponse();
-    message.clientState = (object.clientState !== undefined && object.clientState !== null)
-      ? Any.fromPartial(object.clientState)
-      : undefined;
-    message.proof = object.proof ?? new Uint8Array(0);
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryClientStatesRequest(): QueryClientStatesRequest {
@@ -291,17 +267,6 @@ export const QueryClientStatesRequest: MessageFns<QueryClientStatesRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryClientStatesRequest>, I>>(base?: I): QueryClientStatesRequest {
-    return QueryClientStatesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientStatesRequest>, I>>(object: I): QueryClientStatesRequest {
-    const message = createBaseQueryClientStatesRequest();
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -359,18 +324,6 @@ export const QueryClientStatesResponse: MessageFns<QueryClientStatesResponse> = 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryClientStatesResponse>, I>>(base?: I): QueryClientStatesResponse {
-    return QueryClientStatesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientStatesResponse>, I>>(object: I): QueryClientStatesResponse {
-    const message = createBaseQueryClientStatesResponse();
-    message.clientStates = object.clientStates?.map((e) => IdentifiedClientState.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -457,22 +410,6 @@ export const QueryConsensusStateRequest: MessageFns<QueryConsensusStateRequest> 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConsensusStateRequest>, I>>(base?: I): QueryConsensusStateRequest {
-    return QueryConsensusStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConsensusStateRequest>, I>>(object: I): QueryConsensusStateRequest {
-    const message = createBaseQueryConsensusStateRequest();
-    message.clientId = object.clientId ?? "";
-    message.revisionNumber = (object.revisionNumber !== undefined && object.revisionNumber !== null)
-      ? BigInt(object.revisionNumber)
-      : 0n;
-    message.revisionHeight = (object.revisionHeight !== undefined && object.revisionHeight !== null)
-      ? BigInt(object.revisionHeight)
-      : 0n;
-    message.latestHeight = object.latestHeight ?? false;
-    return message;
-  },
 };
 
 function createBaseQueryConsensusStateResponse(): QueryConsensusStateResponse {
@@ -541,21 +478,6 @@ export const QueryConsensusStateResponse: MessageFns<QueryConsensusStateResponse
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConsensusStateResponse>, I>>(base?: I): QueryConsensusStateResponse {
-    return QueryConsensusStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConsensusStateResponse>, I>>(object: I): QueryConsensusStateResponse {
-    const message = createBaseQueryConsensusStateResponse();
-    message.consensusState = (object.consensusState !== undefined && object.consensusState !== null)
-      ? Any.fromPartial(object.consensusState)
-      : undefined;
-    message.proof = object.proof ?? new Uint8Array(0);
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryConsensusStatesRequest(): QueryConsensusStatesRequest {
@@ -612,18 +534,6 @@ export const QueryConsensusStatesRequest: MessageFns<QueryConsensusStatesRequest
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryConsensusStatesRequest>, I>>(base?: I): QueryConsensusStatesRequest {
-    return QueryConsensusStatesRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConsensusStatesRequest>, I>>(object: I): QueryConsensusStatesRequest {
-    const message = createBaseQueryConsensusStatesRequest();
-    message.clientId = object.clientId ?? "";
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -682,18 +592,6 @@ export const QueryConsensusStatesResponse: MessageFns<QueryConsensusStatesRespon
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConsensusStatesResponse>, I>>(base?: I): QueryConsensusStatesResponse {
-    return QueryConsensusStatesResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConsensusStatesResponse>, I>>(object: I): QueryConsensusStatesResponse {
-    const message = createBaseQueryConsensusStatesResponse();
-    message.consensusStates = object.consensusStates?.map((e) => ConsensusStateWithHeight.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryConsensusStateHeightsRequest(): QueryConsensusStateHeightsRequest {
@@ -750,22 +648,6 @@ export const QueryConsensusStateHeightsRequest: MessageFns<QueryConsensusStateHe
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryConsensusStateHeightsRequest>, I>>(
-    base?: I,
-  ): QueryConsensusStateHeightsRequest {
-    return QueryConsensusStateHeightsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConsensusStateHeightsRequest>, I>>(
-    object: I,
-  ): QueryConsensusStateHeightsRequest {
-    const message = createBaseQueryConsensusStateHeightsRequest();
-    message.clientId = object.clientId ?? "";
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -824,22 +706,6 @@ export const QueryConsensusStateHeightsResponse: MessageFns<QueryConsensusStateH
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConsensusStateHeightsResponse>, I>>(
-    base?: I,
-  ): QueryConsensusStateHeightsResponse {
-    return QueryConsensusStateHeightsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConsensusStateHeightsResponse>, I>>(
-    object: I,
-  ): QueryConsensusStateHeightsResponse {
-    const message = createBaseQueryConsensusStateHeightsResponse();
-    message.consensusStateHeights = object.consensusStateHeights?.map((e) => Height.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryClientStatusRequest(): QueryClientStatusRequest {
@@ -885,15 +751,6 @@ export const QueryClientStatusRequest: MessageFns<QueryClientStatusRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryClientStatusRequest>, I>>(base?: I): QueryClientStatusRequest {
-    return QueryClientStatusRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientStatusRequest>, I>>(object: I): QueryClientStatusRequest {
-    const message = createBaseQueryClientStatusRequest();
-    message.clientId = object.clientId ?? "";
-    return message;
   },
 };
 
@@ -941,15 +798,6 @@ export const QueryClientStatusResponse: MessageFns<QueryClientStatusResponse> = 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryClientStatusResponse>, I>>(base?: I): QueryClientStatusResponse {
-    return QueryClientStatusResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientStatusResponse>, I>>(object: I): QueryClientStatusResponse {
-    const message = createBaseQueryClientStatusResponse();
-    message.status = object.status ?? "";
-    return message;
-  },
 };
 
 function createBaseQueryClientParamsRequest(): QueryClientParamsRequest {
@@ -984,14 +832,6 @@ export const QueryClientParamsRequest: MessageFns<QueryClientParamsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryClientParamsRequest>, I>>(base?: I): QueryClientParamsRequest {
-    return QueryClientParamsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientParamsRequest>, I>>(_: I): QueryClientParamsRequest {
-    const message = createBaseQueryClientParamsRequest();
-    return message;
   },
 };
 
@@ -1039,17 +879,6 @@ export const QueryClientParamsResponse: MessageFns<QueryClientParamsResponse> = 
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryClientParamsResponse>, I>>(base?: I): QueryClientParamsResponse {
-    return QueryClientParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientParamsResponse>, I>>(object: I): QueryClientParamsResponse {
-    const message = createBaseQueryClientParamsResponse();
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryUpgradedClientStateRequest(): QueryUpgradedClientStateRequest {
@@ -1084,14 +913,6 @@ export const QueryUpgradedClientStateRequest: MessageFns<QueryUpgradedClientStat
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryUpgradedClientStateRequest>, I>>(base?: I): QueryUpgradedClientStateRequest {
-    return QueryUpgradedClientStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryUpgradedClientStateRequest>, I>>(_: I): QueryUpgradedClientStateRequest {
-    const message = createBaseQueryUpgradedClientStateRequest();
-    return message;
   },
 };
 
@@ -1139,21 +960,6 @@ export const QueryUpgradedClientStateResponse: MessageFns<QueryUpgradedClientSta
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryUpgradedClientStateResponse>, I>>(
-    base?: I,
-  ): QueryUpgradedClientStateResponse {
-    return QueryUpgradedClientStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryUpgradedClientStateResponse>, I>>(
-    object: I,
-  ): QueryUpgradedClientStateResponse {
-    const message = createBaseQueryUpgradedClientStateResponse();
-    message.upgradedClientState = (object.upgradedClientState !== undefined && object.upgradedClientState !== null)
-      ? Any.fromPartial(object.upgradedClientState)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryUpgradedConsensusStateRequest(): QueryUpgradedConsensusStateRequest {
@@ -1188,18 +994,6 @@ export const QueryUpgradedConsensusStateRequest: MessageFns<QueryUpgradedConsens
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryUpgradedConsensusStateRequest>, I>>(
-    base?: I,
-  ): QueryUpgradedConsensusStateRequest {
-    return QueryUpgradedConsensusStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryUpgradedConsensusStateRequest>, I>>(
-    _: I,
-  ): QueryUpgradedConsensusStateRequest {
-    const message = createBaseQueryUpgradedConsensusStateRequest();
-    return message;
   },
 };
 
@@ -1246,22 +1040,6 @@ export const QueryUpgradedConsensusStateResponse: MessageFns<QueryUpgradedConsen
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryUpgradedConsensusStateResponse>, I>>(
-    base?: I,
-  ): QueryUpgradedConsensusStateResponse {
-    return QueryUpgradedConsensusStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryUpgradedConsensusStateResponse>, I>>(
-    object: I,
-  ): QueryUpgradedConsensusStateResponse {
-    const message = createBaseQueryUpgradedConsensusStateResponse();
-    message.upgradedConsensusState =
-      (object.upgradedConsensusState !== undefined && object.upgradedConsensusState !== null)
-        ? Any.fromPartial(object.upgradedConsensusState)
-        : undefined;
-    return message;
   },
 };
 
@@ -1389,27 +1167,6 @@ export const QueryVerifyMembershipRequest: MessageFns<QueryVerifyMembershipReque
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryVerifyMembershipRequest>, I>>(base?: I): QueryVerifyMembershipRequest {
-    return QueryVerifyMembershipRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryVerifyMembershipRequest>, I>>(object: I): QueryVerifyMembershipRequest {
-    const message = createBaseQueryVerifyMembershipRequest();
-    message.clientId = object.clientId ?? "";
-    message.proof = object.proof ?? new Uint8Array(0);
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    message.merklePath = (object.merklePath !== undefined && object.merklePath !== null)
-      ? MerklePath.fromPartial(object.merklePath)
-      : undefined;
-    message.value = object.value ?? new Uint8Array(0);
-    message.timeDelay = (object.timeDelay !== undefined && object.timeDelay !== null) ? BigInt(object.timeDelay) : 0n;
-    message.blockDelay = (object.blockDelay !== undefined && object.blockDelay !== null)
-      ? BigInt(object.blockDelay)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseQueryVerifyMembershipResponse(): QueryVerifyMembershipResponse {
@@ -1456,35 +1213,9 @@ export const QueryVerifyMembershipResponse: MessageFns<QueryVerifyMembershipResp
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryVerifyMembershipResponse>, I>>(base?: I): QueryVerifyMembershipResponse {
-    return QueryVerifyMembershipResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryVerifyMembershipResponse>, I>>(
-    object: I,
-  ): QueryVerifyMembershipResponse {
-    const message = createBaseQueryVerifyMembershipResponse();
-    message.success = object.success ?? false;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

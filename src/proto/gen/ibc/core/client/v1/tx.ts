@@ -146,21 +146,6 @@ export const MsgCreateClient: MessageFns<MsgCreateClient> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgCreateClient>, I>>(base?: I): MsgCreateClient {
-    return MsgCreateClient.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgCreateClient>, I>>(object: I): MsgCreateClient {
-    const message = createBaseMsgCreateClient();
-    message.clientState = (object.clientState !== undefined && object.clientState !== null)
-      ? Any.fromPartial(object.clientState)
-      : undefined;
-    message.consensusState = (object.consensusState !== undefined && object.consensusState !== null)
-      ? Any.fromPartial(object.consensusState)
-      : undefined;
-    message.signer = object.signer ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgCreateClientResponse(): MsgCreateClientResponse {
@@ -206,15 +191,6 @@ export const MsgCreateClientResponse: MessageFns<MsgCreateClientResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgCreateClientResponse>, I>>(base?: I): MsgCreateClientResponse {
-    return MsgCreateClientResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgCreateClientResponse>, I>>(object: I): MsgCreateClientResponse {
-    const message = createBaseMsgCreateClientResponse();
-    message.clientId = object.clientId ?? "";
-    return message;
   },
 };
 
@@ -284,19 +260,6 @@ export const MsgUpdateClient: MessageFns<MsgUpdateClient> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateClient>, I>>(base?: I): MsgUpdateClient {
-    return MsgUpdateClient.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateClient>, I>>(object: I): MsgUpdateClient {
-    const message = createBaseMsgUpdateClient();
-    message.clientId = object.clientId ?? "";
-    message.clientMessage = (object.clientMessage !== undefined && object.clientMessage !== null)
-      ? Any.fromPartial(object.clientMessage)
-      : undefined;
-    message.signer = object.signer ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgUpdateClientResponse(): MsgUpdateClientResponse {
@@ -331,14 +294,6 @@ export const MsgUpdateClientResponse: MessageFns<MsgUpdateClientResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgUpdateClientResponse>, I>>(base?: I): MsgUpdateClientResponse {
-    return MsgUpdateClientResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateClientResponse>, I>>(_: I): MsgUpdateClientResponse {
-    const message = createBaseMsgUpdateClientResponse();
-    return message;
   },
 };
 
@@ -448,24 +403,6 @@ export const MsgUpgradeClient: MessageFns<MsgUpgradeClient> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpgradeClient>, I>>(base?: I): MsgUpgradeClient {
-    return MsgUpgradeClient.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpgradeClient>, I>>(object: I): MsgUpgradeClient {
-    const message = createBaseMsgUpgradeClient();
-    message.clientId = object.clientId ?? "";
-    message.clientState = (object.clientState !== undefined && object.clientState !== null)
-      ? Any.fromPartial(object.clientState)
-      : undefined;
-    message.consensusState = (object.consensusState !== undefined && object.consensusState !== null)
-      ? Any.fromPartial(object.consensusState)
-      : undefined;
-    message.proofUpgradeClient = object.proofUpgradeClient ?? new Uint8Array(0);
-    message.proofUpgradeConsensusState = object.proofUpgradeConsensusState ?? new Uint8Array(0);
-    message.signer = object.signer ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgUpgradeClientResponse(): MsgUpgradeClientResponse {
@@ -500,14 +437,6 @@ export const MsgUpgradeClientResponse: MessageFns<MsgUpgradeClientResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgUpgradeClientResponse>, I>>(base?: I): MsgUpgradeClientResponse {
-    return MsgUpgradeClientResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpgradeClientResponse>, I>>(_: I): MsgUpgradeClientResponse {
-    const message = createBaseMsgUpgradeClientResponse();
-    return message;
   },
 };
 
@@ -577,19 +506,6 @@ export const MsgSubmitMisbehaviour: MessageFns<MsgSubmitMisbehaviour> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgSubmitMisbehaviour>, I>>(base?: I): MsgSubmitMisbehaviour {
-    return MsgSubmitMisbehaviour.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgSubmitMisbehaviour>, I>>(object: I): MsgSubmitMisbehaviour {
-    const message = createBaseMsgSubmitMisbehaviour();
-    message.clientId = object.clientId ?? "";
-    message.misbehaviour = (object.misbehaviour !== undefined && object.misbehaviour !== null)
-      ? Any.fromPartial(object.misbehaviour)
-      : undefined;
-    message.signer = object.signer ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgSubmitMisbehaviourResponse(): MsgSubmitMisbehaviourResponse {
@@ -624,14 +540,6 @@ export const MsgSubmitMisbehaviourResponse: MessageFns<MsgSubmitMisbehaviourResp
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgSubmitMisbehaviourResponse>, I>>(base?: I): MsgSubmitMisbehaviourResponse {
-    return MsgSubmitMisbehaviourResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgSubmitMisbehaviourResponse>, I>>(_: I): MsgSubmitMisbehaviourResponse {
-    const message = createBaseMsgSubmitMisbehaviourResponse();
-    return message;
   },
 };
 
@@ -701,17 +609,6 @@ export const MsgRecoverClient: MessageFns<MsgRecoverClient> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgRecoverClient>, I>>(base?: I): MsgRecoverClient {
-    return MsgRecoverClient.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgRecoverClient>, I>>(object: I): MsgRecoverClient {
-    const message = createBaseMsgRecoverClient();
-    message.subjectClientId = object.subjectClientId ?? "";
-    message.substituteClientId = object.substituteClientId ?? "";
-    message.signer = object.signer ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgRecoverClientResponse(): MsgRecoverClientResponse {
@@ -746,14 +643,6 @@ export const MsgRecoverClientResponse: MessageFns<MsgRecoverClientResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgRecoverClientResponse>, I>>(base?: I): MsgRecoverClientResponse {
-    return MsgRecoverClientResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgRecoverClientResponse>, I>>(_: I): MsgRecoverClientResponse {
-    const message = createBaseMsgRecoverClientResponse();
-    return message;
   },
 };
 
@@ -823,19 +712,6 @@ export const MsgIBCSoftwareUpgrade: MessageFns<MsgIBCSoftwareUpgrade> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgIBCSoftwareUpgrade>, I>>(base?: I): MsgIBCSoftwareUpgrade {
-    return MsgIBCSoftwareUpgrade.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgIBCSoftwareUpgrade>, I>>(object: I): MsgIBCSoftwareUpgrade {
-    const message = createBaseMsgIBCSoftwareUpgrade();
-    message.plan = (object.plan !== undefined && object.plan !== null) ? Plan.fromPartial(object.plan) : undefined;
-    message.upgradedClientState = (object.upgradedClientState !== undefined && object.upgradedClientState !== null)
-      ? Any.fromPartial(object.upgradedClientState)
-      : undefined;
-    message.signer = object.signer ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgIBCSoftwareUpgradeResponse(): MsgIBCSoftwareUpgradeResponse {
@@ -870,14 +746,6 @@ export const MsgIBCSoftwareUpgradeResponse: MessageFns<MsgIBCSoftwareUpgradeResp
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgIBCSoftwareUpgradeResponse>, I>>(base?: I): MsgIBCSoftwareUpgradeResponse {
-    return MsgIBCSoftwareUpgradeResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgIBCSoftwareUpgradeResponse>, I>>(_: I): MsgIBCSoftwareUpgradeResponse {
-    const message = createBaseMsgIBCSoftwareUpgradeResponse();
-    return message;
   },
 };
 
@@ -936,18 +804,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateParams>, I>>(base?: I): MsgUpdateParams {
-    return MsgUpdateParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateParams>, I>>(object: I): MsgUpdateParams {
-    const message = createBaseMsgUpdateParams();
-    message.signer = object.signer ?? "";
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
@@ -983,32 +839,9 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateParamsResponse>, I>>(base?: I): MsgUpdateParamsResponse {
-    return MsgUpdateParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateParamsResponse>, I>>(_: I): MsgUpdateParamsResponse {
-    const message = createBaseMsgUpdateParamsResponse();
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

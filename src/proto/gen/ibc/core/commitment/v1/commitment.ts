@@ -72,15 +72,6 @@ export const MerkleRoot: MessageFns<MerkleRoot> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MerkleRoot>, I>>(base?: I): MerkleRoot {
-    return MerkleRoot.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MerkleRoot>, I>>(object: I): MerkleRoot {
-    const message = createBaseMerkleRoot();
-    message.hash = object.hash ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMerklePrefix(): MerklePrefix {
@@ -126,15 +117,6 @@ export const MerklePrefix: MessageFns<MerklePrefix> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MerklePrefix>, I>>(base?: I): MerklePrefix {
-    return MerklePrefix.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MerklePrefix>, I>>(object: I): MerklePrefix {
-    const message = createBaseMerklePrefix();
-    message.keyPrefix = object.keyPrefix ?? new Uint8Array(0);
-    return message;
   },
 };
 
@@ -182,15 +164,6 @@ export const MerklePath: MessageFns<MerklePath> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MerklePath>, I>>(base?: I): MerklePath {
-    return MerklePath.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MerklePath>, I>>(object: I): MerklePath {
-    const message = createBaseMerklePath();
-    message.keyPath = object.keyPath?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseMerkleProof(): MerkleProof {
@@ -237,33 +210,9 @@ export const MerkleProof: MessageFns<MerkleProof> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MerkleProof>, I>>(base?: I): MerkleProof {
-    return MerkleProof.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MerkleProof>, I>>(object: I): MerkleProof {
-    const message = createBaseMerkleProof();
-    message.proofs = object.proofs?.map((e) => CommitmentProof.fromPartial(e)) || [];
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -155,23 +155,6 @@ export const ConnectionEnd: MessageFns<ConnectionEnd> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ConnectionEnd>, I>>(base?: I): ConnectionEnd {
-    return ConnectionEnd.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ConnectionEnd>, I>>(object: I): ConnectionEnd {
-    const message = createBaseConnectionEnd();
-    message.clientId = object.clientId ?? "";
-    message.versions = object.versions?.map((e) => Version.fromPartial(e)) || [];
-    message.state = object.state ?? 0;
-    message.counterparty = (object.counterparty !== undefined && object.counterparty !== null)
-      ? Counterparty.fromPartial(object.counterparty)
-      : undefined;
-    message.delayPeriod = (object.delayPeriod !== undefined && object.delayPeriod !== null)
-      ? BigInt(object.delayPeriod)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseIdentifiedConnection(): IdentifiedConnection {
@@ -276,24 +259,6 @@ export const IdentifiedConnection: MessageFns<IdentifiedConnection> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<IdentifiedConnection>, I>>(base?: I): IdentifiedConnection {
-    return IdentifiedConnection.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<IdentifiedConnection>, I>>(object: I): IdentifiedConnection {
-    const message = createBaseIdentifiedConnection();
-    message.id = object.id ?? "";
-    message.clientId = object.clientId ?? "";
-    message.versions = object.versions?.map((e) => Version.fromPartial(e)) || [];
-    message.state = object.state ?? 0;
-    message.counterparty = (object.counterparty !== undefined && object.counterparty !== null)
-      ? Counterparty.fromPartial(object.counterparty)
-      : undefined;
-    message.delayPeriod = (object.delayPeriod !== undefined && object.delayPeriod !== null)
-      ? BigInt(object.delayPeriod)
-      : 0n;
-    return message;
-  },
 };
 
 function createBaseCounterparty(): Counterparty {
@@ -362,19 +327,6 @@ export const Counterparty: MessageFns<Counterparty> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Counterparty>, I>>(base?: I): Counterparty {
-    return Counterparty.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Counterparty>, I>>(object: I): Counterparty {
-    const message = createBaseCounterparty();
-    message.clientId = object.clientId ?? "";
-    message.connectionId = object.connectionId ?? "";
-    message.prefix = (object.prefix !== undefined && object.prefix !== null)
-      ? MerklePrefix.fromPartial(object.prefix)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseClientPaths(): ClientPaths {
@@ -420,15 +372,6 @@ export const ClientPaths: MessageFns<ClientPaths> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<ClientPaths>, I>>(base?: I): ClientPaths {
-    return ClientPaths.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ClientPaths>, I>>(object: I): ClientPaths {
-    const message = createBaseClientPaths();
-    message.paths = object.paths?.map((e) => e) || [];
-    return message;
   },
 };
 
@@ -487,16 +430,6 @@ export const ConnectionPaths: MessageFns<ConnectionPaths> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ConnectionPaths>, I>>(base?: I): ConnectionPaths {
-    return ConnectionPaths.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ConnectionPaths>, I>>(object: I): ConnectionPaths {
-    const message = createBaseConnectionPaths();
-    message.clientId = object.clientId ?? "";
-    message.paths = object.paths?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseVersion(): Version {
@@ -554,16 +487,6 @@ export const Version: MessageFns<Version> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Version>, I>>(base?: I): Version {
-    return Version.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Version>, I>>(object: I): Version {
-    const message = createBaseVersion();
-    message.identifier = object.identifier ?? "";
-    message.features = object.features?.map((e) => e) || [];
-    return message;
-  },
 };
 
 function createBaseParams(): Params {
@@ -613,36 +536,9 @@ export const Params: MessageFns<Params> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Params>, I>>(base?: I): Params {
-    return Params.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Params>, I>>(object: I): Params {
-    const message = createBaseParams();
-    message.maxExpectedTimePerBlock =
-      (object.maxExpectedTimePerBlock !== undefined && object.maxExpectedTimePerBlock !== null)
-        ? BigInt(object.maxExpectedTimePerBlock)
-        : 0n;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -119,15 +119,6 @@ export const QueryConnectionRequest: MessageFns<QueryConnectionRequest> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConnectionRequest>, I>>(base?: I): QueryConnectionRequest {
-    return QueryConnectionRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionRequest>, I>>(object: I): QueryConnectionRequest {
-    const message = createBaseQueryConnectionRequest();
-    message.connectionId = object.connectionId ?? "";
-    return message;
-  },
 };
 
 function createBaseQueryConnectionResponse(): QueryConnectionResponse {
@@ -196,21 +187,6 @@ export const QueryConnectionResponse: MessageFns<QueryConnectionResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConnectionResponse>, I>>(base?: I): QueryConnectionResponse {
-    return QueryConnectionResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionResponse>, I>>(object: I): QueryConnectionResponse {
-    const message = createBaseQueryConnectionResponse();
-    message.connection = (object.connection !== undefined && object.connection !== null)
-      ? ConnectionEnd.fromPartial(object.connection)
-      : undefined;
-    message.proof = object.proof ?? new Uint8Array(0);
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryConnectionsRequest(): QueryConnectionsRequest {
@@ -256,17 +232,6 @@ export const QueryConnectionsRequest: MessageFns<QueryConnectionsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryConnectionsRequest>, I>>(base?: I): QueryConnectionsRequest {
-    return QueryConnectionsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionsRequest>, I>>(object: I): QueryConnectionsRequest {
-    const message = createBaseQueryConnectionsRequest();
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageRequest.fromPartial(object.pagination)
-      : undefined;
-    return message;
   },
 };
 
@@ -336,21 +301,6 @@ export const QueryConnectionsResponse: MessageFns<QueryConnectionsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConnectionsResponse>, I>>(base?: I): QueryConnectionsResponse {
-    return QueryConnectionsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionsResponse>, I>>(object: I): QueryConnectionsResponse {
-    const message = createBaseQueryConnectionsResponse();
-    message.connections = object.connections?.map((e) => IdentifiedConnection.fromPartial(e)) || [];
-    message.pagination = (object.pagination !== undefined && object.pagination !== null)
-      ? PageResponse.fromPartial(object.pagination)
-      : undefined;
-    message.height = (object.height !== undefined && object.height !== null)
-      ? Height.fromPartial(object.height)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryClientConnectionsRequest(): QueryClientConnectionsRequest {
@@ -396,17 +346,6 @@ export const QueryClientConnectionsRequest: MessageFns<QueryClientConnectionsReq
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryClientConnectionsRequest>, I>>(base?: I): QueryClientConnectionsRequest {
-    return QueryClientConnectionsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientConnectionsRequest>, I>>(
-    object: I,
-  ): QueryClientConnectionsRequest {
-    const message = createBaseQueryClientConnectionsRequest();
-    message.clientId = object.clientId ?? "";
-    return message;
   },
 };
 
@@ -476,21 +415,6 @@ export const QueryClientConnectionsResponse: MessageFns<QueryClientConnectionsRe
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryClientConnectionsResponse>, I>>(base?: I): QueryClientConnectionsResponse {
-    return QueryClientConnectionsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryClientConnectionsResponse>, I>>(
-    object: I,
-  ): QueryClientConnectionsResponse {
-    const message = createBaseQueryClientConnectionsResponse();
-    message.connectionPaths = object.connectionPaths?.map((e) => e) || [];
-    message.proof = object.proof ?? new Uint8Array(0);
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryConnectionClientStateRequest(): QueryConnectionClientStateRequest {
@@ -536,19 +460,6 @@ export const QueryConnectionClientStateRequest: MessageFns<QueryConnectionClient
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryConnectionClientStateRequest>, I>>(
-    base?: I,
-  ): QueryConnectionClientStateRequest {
-    return QueryConnectionClientStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionClientStateRequest>, I>>(
-    object: I,
-  ): QueryConnectionClientStateRequest {
-    const message = createBaseQueryConnectionClientStateRequest();
-    message.connectionId = object.connectionId ?? "";
-    return message;
   },
 };
 
@@ -617,26 +528,6 @@ export const QueryConnectionClientStateResponse: MessageFns<QueryConnectionClien
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryConnectionClientStateResponse>, I>>(
-    base?: I,
-  ): QueryConnectionClientStateResponse {
-    return QueryConnectionClientStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionClientStateResponse>, I>>(
-    object: I,
-  ): QueryConnectionClientStateResponse {
-    const message = createBaseQueryConnectionClientStateResponse();
-    message.identifiedClientState =
-      (object.identifiedClientState !== undefined && object.identifiedClientState !== null)
-        ? IdentifiedClientState.fromPartial(object.identifiedClientState)
-        : undefined;
-    message.proof = object.proof ?? new Uint8Array(0);
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    return message;
   },
 };
 
@@ -711,25 +602,6 @@ export const QueryConnectionConsensusStateRequest: MessageFns<QueryConnectionCon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryConnectionConsensusStateRequest>, I>>(
-    base?: I,
-  ): QueryConnectionConsensusStateRequest {
-    return QueryConnectionConsensusStateRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionConsensusStateRequest>, I>>(
-    object: I,
-  ): QueryConnectionConsensusStateRequest {
-    const message = createBaseQueryConnectionConsensusStateRequest();
-    message.connectionId = object.connectionId ?? "";
-    message.revisionNumber = (object.revisionNumber !== undefined && object.revisionNumber !== null)
-      ? BigInt(object.revisionNumber)
-      : 0n;
-    message.revisionHeight = (object.revisionHeight !== undefined && object.revisionHeight !== null)
-      ? BigInt(object.revisionHeight)
-      : 0n;
-    return message;
   },
 };
 
@@ -810,26 +682,6 @@ export const QueryConnectionConsensusStateResponse: MessageFns<QueryConnectionCo
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConnectionConsensusStateResponse>, I>>(
-    base?: I,
-  ): QueryConnectionConsensusStateResponse {
-    return QueryConnectionConsensusStateResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionConsensusStateResponse>, I>>(
-    object: I,
-  ): QueryConnectionConsensusStateResponse {
-    const message = createBaseQueryConnectionConsensusStateResponse();
-    message.consensusState = (object.consensusState !== undefined && object.consensusState !== null)
-      ? Any.fromPartial(object.consensusState)
-      : undefined;
-    message.clientId = object.clientId ?? "";
-    message.proof = object.proof ?? new Uint8Array(0);
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseQueryConnectionParamsRequest(): QueryConnectionParamsRequest {
@@ -864,14 +716,6 @@ export const QueryConnectionParamsRequest: MessageFns<QueryConnectionParamsReque
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<QueryConnectionParamsRequest>, I>>(base?: I): QueryConnectionParamsRequest {
-    return QueryConnectionParamsRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionParamsRequest>, I>>(_: I): QueryConnectionParamsRequest {
-    const message = createBaseQueryConnectionParamsRequest();
-    return message;
   },
 };
 
@@ -919,37 +763,9 @@ export const QueryConnectionParamsResponse: MessageFns<QueryConnectionParamsResp
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<QueryConnectionParamsResponse>, I>>(base?: I): QueryConnectionParamsResponse {
-    return QueryConnectionParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<QueryConnectionParamsResponse>, I>>(
-    object: I,
-  ): QueryConnectionParamsResponse {
-    const message = createBaseQueryConnectionParamsResponse();
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -170,25 +170,6 @@ export const MsgConnectionOpenInit: MessageFns<MsgConnectionOpenInit> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgConnectionOpenInit>, I>>(base?: I): MsgConnectionOpenInit {
-    return MsgConnectionOpenInit.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgConnectionOpenInit>, I>>(object: I): MsgConnectionOpenInit {
-    const message = createBaseMsgConnectionOpenInit();
-    message.clientId = object.clientId ?? "";
-    message.counterparty = (object.counterparty !== undefined && object.counterparty !== null)
-      ? Counterparty.fromPartial(object.counterparty)
-      : undefined;
-    message.version = (object.version !== undefined && object.version !== null)
-      ? Version.fromPartial(object.version)
-      : undefined;
-    message.delayPeriod = (object.delayPeriod !== undefined && object.delayPeriod !== null)
-      ? BigInt(object.delayPeriod)
-      : 0n;
-    message.signer = object.signer ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgConnectionOpenInitResponse(): MsgConnectionOpenInitResponse {
@@ -223,14 +204,6 @@ export const MsgConnectionOpenInitResponse: MessageFns<MsgConnectionOpenInitResp
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgConnectionOpenInitResponse>, I>>(base?: I): MsgConnectionOpenInitResponse {
-    return MsgConnectionOpenInitResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgConnectionOpenInitResponse>, I>>(_: I): MsgConnectionOpenInitResponse {
-    const message = createBaseMsgConnectionOpenInitResponse();
-    return message;
   },
 };
 
@@ -427,37 +400,6 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgConnectionOpenTry>, I>>(base?: I): MsgConnectionOpenTry {
-    return MsgConnectionOpenTry.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgConnectionOpenTry>, I>>(object: I): MsgConnectionOpenTry {
-    const message = createBaseMsgConnectionOpenTry();
-    message.clientId = object.clientId ?? "";
-    message.previousConnectionId = object.previousConnectionId ?? "";
-    message.clientState = (object.clientState !== undefined && object.clientState !== null)
-      ? Any.fromPartial(object.clientState)
-      : undefined;
-    message.counterparty = (object.counterparty !== undefined && object.counterparty !== null)
-      ? Counterparty.fromPartial(object.counterparty)
-      : undefined;
-    message.delayPeriod = (object.delayPeriod !== undefined && object.delayPeriod !== null)
-      ? BigInt(object.delayPeriod)
-      : 0n;
-    message.counterpartyVersions = object.counterpartyVersions?.map((e) => Version.fromPartial(e)) || [];
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    message.proofInit = object.proofInit ?? new Uint8Array(0);
-    message.proofClient = object.proofClient ?? new Uint8Array(0);
-    message.proofConsensus = object.proofConsensus ?? new Uint8Array(0);
-    message.consensusHeight = (object.consensusHeight !== undefined && object.consensusHeight !== null)
-      ? Height.fromPartial(object.consensusHeight)
-      : undefined;
-    message.signer = object.signer ?? "";
-    message.hostConsensusStateProof = object.hostConsensusStateProof ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMsgConnectionOpenTryResponse(): MsgConnectionOpenTryResponse {
@@ -492,14 +434,6 @@ export const MsgConnectionOpenTryResponse: MessageFns<MsgConnectionOpenTryRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgConnectionOpenTryResponse>, I>>(base?: I): MsgConnectionOpenTryResponse {
-    return MsgConnectionOpenTryResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgConnectionOpenTryResponse>, I>>(_: I): MsgConnectionOpenTryResponse {
-    const message = createBaseMsgConnectionOpenTryResponse();
-    return message;
   },
 };
 
@@ -669,33 +603,6 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgConnectionOpenAck>, I>>(base?: I): MsgConnectionOpenAck {
-    return MsgConnectionOpenAck.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgConnectionOpenAck>, I>>(object: I): MsgConnectionOpenAck {
-    const message = createBaseMsgConnectionOpenAck();
-    message.connectionId = object.connectionId ?? "";
-    message.counterpartyConnectionId = object.counterpartyConnectionId ?? "";
-    message.version = (object.version !== undefined && object.version !== null)
-      ? Version.fromPartial(object.version)
-      : undefined;
-    message.clientState = (object.clientState !== undefined && object.clientState !== null)
-      ? Any.fromPartial(object.clientState)
-      : undefined;
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    message.proofTry = object.proofTry ?? new Uint8Array(0);
-    message.proofClient = object.proofClient ?? new Uint8Array(0);
-    message.proofConsensus = object.proofConsensus ?? new Uint8Array(0);
-    message.consensusHeight = (object.consensusHeight !== undefined && object.consensusHeight !== null)
-      ? Height.fromPartial(object.consensusHeight)
-      : undefined;
-    message.signer = object.signer ?? "";
-    message.hostConsensusStateProof = object.hostConsensusStateProof ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMsgConnectionOpenAckResponse(): MsgConnectionOpenAckResponse {
@@ -730,14 +637,6 @@ export const MsgConnectionOpenAckResponse: MessageFns<MsgConnectionOpenAckRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgConnectionOpenAckResponse>, I>>(base?: I): MsgConnectionOpenAckResponse {
-    return MsgConnectionOpenAckResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgConnectionOpenAckResponse>, I>>(_: I): MsgConnectionOpenAckResponse {
-    const message = createBaseMsgConnectionOpenAckResponse();
-    return message;
   },
 };
 
@@ -818,20 +717,6 @@ export const MsgConnectionOpenConfirm: MessageFns<MsgConnectionOpenConfirm> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgConnectionOpenConfirm>, I>>(base?: I): MsgConnectionOpenConfirm {
-    return MsgConnectionOpenConfirm.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgConnectionOpenConfirm>, I>>(object: I): MsgConnectionOpenConfirm {
-    const message = createBaseMsgConnectionOpenConfirm();
-    message.connectionId = object.connectionId ?? "";
-    message.proofAck = object.proofAck ?? new Uint8Array(0);
-    message.proofHeight = (object.proofHeight !== undefined && object.proofHeight !== null)
-      ? Height.fromPartial(object.proofHeight)
-      : undefined;
-    message.signer = object.signer ?? "";
-    return message;
-  },
 };
 
 function createBaseMsgConnectionOpenConfirmResponse(): MsgConnectionOpenConfirmResponse {
@@ -866,18 +751,6 @@ export const MsgConnectionOpenConfirmResponse: MessageFns<MsgConnectionOpenConfi
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<MsgConnectionOpenConfirmResponse>, I>>(
-    base?: I,
-  ): MsgConnectionOpenConfirmResponse {
-    return MsgConnectionOpenConfirmResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgConnectionOpenConfirmResponse>, I>>(
-    _: I,
-  ): MsgConnectionOpenConfirmResponse {
-    const message = createBaseMsgConnectionOpenConfirmResponse();
-    return message;
   },
 };
 
@@ -936,18 +809,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateParams>, I>>(base?: I): MsgUpdateParams {
-    return MsgUpdateParams.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateParams>, I>>(object: I): MsgUpdateParams {
-    const message = createBaseMsgUpdateParams();
-    message.signer = object.signer ?? "";
-    message.params = (object.params !== undefined && object.params !== null)
-      ? Params.fromPartial(object.params)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
@@ -983,32 +844,9 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<MsgUpdateParamsResponse>, I>>(base?: I): MsgUpdateParamsResponse {
-    return MsgUpdateParamsResponse.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<MsgUpdateParamsResponse>, I>>(_: I): MsgUpdateParamsResponse {
-    const message = createBaseMsgUpdateParamsResponse();
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -222,37 +222,6 @@ export const ClientState: MessageFns<ClientState> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ClientState>, I>>(base?: I): ClientState {
-    return ClientState.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ClientState>, I>>(object: I): ClientState {
-    const message = createBaseClientState();
-    message.chainId = object.chainId ?? "";
-    message.trustLevel = (object.trustLevel !== undefined && object.trustLevel !== null)
-      ? Fraction.fromPartial(object.trustLevel)
-      : undefined;
-    message.trustingPeriod = (object.trustingPeriod !== undefined && object.trustingPeriod !== null)
-      ? Duration.fromPartial(object.trustingPeriod)
-      : undefined;
-    message.unbondingPeriod = (object.unbondingPeriod !== undefined && object.unbondingPeriod !== null)
-      ? Duration.fromPartial(object.unbondingPeriod)
-      : undefined;
-    message.maxClockDrift = (object.maxClockDrift !== undefined && object.maxClockDrift !== null)
-      ? Duration.fromPartial(object.maxClockDrift)
-      : undefined;
-    message.frozenHeight = (object.frozenHeight !== undefined && object.frozenHeight !== null)
-      ? Height.fromPartial(object.frozenHeight)
-      : undefined;
-    message.latestHeight = (object.latestHeight !== undefined && object.latestHeight !== null)
-      ? Height.fromPartial(object.latestHeight)
-      : undefined;
-    message.proofSpecs = object.proofSpecs?.map((e) => ProofSpec.fromPartial(e)) || [];
-    message.upgradePath = object.upgradePath?.map((e) => e) || [];
-    message.allowUpdateAfterExpiry = object.allowUpdateAfterExpiry ?? false;
-    message.allowUpdateAfterMisbehaviour = object.allowUpdateAfterMisbehaviour ?? false;
-    return message;
-  },
 };
 
 function createBaseConsensusState(): ConsensusState {
@@ -321,21 +290,6 @@ export const ConsensusState: MessageFns<ConsensusState> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<ConsensusState>, I>>(base?: I): ConsensusState {
-    return ConsensusState.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ConsensusState>, I>>(object: I): ConsensusState {
-    const message = createBaseConsensusState();
-    message.timestamp = (object.timestamp !== undefined && object.timestamp !== null)
-      ? Timestamp.fromPartial(object.timestamp)
-      : undefined;
-    message.root = (object.root !== undefined && object.root !== null)
-      ? MerkleRoot.fromPartial(object.root)
-      : undefined;
-    message.nextValidatorsHash = object.nextValidatorsHash ?? new Uint8Array(0);
-    return message;
-  },
 };
 
 function createBaseMisbehaviour(): Misbehaviour {
@@ -403,21 +357,6 @@ export const Misbehaviour: MessageFns<Misbehaviour> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  create<I extends Exact<DeepPartial<Misbehaviour>, I>>(base?: I): Misbehaviour {
-    return Misbehaviour.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Misbehaviour>, I>>(object: I): Misbehaviour {
-    const message = createBaseMisbehaviour();
-    message.clientId = object.clientId ?? "";
-    message.header1 = (object.header1 !== undefined && object.header1 !== null)
-      ? Header.fromPartial(object.header1)
-      : undefined;
-    message.header2 = (object.header2 !== undefined && object.header2 !== null)
-      ? Header.fromPartial(object.header2)
-      : undefined;
-    return message;
   },
 };
 
@@ -498,26 +437,6 @@ export const Header: MessageFns<Header> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Header>, I>>(base?: I): Header {
-    return Header.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Header>, I>>(object: I): Header {
-    const message = createBaseHeader();
-    message.signedHeader = (object.signedHeader !== undefined && object.signedHeader !== null)
-      ? SignedHeader.fromPartial(object.signedHeader)
-      : undefined;
-    message.validatorSet = (object.validatorSet !== undefined && object.validatorSet !== null)
-      ? ValidatorSet.fromPartial(object.validatorSet)
-      : undefined;
-    message.trustedHeight = (object.trustedHeight !== undefined && object.trustedHeight !== null)
-      ? Height.fromPartial(object.trustedHeight)
-      : undefined;
-    message.trustedValidators = (object.trustedValidators !== undefined && object.trustedValidators !== null)
-      ? ValidatorSet.fromPartial(object.trustedValidators)
-      : undefined;
-    return message;
-  },
 };
 
 function createBaseFraction(): Fraction {
@@ -581,36 +500,9 @@ export const Fraction: MessageFns<Fraction> = {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
-
-  create<I extends Exact<DeepPartial<Fraction>, I>>(base?: I): Fraction {
-    return Fraction.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Fraction>, I>>(object: I): Fraction {
-    const message = createBaseFraction();
-    message.numerator = (object.numerator !== undefined && object.numerator !== null) ? BigInt(object.numerator) : 0n;
-    message.denominator = (object.denominator !== undefined && object.denominator !== null)
-      ? BigInt(object.denominator)
-      : 0n;
-    return message;
-  },
 };
-
-type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
-
-export type DeepPartial<T> = T extends bigint ? string | number | bigint
-  : T extends Builtin ? T : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
-  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
-  : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
-  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
-  : Partial<T>;
-
-type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -1,0 +1,68 @@
+import { Argument, Command } from "commander";
+import { LOCALNET_PARTS, type LocalnetPart, runLocalnet } from "../../../daemons/localnet/main.ts";
+import { portsAt } from "../../../daemons/localnet/ports.ts";
+import type { LogLevel } from "../../base/logger.ts";
+import type { CliContext } from "../cli-context.ts";
+import { daemonContext } from "../daemon-context.ts";
+import { blockTimeOption, logLevelOption, portOffsetOption, powersOption } from "../options.ts";
+import { controlToken, controlTokenFile, localnetChainsHome } from "../state-home.ts";
+
+interface StartOptions {
+  readonly portOffset: number;
+  readonly home?: string;
+  readonly blockTime: number;
+  readonly localValidators: readonly bigint[];
+  readonly remoteValidators: readonly bigint[];
+  readonly logLevel: LogLevel;
+}
+
+/** `relaywatch localnet start`. */
+export function startCommand(context: CliContext): Command {
+  return new Command()
+    .addArgument(
+      new Argument("[part...]", "parts to run in this process; default: all").choices(LOCALNET_PARTS),
+    )
+    .option("--home <dir>", "directory for the state of the chains")
+    .addOption(blockTimeOption())
+    .addOption(powersOption("--local-validators", "voting powers on local-1"))
+    .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
+    .addOption(portOffsetOption())
+    .addOption(logLevelOption("info"))
+    .addHelpText(
+      "after",
+      `
+Without --home, all parts in one process keep their state in memory. A chain that runs alone always keeps its state on
+disk: in --home, or under $XDG_STATE_HOME/relaywatch (~/.local/state/relaywatch). The other parts keep running while it
+is down.
+The first time, start remote before local: the genesis of local contains a light client of remote.`,
+    )
+    .action((parts: readonly LocalnetPart[], options: StartOptions) =>
+      startLocalnet(parts, options, context),
+    );
+}
+
+async function startLocalnet(
+  given: readonly LocalnetPart[],
+  options: StartOptions,
+  context: CliContext,
+): Promise<void> {
+  const parts = given.length === 0 ? LOCALNET_PARTS : given;
+  const isWhole = LOCALNET_PARTS.every((part) => parts.includes(part));
+  const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
+  const hasControl = parts.includes("local");
+  await runLocalnet(
+    {
+      parts,
+      ports: portsAt(options.portOffset),
+      home: options.home ?? ownHome,
+      blockTimeMs: options.blockTime,
+      validators: { local: options.localValidators, remote: options.remoteValidators },
+      controlToken: hasControl ? controlToken(options.portOffset) : undefined,
+    },
+    await daemonContext(context, options.logLevel),
+    ({ endpoints }) => {
+      for (const { name, url } of endpoints) context.print(`${name} ${url}`);
+      if (hasControl) context.print(`control token in ${controlTokenFile(options.portOffset)}`);
+    },
+  );
+}
