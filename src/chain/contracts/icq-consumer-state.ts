@@ -39,7 +39,7 @@ export function messageFields(value: unknown): JsonField {
 }
 
 /** Reads the field `query_id` of a message. */
-export function queryIdOf(fields: JsonField): bigint {
+function queryIdOf(fields: JsonField): bigint {
   return asUint64(required(member(fields, "query_id")));
 }
 

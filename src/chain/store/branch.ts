@@ -23,7 +23,7 @@ export function createBranch(below: StoreSource): Branch {
       return layer;
     },
     write: () => {
-      // A fixed order: the order in which stores were first used must not decide the order of tree operations.
+      // Sorted, so that every node writes in the same order, whichever store was used first.
       for (const name of [...layers.keys()].toSorted()) layers.get(name)?.write();
     },
   };

@@ -12,7 +12,10 @@ import { ESCROW_NAME } from "./keys.ts";
 import { addUtilization, type State } from "./market.ts";
 import { type Params, storedParams } from "./params.ts";
 
-/** Gas that a simulation consumes in place of the payouts, which move no coins there (Go `BankSendGasConsumption`). */
+/**
+ * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually has no
+ * fee, so the payouts themselves move no coins and consume too little.
+ */
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 
 /** Dependencies of {@link createSettleFee}. */
