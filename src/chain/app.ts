@@ -34,7 +34,7 @@ export interface AppOptions {
   readonly chainName?: string;
   /** Prefix of account addresses; default `neutron`. */
   readonly bech32Prefix?: string;
-  /** Version in `abci_info` and `/app/version`; default {@link VERSION}. */
+  /** Version in `abci_info` and `/app/version`; default 6.0.3. */
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
@@ -42,7 +42,6 @@ export interface AppOptions {
   readonly contracts?: readonly ContractCode[];
 }
 
-/** Dependencies of {@link createApp}. */
 export interface AppDeps {
   /** Saved state to continue from. Absent: an empty state in memory. */
   readonly storage?: StateStorage;
@@ -72,7 +71,7 @@ const CONTRACT_QUERIES = [
   "LastRemoteHeight",
 ].map((rpc) => `/neutron.interchainqueries.Query/${rpc}`);
 
-/** The deployed chain closes the block of the fee market after all other modules. */
+/** The fee market closes its block last, as on the deployed chain. */
 const END_BLOCK_ORDER = ["interchainqueries", "feemarket"];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */

@@ -5,7 +5,6 @@ interface EventAttribute {
   readonly index: boolean;
 }
 
-/** An ABCI event. */
 export interface ChainEvent {
   readonly type: string;
   readonly attributes: readonly EventAttribute[];

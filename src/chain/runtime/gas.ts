@@ -32,7 +32,7 @@ export function isPastLimit({ limit, used }: GasMeter): boolean {
   return limit !== undefined && used() > limit;
 }
 
-/** The SDK words this error in `SetUpContextDecorator`, where it recovers from the meter's panic. */
+/** The text is that of baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
 function outOfGas(location: string, wanted: bigint, used: bigint): ModuleError {
   return ErrOutOfGas(`out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`);
 }

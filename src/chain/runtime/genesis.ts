@@ -35,8 +35,8 @@ export function readGenesis<T>(form: GenesisForm<T>, json: JsonValue | undefined
 }
 
 /**
- * Returns a message of a decoded genesis state, or `fallback` when the document does not have it. The decoded state alone
- * cannot tell: a message that Go holds by value is decoded from an absent member too, with all fields zero.
+ * Returns a message of a decoded genesis state, or `fallback` when the document does not have it. The decoded state
+ * does not show this: a non-nullable message is never undefined, and all fields of an absent one are zero.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;

@@ -53,7 +53,7 @@ export function toMessageHandler<T>(message: EmptyAnswerMessage<T>): MessageHand
  */
 export function toAnsweringHandler<T>(message: AnsweredMessage<T>): MessageHandler {
   const { typeUrl, type, signers, handle } = message;
-  // A transaction asks for signers several times and then runs the message, always with the same array. The decoded
+  // The signers of a message are read several times before the message runs, always from the same array. The decoded
   // message lives as long as that array.
   const decoded = new WeakMap<Uint8Array, { readonly value: T }>();
   const decodeOnce = (bytes: Uint8Array): T => {

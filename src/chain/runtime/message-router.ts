@@ -35,7 +35,8 @@ export interface MessagesResult {
 
 /**
  * Runs the messages in order, each on its own branch. Throws the first failure, with the index of the message in front.
- * The out-of-gas error of the transaction keeps its own text: in Go it is a panic that passes the message router.
+ * The out-of-gas error of the transaction keeps its own text: in Go it is a panic, and the message router does not
+ * see panics.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));

@@ -1,4 +1,4 @@
-/** Description and wraps of an error, where its text alone does not tell them apart. */
+/** Description and wraps of an error. Its text alone is ambiguous, since a wrap may contain ": ". */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
@@ -47,7 +47,7 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 export type ErrorKind = (words?: string) => ModuleError;
 
 /**
- * Registers an error kind, as Go's `errorsmod.Register`. Each module keeps its kinds in `errors.ts`, one constant for
+ * Registers an error kind, as Go's `errorsmod.Register`. Each module has its kinds in `errors.ts`, one constant for
  * each under its Go name: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`.
  * `throw ErrSendDisabled(words)` raises one.
  */

@@ -9,7 +9,7 @@ import { rejectNonCanonicalTx } from "./tx-bytes.ts";
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** Undefined when the type is known but no module handles it. */
+  /** Undefined when no module handles the type. */
   readonly handler: MessageHandler | undefined;
 }
 

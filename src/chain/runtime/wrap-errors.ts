@@ -2,7 +2,7 @@ import { ModuleError } from "./module-error.ts";
 
 /**
  * Runs `work` and passes a thrown `ModuleError` through `wrap`. An out-of-gas error is not wrapped: in Go it is a panic,
- * which no error handling on the way sees.
+ * and error handling does not see panics.
  */
 export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: () => T): T {
   try {

@@ -36,7 +36,7 @@ function writeCost(bytes: Uint8Array): bigint {
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return {
     get: (key) => {
-      // Flat cost before the read, cost by size after it: only then the size of the value is known.
+      // The cost by size follows the read, because only the read returns the size of the value.
       gas.consume(READ_COST_FLAT, "ReadFlat");
       const value = parent.get(key);
       gas.consume(readCost(key), "ReadPerByte");

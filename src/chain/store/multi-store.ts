@@ -12,7 +12,6 @@ import type { CommitChanges, StateStorage } from "./state-storage.ts";
 /** Default of {@link MultiStoreOptions.keepRecent}. */
 export const DEFAULT_KEEP_RECENT = 1000;
 
-/** Options of {@link createMultiStore}. */
 export interface MultiStoreOptions {
   readonly stores: readonly string[];
   /** Number of recent heights that stay readable, including the latest; at least 2. */

@@ -19,7 +19,6 @@ import { storedParams } from "./params.ts";
 /** Permissions by name of module account ("minter", "burner", "staking"). */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 
-/** Options of {@link createAuthKeeper}. */
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
@@ -34,7 +33,7 @@ export interface AuthKeeper extends AnteAccounts {
   /** Returns the account of a module and creates it if absent. Throws a plain error (a bug) for an unknown name. */
   readonly moduleAccount: (context: Context, name: string) => Account;
   readonly isModuleName: (name: string) => boolean;
-  /** Sorted. */
+  /** In alphabetical order. */
   readonly moduleNames: readonly string[];
   readonly addressByNumber: (context: Context, number: bigint) => Uint8Array | undefined;
   /** Takes the next account number from the counter. */

@@ -5,7 +5,6 @@ export const MODULE_NAME = "auth";
 /** Name of the store. It differs from the module's name, as in the SDK. */
 export const STORE_NAME = "acc";
 
-/** Key of the parameters. */
 export const PARAMS_KEY = Uint8Array.of(0);
 /** Accounts: `0x01 | address`. The value is an Any. */
 export const ACCOUNT_PREFIX = Uint8Array.of(1);

@@ -12,7 +12,6 @@ export const DEFAULT_PARAMS: Params = {
   sigVerifyCostSecp256k1: 1000n,
 };
 
-/** The stored parameters. */
 export const storedParams = createItem(STORE_NAME, PARAMS_KEY, rememberingCodec(messageCodec(Params)));
 
 /** Throws `GenesisError` when a parameter is zero. */

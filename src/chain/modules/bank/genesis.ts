@@ -30,7 +30,7 @@ const FORM: GenesisForm<GenesisState> = {
 
 /**
  * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the document must equal it.
- * `params.send_enabled` is the old place of the entries in `send_enabled`; the latter win.
+ * `params.send_enabled` is the old place of the entries in `send_enabled`; the new place takes precedence.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
   const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));

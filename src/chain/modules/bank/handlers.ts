@@ -8,13 +8,12 @@ import { ErrInvalidAddress, ErrInvalidCoins, ErrUnauthorized } from "../../runti
 import { ErrInputOutputMismatch, ErrMultipleSenders, ErrNoInputs, ErrNoOutputs } from "./errors.ts";
 import type { BankAccounts, BankKeeper, Payment } from "./keeper.ts";
 
-/** Dependencies of {@link createHandlers}. */
 export interface BankHandlerDeps {
   readonly accounts: BankAccounts;
   readonly keeper: BankKeeper;
 }
 
-/** Creates the handlers of MsgSend and MsgMultiSend. The order of checks decides which error a message gets; it is the SDK's. */
+/** Creates the handlers of MsgSend and MsgMultiSend. They check in the SDK's order, which decides the error of a message. */
 export function createHandlers(deps: BankHandlerDeps): readonly MessageHandler[] {
   return [
     toMessageHandler({

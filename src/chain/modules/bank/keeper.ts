@@ -80,7 +80,7 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
   };
 }
 
-/** Takes coins. The SDK first reads the account to find locked coins; the read has no other effect than its gas. */
+/** Takes coins. The SDK first reads the account to find locked coins; here the read only consumes its gas. */
 function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): void {
   accounts.get(context, from);
   subtractCoins(context, from, coins);

@@ -14,7 +14,6 @@ export const BALANCE_PREFIX = Uint8Array.of(2);
 export const HOLDER_PREFIX = Uint8Array.of(3);
 /** Whether messages may send a denomination: `0x04 | denom`. The value is one byte, 0 or 1. */
 export const SEND_ENABLED_PREFIX = Uint8Array.of(4);
-/** Key of the parameters. */
 export const PARAMS_KEY = Uint8Array.of(5);
 
 /** Key of one balance. */

@@ -5,7 +5,6 @@ import { type BankAccounts, type BankKeeper, createBankKeeper } from "./keeper.t
 import { MODULE_NAME } from "./keys.ts";
 import { createQueries } from "./queries.ts";
 
-/** Options of {@link createBankModule}. */
 export interface BankOptions {
   /** Names of the modules to whose accounts messages may not send. */
   readonly blockedModules: readonly string[];

@@ -16,7 +16,6 @@ export const DEFAULT_PARAMS: ConsensusParams = {
   abci: { voteExtensionsEnableHeight: 0n },
 };
 
-/** The stored parameters. */
 export const storedParams = createItem(
   MODULE_NAME,
   PARAMS_KEY,

@@ -10,7 +10,6 @@ import { type FeeAccounts, type FeeBank, gasPriceIn, splitFee } from "./keeper.t
 import { ESCROW_NAME } from "./keys.ts";
 import { storedParams } from "./params.ts";
 
-/** Dependencies of {@link createTakeFee}. */
 export interface FeeDeps {
   readonly bank: FeeBank;
   readonly accounts: FeeAccounts;
@@ -18,8 +17,8 @@ export interface FeeDeps {
 
 /**
  * Creates the ante step that checks the offered fee against the price of the gas limit and moves the complete offer into
- * escrow (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The gas that the messages will use is not known yet; the post
- * step returns the difference as a tip.
+ * escrow (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The gas that the messages will use is not known yet, so
+ * the post step splits the offer into fee and tip.
  *
  * Two reads look superfluous: the first read of the parameters, and the gas price at the end. The Go code makes both,
  * and each read consumes gas.
@@ -27,7 +26,7 @@ export interface FeeDeps {
 export function createTakeFee(deps: FeeDeps): AnteStep {
   return (context, tx) => {
     storedParams.get(context);
-    if (context.height === 0n) return; // transactions of genesis pay no fee
+    if (context.height === 0n) return; // Transactions of genesis pay no fee.
     const isSimulation = context.mode === "simulate";
     const { gasLimit } = feeOf(tx);
     if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");

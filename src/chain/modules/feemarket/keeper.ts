@@ -31,7 +31,6 @@ export interface FeeAccounts {
   readonly formatAddress: (address: Uint8Array) => string;
 }
 
-/** The stored state of the market. */
 export const storedState = createRequiredItem(
   MODULE_NAME,
   STATE_KEY,

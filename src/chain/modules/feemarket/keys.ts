@@ -4,9 +4,7 @@ export const MODULE_NAME = "feemarket";
 /** Module account that holds the fee of a transaction between ante and post step. */
 export const ESCROW_NAME = "feemarket-fee-collector";
 
-/** Key of the parameters. */
 export const PARAMS_KEY = Uint8Array.of(1);
-/** Key of the market's state. */
 export const STATE_KEY = Uint8Array.of(2);
 /** Key of the height up to which no fee is settled. The value is decimal text. */
 export const ENABLED_HEIGHT_KEY = Uint8Array.of(3);

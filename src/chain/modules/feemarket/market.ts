@@ -52,7 +52,7 @@ export function addUtilization(
 
 /** Computes the state for the next block (Go `UpdateFeeMarket`). Runs at the end of a block. */
 export function closeBlock(state: State, params: Params): State {
-  // The learning rate first: the price of the same block already uses the new rate. Then the window moves on, and the
+  // The learning rate comes first, because the price of the same block uses the new rate. Then the window advances: its
   // oldest entry becomes the empty entry of the next block.
   const learningRate = nextLearningRate(state, params);
   const baseGasPrice = nextPrice({ ...state, learningRate }, params);

@@ -9,7 +9,6 @@ import { storedParams } from "./params.ts";
 import { createSettleFee, type SettleDeps } from "./post.ts";
 import { queries } from "./queries.ts";
 
-/** Options of {@link createFeemarketModule}. */
 export interface FeemarketOptions {
   /** Fee denomination of a genesis without parameters. */
   readonly feeDenom: string;

@@ -78,7 +78,6 @@ export function toWire(params: Params): WireParams {
   };
 }
 
-/** The stored parameters. */
 export const storedParams = createRequiredItem(
   MODULE_NAME,
   PARAMS_KEY,

@@ -18,7 +18,6 @@ import { type Params, storedParams } from "./params.ts";
  */
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 
-/** Dependencies of {@link createSettleFee}. */
 export interface SettleDeps extends FeeDeps {
   /** Module account that receives the fees. */
   readonly feeRecipient: string;
@@ -37,7 +36,7 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
-    // Read here, before the payouts: the gas of the settlement itself does not count into the block.
+    // Read here, before the payouts: the gas of the payouts does not count into the block.
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
     const price = wrapErrors(
@@ -53,7 +52,7 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
   };
 }
 
-/** Splits the offer by the gas that is used now: the fee pays for the settlement up to this point too. */
+/** Splits the offer by the gas used so far, which includes the first reads of the settlement. */
 function splitAtEnd(
   context: Context,
   offered: Coin,

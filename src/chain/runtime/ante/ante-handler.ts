@@ -15,7 +15,6 @@ import {
   verifySignatures,
 } from "./signature-steps.ts";
 
-/** Dependencies of {@link createAnteHandler}. */
 export interface AnteOptions {
   readonly accounts: AnteAccounts;
   /** Takes the fee into escrow. */
@@ -26,12 +25,12 @@ export interface AnteOptions {
 
 /**
  * Creates the ante handler: the steps before the messages. Steps, order and error texts are those of the SDK's ante
- * decorators as the deployed chain chains them.
+ * decorators, as the deployed release combines them.
  *
  * The order decides which error a bad transaction gets and how much gas it has used by then, and both are part of the
  * result. Cheap stateless checks come first. The fee precedes the signatures, because verifying a signature is the most
- * expensive step and must be paid for. Keys precede signatures, because the first transaction of an account brings its
- * key. Sequences come last: they advance only for a transaction that passed all checks.
+ * expensive step: a transaction that cannot pay does not reach it. Keys precede signatures, because the first
+ * transaction of an account brings its key. Sequences come last: they advance only for a transaction that passed all checks.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore } = options;

@@ -2,7 +2,6 @@ import type { BaseAccount, Params } from "../../../proto/gen/cosmos/auth/v1beta1
 import type { Context } from "../context.ts";
 import type { DecodedTx } from "../tx.ts";
 
-/** An account. */
 export interface Account {
   readonly base: BaseAccount;
   /** Present when a module owns the account. */
