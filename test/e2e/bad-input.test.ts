@@ -42,7 +42,7 @@ describe("a command line that cannot work", () => {
     [["localnet", "start", "middle"], /middle/],
     [["query", "interchainqueries", "registered-query", "one"], /failed to parse query id/],
     [["query", "interchainqueries", "params", "--node", "ftp://x"], /URL such as/],
-    [["tx", "interchainqueries", "remove", "1"], /who pays\?/],
+    [["tx", "interchainqueries", "remove", "1"], /no signing account/],
   ])("ends with 2: %j", async (args, says) => {
     expectRefusal(await home.run(...args), 2, says);
   });
@@ -142,7 +142,7 @@ http: { listen: "127.0.0.1:0" }
     expect(await relayer.exited).toBe(0);
   });
 
-  it("a metrics page that is HTML is told by the watchdog, which looks again", async () => {
+  it("the watchdog reports a metrics page that is HTML, and recovers when it is replaced", async () => {
     let page = "<!DOCTYPE html><html><body>nothing here</body></html>";
     const server = createServer((_request, response) => void response.end(page));
     const port = await listen(server, 0);
@@ -157,9 +157,9 @@ sources: { node: "http://127.0.0.1:${port}/metrics", prices: "http://127.0.0.1:$
     const watchdog = world.start("watchdog", "start", "--config", config);
     const node = (state: boolean) => async (): Promise<unknown> => {
       const source = deep(await getJson(`${its.watchdog}/api/status`), ["sources", "0"]);
-      return isRecord(source) && source["up"] === state ? source["problem"] : undefined;
+      return isRecord(source) && source["up"] === state ? source["error"] : undefined;
     };
-    expect(await until("the problem", node(false))).toMatch(/html/i);
+    expect(await until("the error", node(false))).toMatch(/html/i);
     page = readFileSync("test/fixtures/metrics/node-26660-healthy.prom", "utf8");
     expect(await until("a good page", node(true))).toBeNull();
     watchdog.kill("SIGTERM");

@@ -9,30 +9,30 @@ import type { TestKey } from "./test-keys.ts";
 /** Proposer of every block. */
 const PROPOSER = moduleAddress("proposer");
 
-/** An account of a test genesis. */
+/** An account in the genesis state of a test. */
 export interface GenesisAccount {
   readonly key: TestKey;
   readonly untrn: bigint;
   readonly number?: bigint;
   readonly sequence?: bigint;
-  /** Whether the account has its public key from genesis on. */
+  /** Whether the genesis state contains its public key. */
   readonly known?: boolean;
 }
 
-/** A started application. */
+/** An application after its first block. */
 export interface TestChain {
   readonly app: Application;
-  /** Executes a block of these transactions and commits it. */
+  /** Executes and commits the next block. */
   readonly block: (
     ...txs: readonly Uint8Array[]
   ) => FinalizeBlockResult & { readonly changes: CommitChanges };
-  /** Returns the next request, for a test that executes and commits the block itself. */
+  /** Returns the request of the next block, for tests that execute and commit it themselves. */
   readonly nextRequest: (...txs: readonly Uint8Array[]) => FinalizeBlockRequest;
 }
 
 const GENESIS_NS = 1_790_000_000_000_000_000n;
 
-/** Builds a genesis state with these accounts. */
+/** Returns a genesis state with these accounts. */
 export function testGenesis(accounts: readonly GenesisAccount[], more: JsonObject = {}): JsonObject {
   return {
     auth: { accounts: accounts.map(toAccount) },
@@ -59,7 +59,6 @@ function toAccount(account: GenesisAccount, index: number): JsonValue {
   };
 }
 
-/** Options of {@link startTestChain}. */
 export interface TestChainOptions extends Partial<AppOptions> {
   readonly chainId?: string;
   readonly initialHeight?: bigint;
@@ -67,7 +66,7 @@ export interface TestChainOptions extends Partial<AppOptions> {
   readonly onCommit?: (changes: CommitChanges) => void;
 }
 
-/** Starts an application and commits one empty block. */
+/** Starts an application with a genesis state and commits one empty block. */
 export function startTestChain(appState: JsonObject, options: TestChainOptions = {}): TestChain {
   const { chainId = "test-1", initialHeight = 1n, onCommit, ...chosen } = options;
   const app = createApp({ kind: "local", denom: "untrn", ...chosen });
@@ -78,7 +77,7 @@ export function startTestChain(appState: JsonObject, options: TestChainOptions =
   return chain;
 }
 
-/** Continues an application after `lastHeight`. Blocks are one second apart. */
+/** Continues an application after its last committed height. The block time increases by one second per block. */
 export function continueTestChain(app: Application, lastHeight: bigint): TestChain {
   let height = lastHeight;
   const nextRequest = (...txs: readonly Uint8Array[]): FinalizeBlockRequest => {

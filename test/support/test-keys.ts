@@ -4,7 +4,7 @@ import { sha256 } from "../../src/base/sha256.ts";
 import { utf8 } from "../../src/base/bytes.ts";
 import { formatAddress } from "../../src/chain/runtime/address.ts";
 
-/** A secp256k1 key that is derived from a name, so it is the same in every run. */
+/** A secp256k1 key that depends on its name only. */
 export interface TestKey {
   readonly publicKey: Uint8Array;
   readonly addressBytes: Uint8Array;

@@ -1,33 +1,34 @@
 import type { NodeReading } from "../sources/node-reading.ts";
-import { advance, type CounterMark, type LedgerStep } from "./advance.ts";
+import { advance, type Baseline, type LedgerStep } from "./advance.ts";
 import { addCounts, type BlockCounts, isNoBlocks, NO_BLOCKS } from "./block-counts.ts";
-import { type Month, shareByMonth } from "./month.ts";
+import { type Month, splitByMonth } from "./month.ts";
 
-/** The count of one chain so far. */
+/** Block counts of one chain. */
 export interface Ledger {
   /** Absent before the first reading. */
-  readonly mark?: CounterMark;
+  readonly baseline?: Baseline;
+  /** Months without a block are absent. */
   readonly months: ReadonlyMap<Month, BlockCounts>;
 }
 
-/** A ledger that has counted nothing. */
+/** The ledger before the first reading. */
 export const EMPTY_LEDGER: Ledger = { months: new Map() };
 
-/** Counts one reading of the node; gives the new ledger and what was added. */
+/** Counts one reading of the node. Returns the new ledger and the step that it added. */
 export function countReading(
   ledger: Ledger,
   reading: NodeReading,
   atMs: number,
 ): { readonly ledger: Ledger; readonly step: LedgerStep } {
-  const step = advance(ledger.mark, reading, atMs);
+  const step = advance(ledger.baseline, reading, atMs);
   const months = new Map(ledger.months);
-  for (const { month, counts } of shareByMonth(step.counts, step.fromMs, atMs)) {
+  for (const { month, counts } of splitByMonth(step.counts, step.fromMs, atMs)) {
     if (!isNoBlocks(counts)) months.set(month, addCounts(months.get(month) ?? NO_BLOCKS, counts));
   }
-  return { ledger: { mark: step.mark, months }, step };
+  return { ledger: { baseline: step.baseline, months }, step };
 }
 
-/** Blocks of one month; none for a month that the ledger does not have. */
+/** Returns the counts of one month; zero for a month without blocks. */
 export function countsOf(ledger: Ledger, month: Month): BlockCounts {
   return ledger.months.get(month) ?? NO_BLOCKS;
 }

@@ -1,7 +1,7 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
 import { toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 import { startTestNode } from "../../support/test-node.ts";
 
