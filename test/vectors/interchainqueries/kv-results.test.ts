@@ -212,7 +212,7 @@ describe("KV callbacks", () => {
     const refused = chain.deliver([submit(1n, ALICE, result)]);
     expect([refused.codespace, refused.code]).toEqual(["undefined", 1]);
     expect(refused.log).toBe(
-      `failed to execute message; message index: 0: contract ${owner} rejected KV query result (query_id: 1): failed to sudo: kv callbacks are told to fail: execute wasm contract failed`,
+      `failed to execute message; message index: 0: contract ${owner} rejected KV query result (query_id: 1): failed to sudo: kv callbacks are set to fail: execute wasm contract failed`,
     );
     expect(chain.world.dump("interchainqueries")).toEqual(before);
     setFailure({ kv: false });

@@ -9,22 +9,22 @@ import { createTestKey } from "../../support/test-keys.ts";
 const alice = createTestKey("alice");
 const bob = createTestKey("bob");
 
-/** The same bytes with one bit turned. */
+/** Returns the bytes with one bit flipped. */
 function flip(bytes: Uint8Array, at: number): Uint8Array {
   return bytes.with(at, (bytes[at] ?? 0) ^ 1);
 }
 
-describe("a signature that was found right before", () => {
+describe("a verified signature", () => {
   const message = utf8("a document");
   const signature = alice.sign(message);
 
-  it("stays right, in other arrays too", () => {
+  it("verifies again, also in other arrays", () => {
     for (let time = 0; time < 3; time++) {
       expect(verifySecp256k1(alice.publicKey.slice(), message.slice(), signature.slice())).toBe(true);
     }
   });
 
-  it("makes nothing else right, whichever bit differs", () => {
+  it("does not make another signature, message or key valid", () => {
     expect(verifySecp256k1(alice.publicKey, message, signature)).toBe(true);
     for (let at = 0; at < signature.length; at++) {
       expect(verifySecp256k1(alice.publicKey, message, flip(signature, at)), `byte ${at}`).toBe(false);
@@ -37,8 +37,8 @@ describe("a signature that was found right before", () => {
   });
 });
 
-describe("an address that was read or printed before", () => {
-  it("is one of its own prefix only", () => {
+describe("a cached address", () => {
+  it("is valid for its own prefix only", () => {
     const bytes = moduleAddress("a module");
     const text = formatAddress("neutron", bytes);
     expect(parseAddress("neutron", text)).toEqual(bytes);
@@ -47,13 +47,13 @@ describe("an address that was read or printed before", () => {
     expect(formatAddress("neutron", bytes)).toBe(text);
   });
 
-  it("is refused again when it was refused", () => {
+  it("is rejected every time when it is invalid", () => {
     for (let time = 0; time < 2; time++) expect(() => parseAddress("neutron", "neutron1")).toThrow("bech32");
   });
 });
 
-describe("a value that was decoded before", () => {
-  it("is decoded anew when its store gives other bytes, and cannot be changed", () => {
+describe("a remembering codec", () => {
+  it("decodes again when the store returns another array, and returns frozen values", () => {
     let decoded = 0;
     const item = createItem(
       "store",
@@ -82,17 +82,17 @@ describe("a value that was decoded before", () => {
   });
 });
 
-/** A store of one key. */
+/** Creates a store with one key. */
 function oneValueStore(): KVStore {
-  let kept: Uint8Array | undefined;
+  let stored: Uint8Array | undefined;
   return {
-    get: () => kept,
-    has: () => kept !== undefined,
+    get: () => stored,
+    has: () => stored !== undefined,
     set: (_key, value) => {
-      kept = value;
+      stored = value;
     },
     delete: () => {
-      kept = undefined;
+      stored = undefined;
     },
     iterate: () => [].values(),
     iterateReverse: () => [].values(),
