@@ -143,10 +143,8 @@ function contractModules(
       accounts: { ensureAccount: (context, text) => accounts.ensure(context, address(text)) },
       findMessage: (typeUrl) => routes().messages.get(typeUrl),
       findQuery: (path) => routes().queries.get(path),
-      customMessages: {
-        handle: (context, contract, message) => icq.handleBinding(context, contract, message),
-      },
-      customQueries: (context, request) => icq.answerBinding(context, request),
+      customMessages: (context, contract, message) => icq.handleCustomMessage(context, contract, message),
+      customQueries: (context, request) => icq.handleCustomQuery(context, request),
     },
   );
   const icq: InterchainqueriesModule = createInterchainqueriesModule(names, {

@@ -18,9 +18,11 @@ export const ErrNoSignatures = registerError("sdk", 15, "no signatures supplied"
 export const ErrInvalidRequest = registerError("sdk", 18, "invalid request");
 export const ErrKeyNotFound = registerError("sdk", 22, "key not found");
 export const ErrInvalidHeight = registerError("sdk", 26, "invalid height");
+export const ErrInvalidType = registerError("sdk", 29, "invalid type");
 export const ErrTxTimeoutHeight = registerError("sdk", 30, "tx timeout height");
 export const ErrUnknownExtensionOptions = registerError("sdk", 31, "unknown extension options");
 export const ErrWrongSequence = registerError("sdk", 32, "incorrect account sequence");
+export const ErrNotSupported = registerError("sdk", 37, "feature not supported");
 export const ErrNotFound = registerError("sdk", 38, "not found");
 export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
 

@@ -20,21 +20,21 @@ function request(of: Partial<PageRequest>): PageRequest {
 /** "keys of the page | next key | total". */
 function page(of: Partial<PageRequest> | undefined): string {
   const keys: string[] = [];
-  const answer = paginate(paged, of === undefined ? undefined : request(of), (key) =>
+  const response = paginate(paged, of === undefined ? undefined : request(of), (key) =>
     keys.push(fromUtf8(key)),
   );
-  return `${keys.join("")} | ${fromUtf8(answer.nextKey)} | ${answer.total}`;
+  return `${keys.join("")} | ${fromUtf8(response.nextKey)} | ${response.total}`;
 }
 
-/** The same for odd keys alone. */
+/** The same for a filter of odd keys. */
 function oddPage(of: Partial<PageRequest>): string {
   const keys: string[] = [];
-  const answer = paginateFiltered(paged, request(of), (key, _value, onPage) => {
+  const response = paginateFiltered(paged, request(of), (key, _value, onPage) => {
     const isOdd = Number(fromUtf8(key)) % 2 === 1;
     if (isOdd && onPage) keys.push(fromUtf8(key));
     return isOdd;
   });
-  return `${keys.join("")} | ${fromUtf8(answer.nextKey)} | ${answer.total}`;
+  return `${keys.join("")} | ${fromUtf8(response.nextKey)} | ${response.total}`;
 }
 
 describe("a page", () => {
@@ -56,7 +56,7 @@ describe("a page", () => {
     expect(page(of)).toBe(expected);
   });
 
-  it("by key and by offset at once is refused", () => {
+  it("with key and offset fails", () => {
     expect(() => page({ key: utf8("1"), offset: 1n })).toThrow(
       "invalid request, either offset or key is expected, got both",
     );
@@ -75,7 +75,7 @@ describe("a filtered page", () => {
     expect(oddPage(of)).toBe(expected);
   });
 
-  it("by offset shows what lies beside the page, one match beyond it", () => {
+  it("by offset also visits entries outside of the page, until one match after it", () => {
     const seen: string[] = [];
     paginateFiltered(paged, request({ limit: 2n }), (key) => {
       seen.push(fromUtf8(key));

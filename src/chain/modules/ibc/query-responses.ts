@@ -7,7 +7,7 @@ import { selfHeight } from "./height.ts";
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 
-/** Runs a check of a request; what it finds wrong is the caller's error (gRPC 3). */
+/** Runs a check of a request. A `ModuleError` becomes gRPC status InvalidArgument with its text. */
 export function checkArgument(check: () => void): void {
   try {
     check();
@@ -17,13 +17,13 @@ export function checkArgument(check: () => void): void {
   }
 }
 
-/** The value, or gRPC 5 with this error's text when there is none. */
-export function found<T>(value: T | undefined, error: () => ModuleError): T {
+/** Returns the value. Throws gRPC status NotFound with the text of `error` when the value is undefined. */
+export function requireFound<T>(value: T | undefined, error: () => ModuleError): T {
   if (value === undefined) throw new QueryError(NOT_FOUND, error().message);
   return value;
 }
 
-/** Fields that ibc-go fills in every answer that could be proven: no proof, and the chain's own height. */
-export function unproven(context: Context): { readonly proof: Uint8Array; readonly proofHeight: Height } {
+/** Returns the proof fields of a response. As in ibc-go, the proof is empty and the height is the chain's own height. */
+export function emptyProof(context: Context): { readonly proof: Uint8Array; readonly proofHeight: Height } {
   return { proof: new Uint8Array(0), proofHeight: selfHeight(context) };
 }

@@ -1,24 +1,24 @@
-import type { Context } from "../../runtime/context.ts";
-import type { ContractAttribute, ContractResponse } from "./contract.ts";
+import type { Context } from "../../../runtime/context.ts";
+import type { ContractAttribute, ContractResponse } from "../contract.ts";
 
-/** Every call of a contract: wasmd's price for an instance. */
+/** Price of each call: wasmd's price of an instance. */
 const CALL_COST = 60_000n;
-/** Each byte of the message that a contract gets: stands for the parsing that a metered machine would charge for. */
+/** Price of each byte of the message, instead of the metered parsing of a WebAssembly contract. */
 const MESSAGE_BYTE_COST = 5n;
-/** wasmd's prices for what a contract makes the chain say. */
+/** wasmd's prices of attributes and events. */
 const ATTRIBUTE_COST = 10n;
 const CUSTOM_EVENT_COST = 20n;
 const EVENT_BYTE_COST = 1n;
-/** This many bytes of keys and values are free in each answer. */
+/** Bytes of keys and values that are free in each response. */
 const FREE_EVENT_BYTES = 100n;
 
-/** Charges for calling a contract with a message of this many bytes. What it reads and writes is charged by the store. */
-export function chargeCall(context: Context, messageBytes: number, entry: string): void {
+/** Charges for a call with a message of this many bytes. The store charges for the contract's reads and writes. */
+export function chargeCall(context: Context, messageBytes: number, entryPoint: string): void {
   const cost = CALL_COST + MESSAGE_BYTE_COST * BigInt(messageBytes);
-  context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
+  context.gas.consume(cost, `Loading CosmWasm module: ${entryPoint}`);
 }
 
-/** Charges for attributes and events of an answer. */
+/** Charges for the attributes and events of a response. */
 export function chargeEvents(context: Context, response: ContractResponse): void {
   const attributes = [...response.attributes, ...response.events.flatMap((event) => event.attributes)];
   const bytes = attributes.reduce((sum, attribute) => sum + sizeOf(attribute), 0n);
