@@ -1,5 +1,5 @@
+import { upperHex } from "../../base/go-text.ts";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { upperHex } from "../../comet/validate.ts";
 import type { ProducedBlock } from "../consensus/engine.ts";
 import type { Mempool } from "../consensus/mempool.ts";
 import { signersOf } from "../consensus/make-block.ts";

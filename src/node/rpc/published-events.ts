@@ -1,3 +1,4 @@
+import { upperHex } from "../../base/go-text.ts";
 import { toBase64 } from "../../base/bytes.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
@@ -6,7 +7,6 @@ import { type ConsensusParams, consensusParamsToJson } from "../consensus-params
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import { type TagValues, tagsOf } from "../query-language/matches.ts";
 import { blockIdToJson, headerToJson, validatorToJson } from "../../comet/rpc-print.ts";
-import { upperHex } from "../../comet/validate.ts";
 import { blockJson } from "./block-json.ts";
 import {
   eventJson,

@@ -1,3 +1,4 @@
+import { upperHex } from "../../base/go-text.ts";
 import { toBase64 } from "../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/abci.ts";
@@ -6,7 +7,6 @@ import { simpleProofs } from "../../merkle/simple-tree.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
 import type { StoredResults, StoredTx } from "../node-view.ts";
-import { upperHex } from "../../comet/validate.ts";
 import { bytesJson } from "./block-json.ts";
 
 /** `Event`. */

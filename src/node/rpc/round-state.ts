@@ -1,7 +1,7 @@
+import { upperHex } from "../../base/go-text.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { formatRfc3339Ns } from "../../base/rfc3339.ts";
 import type { Validator } from "../../comet/block-types.ts";
-import { upperHex } from "../../comet/validate.ts";
 
 /** Where consensus stands: the height that is made next, before any vote. */
 export interface RoundState {

@@ -1,3 +1,4 @@
+import { type LightBlock, verifyLightBlock } from "../../support/comet/light-block.ts";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,10 +7,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
-import type { LightBlock } from "../../../src/comet/block-types.ts";
 import type { NodeView } from "../../../src/node/node-view.ts";
 import { startTestNode } from "../../support/test-node.ts";
-import { verifyLightBlock } from "../../support/verify-light-block.ts";
 
 const RUNNER = fileURLToPath(new URL("../../support/run-typescript.mjs", import.meta.url));
 const CHILD = fileURLToPath(new URL("../../support/node-child.ts", import.meta.url));

@@ -1,10 +1,10 @@
+import { type LightBlock, verifyLightBlock } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
-import type { LightBlock, ValidatorSet } from "../../../src/comet/block-types.ts";
+import type { ValidatorSet } from "../../../src/comet/block-types.ts";
 import { testValidatorSeed, validatorKey } from "../../../src/node/consensus/validator-keys.ts";
 import type { NodeView } from "../../../src/node/node-view.ts";
 import { startTestNode } from "../../support/test-node.ts";
-import { verifyLightBlock } from "../../support/verify-light-block.ts";
 
 function lightBlock(view: NodeView, height: bigint): LightBlock {
   const header = view.block(height)?.header;

@@ -1,9 +1,9 @@
+import { upperHex } from "../../../base/go-text.ts";
 import { toBase64 } from "../../../base/bytes.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import { formatRfc3339Ns } from "../../../base/rfc3339.ts";
 import { consensusParamsToJson } from "../../consensus-params.ts";
 import { encodeGenesis, genesisToJson } from "../../genesis-doc.ts";
-import { upperHex } from "../../../comet/validate.ts";
 import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../../node-identity.ts";
 import { bytesJson, publicKeyJson } from "../block-json.ts";
 import type { RpcContext, RpcMethod } from "../method.ts";

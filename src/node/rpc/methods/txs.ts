@@ -1,3 +1,4 @@
+import { upperHex } from "../../../base/go-text.ts";
 import { onAbort } from "../../../base/abort.ts";
 import { equalBytes, toBase64 } from "../../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
@@ -5,7 +6,6 @@ import { sha256 } from "../../../base/sha256.ts";
 import type { TxResult } from "../../../chain/abci.ts";
 import type { NodeView, SearchRequest } from "../../node-view.ts";
 import { MAX_QUERY_LENGTH, parseQuery } from "../../query-language/parse-query.ts";
-import { upperHex } from "../../../comet/validate.ts";
 import { resultBlockJson } from "../block-json.ts";
 import type { RpcMethod } from "../method.ts";
 import { toPerPage, toSearchPage } from "../paging.ts";
