@@ -20,7 +20,9 @@ export interface DeterministicTxResult {
   readonly gasUsed: bigint;
 }
 
-/** Encodes the Merkle leaf of a transaction's result: an `ExecTxResult` with only code, data, gas wanted and gas used. */
+/**
+ * Encodes the Merkle leaf of a transaction's result: an `ExecTxResult` with only code, data, gas wanted and gas used.
+ */
 export function txResultLeaf(result: DeterministicTxResult): Uint8Array {
   return concat(
     varintField(1, BigInt(result.code)),

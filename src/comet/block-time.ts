@@ -18,7 +18,8 @@ export function medianTimeNs(
       return power === undefined ? [] : [{ timestampNs, power }];
     })
     .toSorted((a, b) => (a.timestampNs < b.timestampNs ? -1 : 1));
-  // Go also truncates this division and compares with <=. Another rounding would give another time, and another block hash.
+  // Go also truncates this division and compares with <=. Another rounding would give another time, and another block
+  // hash.
   let median = votes.reduce((sum, vote) => sum + vote.power, 0n) / 2n;
   for (const vote of votes) {
     if (median <= vote.power) return vote.timestampNs;

@@ -1,6 +1,5 @@
 import { CodedError } from "../base/errors.ts";
 
-/** Facts of a {@link CometError}. */
 export type CometErrorFacts =
   | { readonly code: "malformed"; readonly what: string }
   | { readonly code: "old-header-expired" }
@@ -10,7 +9,9 @@ export type CometErrorFacts =
   | { readonly code: "bad-commit" }
   | { readonly code: "wrong-signature"; readonly index: number };
 
-/** A block, commit or validator set is invalid. The message is CometBFT's error text, because a chain's logs contain it. */
+/**
+ * A block, commit or validator set is invalid. The message is CometBFT's error text, because a chain's logs contain it.
+ */
 export class CometError extends CodedError<CometErrorFacts> {}
 
 /** Creates a {@link CometError} for malformed input. `what` names the part or the field. */

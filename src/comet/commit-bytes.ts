@@ -16,9 +16,9 @@ import {
 const PRECOMMIT = 2n;
 
 /**
- * Creates a function that returns the bytes that the vote at an index signs: a `CanonicalVote` after its length. The votes
- * of a commit differ in their time and in whether they are for the block or for nil, so the other parts are encoded once.
- * The returned function throws for an index outside of the commit.
+ * Creates a function that returns the sign bytes of the vote at an index: a `CanonicalVote` after its length. The votes of
+ * a commit differ only in their time and in whether they are for the block or for nil, so all other parts are encoded
+ * once. The returned function throws for an index outside of the commit.
  */
 export function commitSignBytes(chainId: string, commit: Commit): (index: number) => Uint8Array {
   const forBlock = canonicalHead(commit, commit.blockId);
@@ -33,7 +33,9 @@ export function commitSignBytes(chainId: string, commit: Commit): (index: number
   };
 }
 
-/** Computes the hash of a commit (`last_commit_hash` of the next header): the Merkle root over its encoded signatures. */
+/**
+ * Computes the hash of a commit (`last_commit_hash` of the next header): the Merkle root over its encoded signatures.
+ */
 export function commitHash(commit: Pick<Commit, "signatures">): Uint8Array {
   return simpleRoot(commit.signatures.map(commitSigMessage));
 }

@@ -27,9 +27,9 @@ export function addressOf(publicKey: Uint8Array): Uint8Array {
 /**
  * Whether a signature is valid under the ZIP-215 rules, which CometBFT uses.
  *
- * OpenSSL is tried first because it is much faster. It is also stricter: it checks the equation without the cofactor. Every
- * signature that satisfies this equation also satisfies the one with the cofactor, which ZIP-215 uses, so an OpenSSL accept
- * is final. After a reject, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
+ * OpenSSL is tried first because it is much faster. It is also stricter: it checks the equation without the cofactor.
+ * Every signature that satisfies this equation also satisfies the one with the cofactor, which ZIP-215 uses, so an
+ * OpenSSL accept is final. After a reject, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
  */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== PUBLIC_KEY_SIZE || signature.length !== 64) return false;

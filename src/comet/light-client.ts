@@ -12,7 +12,10 @@ import {
   verifyCommitLightTrusting,
 } from "./verify-commit.ts";
 
-/** Trusted header and validator set. For a non-adjacent header, signatures of these validators count towards the trust level. */
+/**
+ * Trusted header and validator set. For a non-adjacent header, signatures of these validators count towards the trust
+ * level.
+ */
 export interface TrustedHeader {
   readonly header: Pick<Header, "chainId" | "height" | "timeNs" | "nextValidatorsHash">;
   readonly validators: ValidatorSet;
@@ -32,9 +35,10 @@ export interface TrustOptions {
 }
 
 /**
- * Verifies a header against a trusted one, as CometBFT's `light.Verify`. For an adjacent header (next height), its validators
- * must be the trusted header's next validators. For any other, more than `trustLevel` of the trusted power must have signed.
- * In both cases, more than 2/3 of the new header's own power must have signed. Throws `CometError` with CometBFT's text.
+ * Verifies a header against a trusted one, as CometBFT's `light.Verify`. For an adjacent header (next height), its
+ * validators must be the trusted header's next validators. For any other, more than `trustLevel` of the trusted power
+ * must have signed. In both cases, more than 2/3 of the new header's own power must have signed. Throws `CometError`
+ * with CometBFT's text.
  */
 export function verifyHeader(
   trusted: TrustedHeader,
@@ -66,8 +70,8 @@ export function verifyHeader(
 }
 
 /**
- * Whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a header that
- * more than 1/3 signed has an honest signer, and a lower level would not ensure this.
+ * Whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a
+ * header that more than 1/3 signed has an honest signer, and a lower level would not ensure this.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
   return denominator !== 0n && numerator * 3n >= denominator && numerator <= denominator;

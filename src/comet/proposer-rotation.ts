@@ -23,9 +23,9 @@ export function createValidatorSet(updates: readonly ValidatorUpdate[]): Validat
 }
 
 /**
- * Advances the proposer `times` times, as `IncrementProposerPriority`. Each time, every validator gains its power as priority,
- * and the validator with the highest priority proposes and loses the total power. So validators propose in proportion to
- * their power. Throws `CometError` for an empty set.
+ * Advances the proposer `times` times, as `IncrementProposerPriority`. Each time, every validator gains its power as
+ * priority, and the validator with the highest priority proposes and loses the total power. So validators propose in
+ * proportion to their power. Throws `CometError` for an empty set.
  */
 export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
   if (set.validators.length === 0 || times < 1) {
@@ -46,7 +46,10 @@ export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
   return { validators, proposer };
 }
 
-/** Applies changes to a set, as `UpdateWithChangeSet`. Does not advance the proposer. Throws `CometError` for a wrong change. */
+/**
+ * Applies changes to a set, as `UpdateWithChangeSet`. Does not advance the proposer. Throws `CometError` for a wrong
+ * change.
+ */
 export function updateValidatorSet(set: ValidatorSet, updates: readonly ValidatorUpdate[]): ValidatorSet {
   return updates.length === 0 ? set : applyUpdates(set, updates, true);
 }
@@ -81,8 +84,9 @@ function updatedProposer(
 }
 
 /**
- * Applies changes to the validators by address. An added validator starts with a priority of -1.125 times the total power.
- * Without this penalty, a validator could reset a negative priority by leaving and joining again (`computeNewPriorities`).
+ * Applies changes to the validators by address. An added validator starts with a priority of -1.125 times the total
+ * power. Without this penalty, a validator could reset a negative priority by leaving and joining again
+ * (`computeNewPriorities`).
  */
 function mergeChanges(
   set: ValidatorSet,
@@ -124,8 +128,9 @@ function checkedChanges(
 }
 
 /**
- * Divides the priorities by a common ratio if they differ by more than `window`. Otherwise an old priority could exceed the
- * power of a set that shrank, and decide the proposer for many blocks. Go divides int64 values toward zero, as bigint does.
+ * Divides the priorities by a common ratio if they differ by more than `window`. Otherwise an old priority could exceed
+ * the power of a set that shrank, and decide the proposer for many blocks. Go divides int64 values toward zero, as
+ * bigint does.
  */
 function rescale(validators: readonly Validator[], window: bigint): readonly Validator[] {
   const priorities = validators.map((one) => one.priority);
@@ -136,9 +141,9 @@ function rescale(validators: readonly Validator[], window: bigint): readonly Val
 }
 
 /**
- * Subtracts the average from the priorities, so that they stay around zero and away from the limits of int64. The average is
- * rounded down, as Go's `big.Int.Div` does for a positive divisor. A bigint division rounds toward zero, so a negative sum
- * needs its own case.
+ * Subtracts the average from the priorities, so that they stay around zero and away from the limits of int64. The
+ * average is rounded down, as Go's `big.Int.Div` does for a positive divisor. A bigint division rounds toward zero, so
+ * a negative sum needs its own case.
  */
 function center(validators: readonly Validator[]): readonly Validator[] {
   const count = BigInt(validators.length);

@@ -26,8 +26,8 @@ interface WireTimestamp {
 const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
 
 /**
- * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. An absent one is Go's zero time, as in the
- * signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
+ * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. An absent one is Go's zero time, as in
+ * the signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
  */
 export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   if (timestamp === undefined) return GO_ZERO_TIME_NS;
@@ -42,14 +42,16 @@ export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   return timeNs;
 }
 
-/** Converts nanoseconds since the Unix epoch to a `google.protobuf.Timestamp`. Before 1970, only `seconds` is negative. */
+/**
+ * Converts nanoseconds since the Unix epoch to a `google.protobuf.Timestamp`. Before 1970, only `seconds` is negative.
+ */
 export function nsToTimestamp(timeNs: bigint): { seconds: bigint; nanos: number } {
   return splitNs(timeNs);
 }
 
 /**
- * Converts and validates a header and its commit, as `SignedHeaderFromProto`. Throws `CometError`, as do all `…FromProto`
- * functions here.
+ * Converts and validates a header and its commit, as `SignedHeaderFromProto`. Throws `CometError`, as do all
+ * `…FromProto` functions here.
  */
 export function signedHeaderFromProto(message: Proto.SignedHeader | undefined): SignedHeader {
   if (message === undefined) throw malformed("signed header", "nil SignedHeader");

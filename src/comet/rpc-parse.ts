@@ -31,8 +31,8 @@ export const MAX_VALIDATORS = 10_000;
 const MAX_TEXT_LENGTH = 256;
 
 /**
- * Parses the `signed_header` of a `commit` response. Checks types, lengths and encodings, but not hashes and signatures.
- * Throws `CometError` with the path of the wrong field, as do all functions here.
+ * Parses the `signed_header` of a `commit` response. Checks types, lengths and encodings, but not hashes and
+ * signatures. Throws `CometError` with the path of the wrong field, as do all functions here.
  */
 export function parseSignedHeader(json: unknown): SignedHeader {
   const signed = root(json, "signed_header");

@@ -5,13 +5,19 @@ import { malformed } from "./comet-error.ts";
 import { addressOf } from "./ed25519.ts";
 import { varintField } from "./wire.ts";
 
-/** Maximum total power: an eighth of the largest int64, so that sums do not overflow in CometBFT (`MaxTotalVotingPower`). */
+/**
+ * Maximum total power: an eighth of the largest int64, so that sums do not overflow in CometBFT
+ * (`MaxTotalVotingPower`).
+ */
 const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
 
 /** Start of an encoded `SimpleValidator`: field 1, a `PublicKey` of 34 bytes, with field 1 (ed25519) of 32 bytes. */
 const ED25519_KEY = Uint8Array.of(0x0a, 0x22, 0x0a, 0x20);
 
-/** Computes the hash of a validator set: the Merkle root over public key and power of each validator, in the set's order. */
+/**
+ * Computes the hash of a validator set: the Merkle root over public key and power of each validator, in the set's
+ * order.
+ */
 export function validatorsHash(validators: readonly Pick<Validator, "publicKey" | "power">[]): Uint8Array {
   return simpleRoot(
     validators.map(({ publicKey, power }) => concat(ED25519_KEY, publicKey, varintField(2, power))),
@@ -39,7 +45,10 @@ export function compareValidators(
   return compareBytes(a.address, b.address);
 }
 
-/** Returns the validator with the highest priority; on a tie, the one with the lower address. Undefined for an empty set. */
+/**
+ * Returns the validator with the highest priority; on a tie, the one with the lower address. Undefined for an empty
+ * set.
+ */
 export function highestPriority(validators: readonly Validator[]): Validator | undefined {
   return validators.reduce<Validator | undefined>(
     (best, one) => (best === undefined || hasHigherPriority(one, best) ? one : best),

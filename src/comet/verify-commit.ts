@@ -29,12 +29,15 @@ export interface ExpectedCommit {
 }
 
 /**
- * Cache of valid signatures: index in the commit to the public key that verified it. The two checks of a header verify many
- * of the same signatures. One cache must serve only one commit and one chain id, because the signed bytes are not part of it.
+ * Cache of valid signatures. Maps the index in the commit to the public key that verified the signature. The two checks
+ * of a header verify many of the same signatures. Use one cache for only one commit and chain id, because it does not
+ * contain the signed bytes.
  */
 export type VerifiedSignatures = Map<number, Uint8Array>;
 
-/** From this number of signatures on, CometBFT verifies in a batch. It then counts power first, and error texts differ. */
+/**
+ * From this number of signatures on, CometBFT verifies in a batch. It then counts power first, and error texts differ.
+ */
 const BATCH_THRESHOLD = 2;
 
 /** A signature of the commit, and the validator that should have signed. */
@@ -44,8 +47,8 @@ interface Claim {
 }
 
 /**
- * Checks that more than 2/3 of the set's power signed the block, as `VerifyCommitLight`. Stops when the power is enough. The
- * commit must have passed `validateCommit`. Throws `CometError`.
+ * Checks that more than 2/3 of the set's power signed the block, as `VerifyCommitLight`. Stops when the power is
+ * enough. The commit must have passed `validateCommit`. Throws `CometError`.
  */
 export function verifyCommitLight(
   set: ValidatorSet,
@@ -72,8 +75,9 @@ export function verifyCommitLight(
 }
 
 /**
- * Checks that validators with more than `level` of a trusted set's power signed the commit, as `VerifyCommitLightTrusting`.
- * Finds validators by address, because the commit can be of another set. Throws `CometError`.
+ * Checks that validators with more than `level` of a trusted set's power signed the commit, as
+ * `VerifyCommitLightTrusting`. Finds validators by address, because the commit can be of another set. Throws
+ * `CometError`.
  */
 export function verifyCommitLightTrusting(
   trusted: ValidatorSet,
@@ -110,8 +114,8 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
 }
 
 /**
- * Verifies claims in order until their power exceeds `needed`. Which error comes first depends on CometBFT's verifier. The
- * batch verifier counts power first and verifies signatures after; the single verifier does both per signature.
+ * Verifies claims in order until their power exceeds `needed`. Which error comes first depends on CometBFT's verifier.
+ * The batch verifier counts power first and verifies signatures after; the single verifier does both per signature.
  */
 function verifyClaims(
   claims: Iterable<Claim>,

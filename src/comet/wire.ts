@@ -2,8 +2,8 @@ import { concat, utf8 } from "../base/bytes.ts";
 import { splitNs } from "../base/rfc3339.ts";
 
 /*
- * Protobuf encoding of what CometBFT hashes and signs, written by hand. These bytes must be exact and must not depend on how
- * a code generator treats default values. A field function returns an empty array for the default value.
+ * Protobuf encoding of what CometBFT hashes and signs, written by hand. These bytes must be exact and must not depend
+ * on how a code generator treats default values. A field function returns an empty array for the default value.
  */
 
 const EMPTY = new Uint8Array(0);

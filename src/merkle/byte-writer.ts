@@ -1,8 +1,8 @@
 import { sha256 } from "../base/sha256.ts";
 
 /**
- * A byte buffer that is reused for many small encodings. A commit of a tree makes thousands of them, and an allocation for
- * each part would cost more than the hashing.
+ * A byte buffer that is reused for many small encodings. A commit of a tree makes thousands of them, and an allocation
+ * for each part would cost more than the hashing.
  */
 export interface ByteWriter {
   /** Removes the content. */

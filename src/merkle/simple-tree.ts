@@ -3,7 +3,9 @@ import { upperHex } from "../base/go-text.ts";
 import { bad, good, type Result } from "../base/result.ts";
 import { sha256 } from "../base/sha256.ts";
 
-/** Maximum number of aunts. A proof with more aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`). */
+/**
+ * Maximum number of aunts. A proof with more aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`).
+ */
 const MAX_AUNTS = 100;
 const HASH_BYTES = 32;
 const LEAF_PREFIX = Uint8Array.of(0);
@@ -82,7 +84,10 @@ export function verifySimpleProof(
   return good(undefined);
 }
 
-/** Checks the form of a proof: no negative number, hashes of 32 bytes, at most 100 aunts (CometBFT `Proof.ValidateBasic`). */
+/**
+ * Checks the form of a proof: no negative number, hashes of 32 bytes, at most 100 aunts (CometBFT
+ * `Proof.ValidateBasic`).
+ */
 export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFailure> {
   if (proof.total < 0n) return failure("malformed-proof", "negative Total");
   if (proof.index < 0n) return failure("malformed-proof", "negative Index");
@@ -107,8 +112,8 @@ export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFa
 }
 
 /**
- * Returns, for each step from the leaf up to the root, whether the path comes from the left child. A tree of fewer than two
- * leaves has no steps.
+ * Returns, for each step from the leaf up to the root, whether the path comes from the left child. A tree of fewer than
+ * two leaves has no steps.
  */
 export function simplePath(index: bigint, total: bigint): readonly boolean[] {
   const path: boolean[] = [];

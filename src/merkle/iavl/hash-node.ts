@@ -13,7 +13,9 @@ export function hashPrefix(node: IavlNode, version: number): Uint8Array {
   return writer.copy();
 }
 
-/** Hashes a leaf: SHA-256 of the prefix, the key and the SHA-256 of the value. Key and value hash follow their lengths. */
+/**
+ * Hashes a leaf: SHA-256 of the prefix, the key and the SHA-256 of the value. Key and value hash follow their lengths.
+ */
 export function hashLeaf(node: Leaf, version: number): Uint8Array {
   const valueHash = sha256(node.value);
   writePrefix(node, version);
@@ -21,8 +23,8 @@ export function hashLeaf(node: Leaf, version: number): Uint8Array {
 }
 
 /**
- * Hashes an inner node: SHA-256 of the prefix and both children's hashes, each after its length. The key of an inner node
- * is not hashed.
+ * Hashes an inner node: SHA-256 of the prefix and both children's hashes, each after its length. The key of an inner
+ * node is not hashed.
  */
 export function hashInner(
   node: IavlNode,

@@ -45,8 +45,8 @@ export function decodeNodeId(bytes: Uint8Array): NodeId {
 }
 
 /**
- * Encodes a node as cosmos/iavl 1.x does (`Node.writeBytes`): height, size and key, then the value of a leaf, or the hash,
- * the mode and both children's ids of an inner node. A leaf's hash is not stored: the decoder computes it.
+ * Encodes a node as cosmos/iavl 1.x does (`Node.writeBytes`): height, size and key, then the value of a leaf, or the
+ * hash, the mode and both children's ids of an inner node. A leaf's hash is not stored: the decoder computes it.
  */
 export function encodeNode(
   node: IavlNode,

@@ -1,8 +1,8 @@
 import { compareBytes } from "../../base/bytes.ts";
 
 /**
- * Key of a saved node: the version that created it, and its position among the nodes of that version. Positions count from
- * 1 in pre-order, so a root that version v created is (v, 1).
+ * Key of a saved node: the version that created it, and its position among the nodes of that version. Positions count
+ * from 1 in pre-order, so a root that version v created is (v, 1).
  */
 export interface NodeId {
   readonly version: number;
@@ -36,8 +36,8 @@ export interface Inner {
 }
 
 /**
- * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and `hash`
- * at the commit, and a child when it is read from the storage.
+ * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and
+ * `hash` at the commit, and a child when it is read from the storage.
  */
 export type IavlNode = Leaf | Inner;
 

@@ -15,11 +15,11 @@ const NOTHING = new Uint8Array();
 const HASH_LENGTH = Uint8Array.of(32);
 
 /**
- * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree has `key` with its value, or that it does not
- * have `key`.
+ * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree has `key` with its value, or that it does
+ * not have `key`.
  *
- * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. As on
- * a Go node, the function then returns a proof that does not verify.
+ * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. As
+ * on a Go node, the function then returns a proof that does not verify.
  */
 export function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);

@@ -12,8 +12,8 @@ export interface VersionRoot {
  *
  * A node is in every version from the one that created it to the last one that has it, without a gap. So the returned
  * nodes are those that were created after `older` and are not in `newer`. The version of a child is at most that of its
- * parent. So the id of a node decides for its subtree too, and the walk visits only nodes that changed between the three
- * versions.
+ * parent. So the id of a node decides for its subtree too, and the walk visits only nodes that changed between the
+ * three versions.
  */
 export function nodesOnlyIn(
   released: VersionRoot,

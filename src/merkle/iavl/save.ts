@@ -9,7 +9,9 @@ export interface NodeBytes {
   readonly bytes: Uint8Array;
 }
 
-/** Sets the id and the hash of every new node under `root`, and returns these nodes encoded, children before parents. */
+/**
+ * Sets the id and the hash of every new node under `root`, and returns these nodes encoded, children before parents.
+ */
 export function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly NodeBytes[] {
   const writes: NodeBytes[] = [];
   let nonce = 0;

@@ -5,7 +5,7 @@ import { nodesOnlyIn, type VersionRoot } from "./prune.ts";
 import { idOf, type NodeBytes, savedId, saveNewNodes } from "./save.ts";
 import { createIavlReader, createIavlView, type IavlReader, type IavlView, rootHashOf } from "./view.ts";
 
-/** Number of versions before the latest whose nodes stay in memory. Applies to a tree with a storage. */
+/** A tree with a storage keeps the nodes of this many versions in memory, up to the latest one. */
 const RECENT_VERSIONS = 16;
 
 /** Storage of a tree's nodes. */
@@ -28,8 +28,9 @@ export interface IavlCommit {
 }
 
 /**
- * A versioned IAVL tree. Reads return the working tree, which includes changes that are not committed. An iterator reads
- * the tree of the time of its creation. The tree keeps keys and values without copying them: callers must not change them.
+ * A versioned IAVL tree. Reads return the working tree, which includes changes that are not committed. An iterator
+ * reads the tree of the time of its creation. The tree keeps keys and values without copying them: callers must not
+ * change them.
  */
 export interface IavlTree extends IavlReader {
   /** Throws `IavlError` for an empty key. */
@@ -56,8 +57,8 @@ export interface IavlTree extends IavlReader {
 /**
  * Creates a tree. Without a storage, all nodes stay in memory. With a storage, the tree reads nodes when it needs them.
  *
- * With a storage, only the nodes of the latest tree and of the 16 versions before it stay in memory. So the caller must
- * store the writes of a commit before the 16th commit after it. The first commit of a new tree is version `firstVersion`.
+ * With a storage, only nodes of the working tree and of the latest 16 versions stay in memory. So the caller must store
+ * the writes of a commit before the 16th commit after it. The first commit of a new tree is version `firstVersion`.
  * Throws `IavlError` if a node is missing or broken; every read does, too.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n): IavlTree {
@@ -103,8 +104,8 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 }
 
 /**
- * Replaces the root of one old version by its id. Its nodes that no newer version shares become garbage. One call per
- * commit is enough: each commit makes one more version old.
+ * Replaces the root of one old version by its id. The garbage collector can then free the nodes that no newer version
+ * shares. One call per commit is enough, because each commit makes one more version old.
  */
 function forgetNodes(kept: VersionRoot[]): void {
   const index = kept.length - 1 - RECENT_VERSIONS;

@@ -15,7 +15,8 @@ import { NO_HASH } from "./proof-spec.ts";
 
 /**
  * Computes the root of a proof with the operations that the proof names, without any check against a spec (ics23
- * `Calculate`). Go prints this root when it refuses a proof, so it is used for error texts only. The error is Go's text.
+ * `Calculate`). Go prints this root when it refuses a proof, so it is used for error texts only. The error is Go's
+ * text.
  */
 export function calculateRoot(proof: CommitmentProof): Result<HashText, string> {
   if (proof.kind === "exist") return calculateExistence(proof.exist);

@@ -5,17 +5,17 @@ import { NO_HASH, type ProofSpec, SHA256, VAR_PROTO } from "./proof-spec.ts";
  * Follows ics23/go v0.11 `LeafOp.CheckAgainstSpec` and `InnerOp.CheckAgainstSpec`, error texts included.
  *
  * A step hashes prefix, child hash and suffix, and the proof itself says where these parts end. With free lengths an
- * attacker could cut the preimage of a real node at another place and present other bytes of it as the child hash. For the
- * preimage of a real node, the checks allow only two cuts: at the left child and at the right child. Leaf prefixes start with
- * 00 and inner prefixes do not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
+ * attacker could cut the preimage of a real node at another place and present other bytes of it as the child hash. For
+ * the preimage of a real node, the checks allow only two cuts: at the left child and at the right child. Leaf prefixes
+ * start with 00 and inner prefixes do not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
  *
- * The npm package `@confio/ics23` lacks some of these checks: the numbers in an IAVL prefix, the length of the suffix, and
- * the limit of 128 steps.
+ * The npm package `@confio/ics23` lacks some of these checks: the numbers in an IAVL prefix, the length of the suffix,
+ * and the limit of 128 steps.
  */
 
 /**
- * Lengths of an IAVL inner prefix after its three numbers. Left child: 1 byte, the length of the child's hash. Right child:
- * 34 bytes, the left sibling's hash with its length, and the length of the child's hash.
+ * Lengths of an IAVL inner prefix after its three numbers. Left child: 1 byte, the length of the child's hash. Right
+ * child: 34 bytes, the left sibling's hash with its length, and the length of the child's hash.
  */
 const IAVL_TAIL_BYTES: readonly number[] = [1, 34];
 
@@ -76,9 +76,9 @@ interface IavlNumbers {
 }
 
 /**
- * Reads height, size and version from the start of a prefix (ics23 `validateIavlOps`). They are zigzag varints and must not
- * be negative. Returns Go's error text if they are malformed. A height above 2^53 is rounded: it is compared with a layer,
- * which is at most 1024.
+ * Reads height, size and version from the start of a prefix (ics23 `validateIavlOps`). They are zigzag varints and must
+ * not be negative. Returns Go's error text if they are malformed. A height above 2^53 is rounded: it is compared with a
+ * layer, which is at most 1024.
  */
 function readIavlNumbers(bytes: Uint8Array, start: number, end: number): IavlNumbers | string {
   let at = start;

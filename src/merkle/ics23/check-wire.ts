@@ -82,8 +82,9 @@ const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly
 ]);
 
 /**
- * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would refuse it. A batch proof needs
- * no decoding, because verification refuses every batch. But a malformed batch must give Go's decoding error first.
+ * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would refuse it. A batch proof
+ * needs no decoding, because verification refuses every batch. But a malformed batch must give Go's decoding error
+ * first.
  */
 export function checkMessage(reader: WireReader, field: string, message: string): void {
   const outerEnd = reader.enter(field);

@@ -27,9 +27,9 @@ interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
 export type DecodeOperation = (operation: Uint8Array, index: number) => Result<CommitmentProof, string>;
 
 /**
- * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). The type and key of an
- * operation are not needed. An undefined list is an error, as in Go; an empty list is not.
- * The result refers to the bytes, which must not change while it is used.
+ * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). The type and key
+ * of an operation are not needed. An undefined list is an error, as in Go; an empty list is not. The result refers to
+ * the bytes, which must not change while it is used.
  */
 export function decodeMerkleProof(
   operations: readonly Uint8Array[] | undefined,
@@ -50,8 +50,8 @@ export function decodeMerkleProof(
 }
 
 /**
- * Decodes a `CommitmentProof`. With a follower, the paths of existence proofs are followed while they are read.
- * The error is Go's decoding error, or "<nil>" for bytes without a proof. The result refers to the bytes, which must not
+ * Decodes a `CommitmentProof`. With a follower, the paths of existence proofs are followed while they are read. The
+ * error is Go's decoding error, or "<nil>" for bytes without a proof. The result refers to the bytes, which must not
  * change while it is used.
  */
 export function decodeCommitmentProof(
@@ -96,7 +96,9 @@ function readCommitmentProof(
   return proof;
 }
 
-/** Reads a proof of absence. Its two neighbours share most of their paths, so a follower saves time even for one proof. */
+/**
+ * Reads a proof of absence. Its two neighbours share most of their paths, so a follower saves time even for one proof.
+ */
 function readNonExistence(
   reader: WireReader,
   bytes: Buffer,
@@ -175,8 +177,8 @@ function readExistence(
 }
 
 /**
- * Reads one step. If all remaining steps are cached, takes them from the cache and moves the reader to the end. Returns the
- * run, or undefined if it cannot continue.
+ * Reads one step. If all remaining steps are cached, takes them from the cache and moves the reader to the end. Returns
+ * the run, or undefined if it cannot continue.
  */
 function readStep(reader: WireReader, proof: ExistenceDraft, run: PathRun | undefined): PathRun | undefined {
   const { path } = proof;

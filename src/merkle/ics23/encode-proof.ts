@@ -27,7 +27,10 @@ export function encodeExistence(path: ProofPath): Uint8Array {
   return message(EXIST, encodePath(path));
 }
 
-/** Encodes a `cosmos.ics23.v1.CommitmentProof` of an absent key, with its neighbours. Undefined: no neighbour on this side. */
+/**
+ * Encodes a `cosmos.ics23.v1.CommitmentProof` of an absent key, with its neighbours. Undefined: no neighbour on this
+ * side.
+ */
 export function encodeNonExistence(
   key: Uint8Array,
   left: ProofPath | undefined,

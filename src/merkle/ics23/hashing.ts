@@ -3,14 +3,16 @@ import { hash } from "node:crypto";
 import { encodeUvarint } from "../varint.ts";
 import type { ExistenceProof, HashText, InnerOp, LeafOp } from "./proof-types.ts";
 
-/** Preimages are put together here. The functions are synchronous and digest before they return, so one buffer is enough. */
+/** Buffer for preimages. One is enough: the functions are synchronous and compute the digest before they return. */
 const SCRATCH = Buffer.alloc(512);
 /** `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. Creating a view takes a third of the time of a hash. */
 const VIEWS: readonly Buffer[] = Array.from({ length: SCRATCH.length + 1 }, (_, length) =>
   SCRATCH.subarray(0, length),
 );
 const HASH_BYTES = 32;
-/** Maximum size of a leaf's prefix and key in `SCRATCH`. The value's hash and two lengths (10 bytes and 1 byte) fit too. */
+/**
+ * Maximum size of a leaf's prefix and key in `SCRATCH`. The value's hash and two lengths (10 bytes and 1 byte) fit too.
+ */
 const MAX_LEAF_BYTES = SCRATCH.length - HASH_BYTES - 11;
 const NOTHING = Buffer.alloc(0);
 /** Up to this length, a loop is faster than a call into the runtime. */
@@ -54,8 +56,8 @@ export function joinStep(step: InnerOp, child: HashText): Buffer {
 }
 
 /**
- * Computes the hash of a leaf with the operations that both specs require: SHA-256 of the prefix, the key and the SHA-256
- * of the value. Key and value hash follow their lengths.
+ * Computes the hash of a leaf with the operations that both specs require: SHA-256 of the prefix, the key and the
+ * SHA-256 of the value. Key and value hash follow their lengths.
  */
 export function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   const { bytes, keyStart, keyEnd } = proof;
@@ -110,7 +112,6 @@ function viewOf(length: number): Buffer {
   return VIEWS[length] ?? NOTHING;
 }
 
-/** Copies a range to `SCRATCH`. */
 function copyRange(bytes: Buffer, start: number, end: number, target: number): void {
   if (end - start > SHORT) {
     bytes.copy(SCRATCH, target, start, end);
@@ -119,7 +120,6 @@ function copyRange(bytes: Buffer, start: number, end: number, target: number): v
   for (let from = start, to = target; from < end; from++, to++) SCRATCH[to] = bytes[from] ?? 0;
 }
 
-/** Writes a hash to `SCRATCH`. */
 function writeHash(text: HashText, target: number): void {
   for (let at = 0; at < HASH_BYTES; at++) SCRATCH[target + at] = text.charCodeAt(at);
 }

@@ -12,9 +12,9 @@ export function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean 
 }
 
 /**
- * Whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they must
- * be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must start at the
- * right-most leaf of its subtree, and `right` at the left-most leaf of its subtree.
+ * Whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they
+ * must be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must
+ * start at the right-most leaf of its subtree, and `right` at the left-most leaf of its subtree.
  *
  * Returns false if one path is the end of the other. Go panics then.
  */
@@ -36,7 +36,9 @@ export function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec:
   );
 }
 
-/** Returns the side of the child, according to the lengths of prefix and suffix. Returns undefined if they fit no side. */
+/**
+ * Returns the side of the child, according to the lengths of prefix and suffix. Returns undefined if they fit no side.
+ */
 function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
   const prefix = step.prefixEnd - step.prefixStart;
   const suffix = step.suffixEnd - step.suffixStart;

@@ -9,8 +9,8 @@
  * - `not-member`, `not-absent`: the proof does not prove the claim;
  * - `wrong-root`: the proof is valid for another root.
  *
- * ICS-23 cannot prove the three `empty-` cases: ics23 refuses to hash a leaf with an empty value, and a tree without leaves
- * has no path. The query can never be proven in this state, whichever node answers it.
+ * ICS-23 cannot prove the three `empty-` cases: ics23 refuses to hash a leaf with an empty value, and a tree without
+ * leaves has no path. No node can return a valid proof while the chain is in this state.
  */
 export type ProofFailureCode =
   | "malformed-proof"
@@ -25,7 +25,10 @@ export type ProofFailureCode =
   | "not-absent"
   | "wrong-root";
 
-/** `text` is the error text of ibc-go v8, which a chain includes in its errors. `detail` is the text of the cause in ics23. */
+/**
+ * `text` is the error text of ibc-go v8, which a chain includes in its errors. `detail` is the text of the cause in
+ * ics23.
+ */
 export interface ProofFailure {
   readonly code: ProofFailureCode;
   readonly text: string;

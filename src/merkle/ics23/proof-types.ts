@@ -1,13 +1,13 @@
 import type { Buffer } from "node:buffer";
 
 /*
- * Decoded proofs have positions in the encoded bytes instead of copies, because creating a view costs more than hashing its
- * bytes. An absent field is an empty range.
+ * Decoded proofs have positions in the encoded bytes instead of copies, because creating a view costs more than hashing
+ * its bytes. An absent field is an empty range.
  */
 
 /**
- * A hash as a string with one character per byte ("latin1"). Node returns a digest as a string in a quarter of the time that
- * it needs for a Buffer, and a string can be the key of a `Map`.
+ * A hash as a string with one character per byte ("latin1"). Node returns a digest as a string in a quarter of the time
+ * that it needs for a Buffer, and a string can be the key of a `Map`.
  */
 export type HashText = string;
 
@@ -22,8 +22,8 @@ export interface LeafOp {
 }
 
 /**
- * `cosmos.ics23.v1.InnerOp`. Positions refer to `bytes`, which are the bytes of the proof or the copy of an equal path in a
- * cache. `start` is the position of the field's tag.
+ * `cosmos.ics23.v1.InnerOp`. Positions refer to `bytes`, which are the bytes of the proof or the copy of an equal path
+ * in a cache. `start` is the position of the field's tag.
  */
 export interface InnerOp {
   readonly bytes: Buffer;

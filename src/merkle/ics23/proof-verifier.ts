@@ -24,7 +24,8 @@ export interface ProofItem {
 
 /**
  * Verifies proofs with a cache. The verdicts are those of `verifyMembership` and `verifyNonMembership` without a cache.
- * Proofs of one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10 MB.
+ * Proofs of one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10
+ * MB.
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
@@ -61,8 +62,8 @@ export function createProofVerifier(): ProofVerifier {
 }
 
 /**
- * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the decoder below
- * returns one object for equal upper proofs, so no bytes need comparing here.
+ * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the decoder
+ * below returns one object for equal upper proofs, so no bytes need comparing here.
  */
 function createCachedComputeRoot(): ComputeRoot {
   const results = new WeakMap<ExistenceProof, Result<HashText, string>>();
@@ -77,8 +78,9 @@ function createCachedComputeRoot(): ComputeRoot {
 }
 
 /**
- * Creates a decoder with two caches. Proofs of the store's tree (index 0) share a path follower. For an upper proof with
- * cached bytes, the decoder returns the cached object; its bytes are a copy, since the caller may change the received ones.
+ * Creates a decoder with two caches. Proofs of the store's tree (index 0) share a path follower. For an upper proof
+ * with cached bytes, the decoder returns the cached object; its bytes are a copy, since the caller may change the
+ * received ones.
  */
 function createCachingDecoder(): DecodeOperation {
   const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];

@@ -22,7 +22,9 @@ interface ComputedRoot {
   readonly highestLayer: number;
 }
 
-/** A cached path: the steps of `path` from `from` on lead from one child hash to `root`. `bytes` belongs to the cache. */
+/**
+ * A cached path: the steps of `path` from `from` on lead from one child hash to `root`. `bytes` belongs to the cache.
+ */
 export interface CachedPath extends PathRange, ComputedRoot {
   readonly path: readonly InnerOp[];
   readonly from: number;
@@ -48,12 +50,13 @@ interface FollowedPath {
 }
 
 /**
- * Cache of computed roots, for one spec. An entry maps the hash below a step to the encoded steps from there on and to the
- * root that they led to. Proofs of one tree share their upper steps, so most steps are read and hashed only once.
+ * Cache of computed roots, for one spec. An entry maps the hash below a step to the encoded steps from there on and to
+ * the root that they led to. Proofs of one tree share their upper steps, so most steps are read and hashed only once.
  *
- * A forged proof cannot change the verdict on another proof. The root and the result of the spec checks depend only on the
- * child hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come only from
- * `add`, after the steps were checked and hashed. A forged proof can at most replace an entry, which costs time.
+ * A forged proof cannot change the verdict on another proof. The root and the result of the spec checks depend only on
+ * the child hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come
+ * only from `add`, after the steps were checked and hashed. A forged proof can at most replace an entry, which costs
+ * time.
  */
 export interface RootCache {
   /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */
@@ -62,8 +65,8 @@ export interface RootCache {
 }
 
 /**
- * Creates an empty cache. It is cleared when it would exceed `maxEntries` or `maxBytes` of copied paths. The entries take
- * more memory than the copies: with these defaults all of it stays near 10 MB.
+ * Creates an empty cache. It is cleared when it would exceed `maxEntries` or `maxBytes` of copied paths. The entries
+ * take more memory than the copies: with these defaults all of it stays near 10 MB.
  */
 export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 } = {}): RootCache {
   const entries = new Map<HashText, CachedPath>();

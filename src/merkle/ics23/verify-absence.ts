@@ -6,9 +6,12 @@ import type { ProofSpec } from "./proof-spec.ts";
 import { type ExistenceProof, type HashText, keyOf, type NonExistenceProof } from "./proof-types.ts";
 
 /**
- * Returns the root of a tree that does not have `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the leaves
- * before and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the other must
- * be the first or the last leaf of the tree. The error is Go's text.
+ * Returns the root of a tree that does not have `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the
+ * leaves before and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the
+ * other must be the first or the last leaf of the tree. The error is Go's text.
+ *
+ * A leaf with an empty value has no root, because ics23 refuses to hash it. So absence cannot be proven next to such a
+ * leaf. An empty tree has no leaf at all.
  */
 export function rootWithoutKey(
   proof: NonExistenceProof,

@@ -76,7 +76,9 @@ function checkArguments(claim: Claim): ProofFailure | undefined {
   );
 }
 
-/** Verifies the proofs from index `first` on. The root of each is the value of the next; the last root is the app hash. */
+/**
+ * Verifies the proofs from index `first` on. The root of each is the value of the next; the last root is the app hash.
+ */
 function verifyChain(
   claim: Claim,
   firstValue: Uint8Array | HashText,
@@ -137,7 +139,7 @@ function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFai
   return invalidProof("wrong-root", text);
 }
 
-/** Creates the failure of a proof of absence. Tells the cases that no proof can show from a proof that is wrong. */
+/** Creates the failure of a proof of absence. The cases that ICS-23 cannot prove have codes of their own. */
 function absenceFailure(
   proof: CommitmentProof,
   { left, right }: NonExistenceProof,

@@ -5,9 +5,9 @@ const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
 /**
- * Reads protobuf from `at` to `end`. Accepts and refuses the same bytes as Go's generated decoders (gogoproto): a varint may
- * have up to ten bytes and need not be the shortest form, a number is cut to the size of its field, and an unknown field is
- * skipped. Throws `WireError`.
+ * Reads protobuf from `at` to `end`. Accepts and refuses the same bytes as Go's generated decoders (gogoproto): a
+ * varint may have up to ten bytes and need not be the shortest form, a number is cut to the size of its field, and an
+ * unknown field is skipped. Throws `WireError`.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
@@ -25,7 +25,9 @@ export class WireReader {
     this.end = bytes.length;
   }
 
-  /** Reads the tag of the next field. Returns the field number, or 0 at the end. `message` is the name in error texts. */
+  /**
+   * Reads the tag of the next field. Returns the field number, or 0 at the end. `message` is the name in error texts.
+   */
   nextField(message: string): number {
     if (this.at >= this.end) return 0;
     this.fieldStart = this.at;

@@ -30,9 +30,9 @@ const options = {
 };
 
 /**
- * Decodes and verifies a signed header. Returns what was accepted, in hex, or undefined if it was refused. Omits the addresses
- * of the signatures, because a verifier can accept a wrong one, as CometBFT does. It finds the header's own signers by index,
- * and of the trusted validators it needs only a third of the power.
+ * Decodes and verifies a signed header. Returns what was accepted, in hex, or undefined if it was refused. Omits the
+ * addresses of the signatures, because a verifier can accept a wrong one, as CometBFT does. It finds the header's own
+ * signers by index, and of the trusted validators it needs only a third of the power.
  */
 function accepted(signedHeader: Uint8Array): string | undefined {
   try {

@@ -6,8 +6,8 @@ const valid = readRecordedProofs().filter((recorded) => recorded.expect.valid);
 
 /**
  * Returns the bits [from, to) of the only field that the verifier ignores, as the Go verifier does: the key in a
- * `NonExistenceProof` (field 1). The key of the query is used instead. The field is the first one of the message; its tag,
- * length and bytes are counted.
+ * `NonExistenceProof` (field 1). The key of the query is used instead. The field is the first one of the message; its
+ * tag, length and bytes are counted.
  */
 function ignoredBits(recorded: RecordedProof): readonly [number, number] {
   if (recorded.expect.kind === "membership") return [0, 0];
@@ -39,8 +39,8 @@ function accepts(
 }
 
 /**
- * Returns the bits with which the proof is still accepted when one of them is flipped. The bytes are changed in place, so a
- * verifier that kept a reference to them would fail.
+ * Returns the bits with which the proof is still accepted when one of them is flipped. The bytes are changed in place,
+ * so a verifier that kept a reference to them would fail.
  */
 function acceptedBits(recorded: RecordedProof, verifier: ProofVerifier): readonly FlippedBit[] {
   const operations = (recorded.operations ?? []).map((bytes) => bytes.slice());

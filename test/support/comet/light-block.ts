@@ -19,8 +19,8 @@ export function signedHeaderToJson({ header, commit }: SignedHeader): JsonObject
 }
 
 /**
- * Creates the header of a client update from `trustedHeight` to `target`. `next` is the block after the trusted height: the
- * client knows the hash of its validators.
+ * Creates the header of a client update from `trustedHeight` to `target`. `next` is the block after the trusted height:
+ * the client knows the hash of its validators.
  */
 export function updateHeader(target: LightBlock, trustedHeight: Height, next: LightBlock): UpdateHeader {
   return {
