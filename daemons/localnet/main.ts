@@ -1,5 +1,8 @@
 import { raceAbort, untilAborted } from "../../src/base/abort.ts";
+import type { Secret } from "../../src/base/secret.ts";
 import { type Service, supervise } from "../../src/base/service.ts";
+import type { RunningNode } from "../../src/node/create-node.ts";
+import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
 import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
 import {
   createLocalnet,
@@ -8,48 +11,44 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../src/node/localnet/create-localnet.ts";
-import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
-import type { RunningNode } from "../../src/node/create-node.ts";
 import type { ServerAddress } from "../../src/node/node-options.ts";
 import type { ServerFactory } from "../../src/node/node-view.ts";
 import { createRestServer } from "../../src/node/rest/rest-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
-import type { Secret } from "../../src/base/secret.ts";
 import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
 import type { Ports } from "./ports.ts";
 
-/** What a localnet is made of. */
+/** The parts of a localnet that may run in separate processes. */
 export const LOCALNET_PARTS = ["local", "remote", "sidecar"] as const;
 
-/** One of {@link LOCALNET_PARTS}. */
 export type LocalnetPart = (typeof LOCALNET_PARTS)[number];
 
-/** How a localnet runs. */
 export interface LocalnetDaemonOptions {
-  /** Parts to run in this process; the others may run in their own. */
+  /** Parts to run in this process. */
   readonly parts: readonly LocalnetPart[];
   readonly ports: Ports;
-  /** Directory that keeps the chains' state; without it they live in memory. */
+  /** Parent directory of the homes of the chains. Without it, the chains are in memory. */
   readonly home: string | undefined;
+  /** Pause after each block. */
   readonly blockTimeMs: number;
-  /** Voting powers of the validators. */
+  /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Opens the control face; without it there is none. */
+  /** Token of the control API. Without it, none is served. */
   readonly controlToken: Secret | undefined;
 }
 
-/** A localnet that is up. */
+/** A localnet whose servers all listen. */
 export interface LocalnetReady {
   readonly chains: RunningLocalnet["chains"];
   readonly endpoints: readonly DaemonEndpoint[];
 }
 
 const HOST = "127.0.0.1";
-/** As a real node's `client_timeout`. */
+/** Default of `client_timeout` in the configuration of a real node. */
 const ORACLE_TIMEOUT_MS = 2_000;
 
-/** Runs the chosen parts until the context's signal fires. Throws the first error of a part. */
+/** Runs the chosen parts until the context's signal aborts. Rejects with the first error of a part. */
 export async function runLocalnet(
   options: LocalnetDaemonOptions,
   context: DaemonContext,
@@ -63,7 +62,7 @@ export async function runLocalnet(
   if (first !== undefined) throw first.error;
 }
 
-/** Tells once that everything is up; what does not come up says so itself. */
+/** Calls `onReady` once when all parts are ready. A part that does not start rejects its own `run`. */
 function createAnnouncement(
   options: LocalnetDaemonOptions,
   parts: { readonly localnet: Localnet | undefined; readonly sidecar: Sidecar | undefined },
@@ -84,7 +83,10 @@ function createAnnouncement(
   };
 }
 
-/** A chain answers proofs from height 2 on, which block 3 proves: its first blocks are made at once. */
+/**
+ * A node serves proofs from height 2 on, and the header of block 3 contains the root of height 2. The first blocks of the
+ * remote chain are made without a pause, so that the relayer need not wait for them.
+ */
 const FIRST_PROVING_BLOCK = 3n;
 
 function makeProvable({ view, control }: RunningNode): void {
@@ -111,11 +113,14 @@ function openChains(
 ): Localnet | undefined {
   const { parts, ports, home, blockTimeMs, validators, controlToken } = options;
   const local: LocalnetChainOptions = {
-    rpc: faceAt(ports.localRpc),
-    metrics: faceAt(ports.localMetrics),
+    rpc: addressAt(ports.localRpc),
+    metrics: addressAt(ports.localMetrics),
     validatorPowers: validators.local,
   };
-  const remote: LocalnetChainOptions = { rpc: faceAt(ports.remoteRpc), validatorPowers: validators.remote };
+  const remote: LocalnetChainOptions = {
+    rpc: addressAt(ports.remoteRpc),
+    validatorPowers: validators.remote,
+  };
   const chains = {
     ...(parts.includes("local") ? { local } : {}),
     ...(parts.includes("remote") ? { remote } : {}),
@@ -129,29 +134,29 @@ function openChains(
     ...(home === undefined ? {} : { home }),
     ...(controlToken === undefined || !parts.includes("local")
       ? {}
-      : { control: controlFace(options, controlToken, sidecar) }),
+      : { control: controlOptions(options, controlToken, sidecar) }),
   };
   return createLocalnet(localnetOptions, {
     clock: context.clock,
     logger: context.logger,
-    faces: (chain) => chainFaces(chain, ports, context),
+    servers: (chain) => chainServers(chain, ports, context),
   });
 }
 
-function controlFace(
+function controlOptions(
   { ports }: LocalnetDaemonOptions,
   token: Secret,
   sidecar: Sidecar | undefined,
 ): NonNullable<LocalnetOptions["control"]> {
   return {
-    address: faceAt(ports.control),
+    address: addressAt(ports.control),
     token,
     routes: sidecar === undefined ? [] : createFaultRoutes(sidecar),
   };
 }
 
-/** REST for both chains; gRPC for the local one. */
-function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly ServerFactory[] {
+/** Both chains have REST. Only the local chain has gRPC. */
+function chainServers(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly ServerFactory[] {
   const isLocal = chain.part === "local";
   const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;
   const service = {
@@ -160,35 +165,40 @@ function chainFaces(chain: ChainProfile, ports: Ports, context: DaemonContext): 
     rpcAddress: () => rpcAddress,
   };
   const rest = createRestServer(
-    { ...faceAt(isLocal ? ports.localRest : ports.remoteRest), ...service },
+    { ...addressAt(isLocal ? ports.localRest : ports.remoteRest), ...service },
     context,
   );
-  return isLocal ? [rest, createGrpcEndpoint({ ...faceAt(ports.localGrpc), ...service }, context)] : [rest];
+  return isLocal
+    ? [rest, createGrpcEndpoint({ ...addressAt(ports.localGrpc), ...service }, context)]
+    : [rest];
 }
 
-function faceAt(port: number): ServerAddress {
+function addressAt(port: number): ServerAddress {
   return { host: HOST, port, portOption: "--port-offset" };
 }
 
 function endpointsOf({ parts, ports, controlToken }: LocalnetDaemonOptions): readonly DaemonEndpoint[] {
-  const face = (name: string, port: number, path = ""): DaemonEndpoint => ({
+  const endpoint = (name: string, port: number, path = ""): DaemonEndpoint => ({
     name,
     url: `http://${HOST}:${port}${path}`,
   });
-  const control = controlToken === undefined ? [] : [face("localnet control", ports.control)];
+  const control = controlToken === undefined ? [] : [endpoint("localnet control", ports.control)];
   const byPart: Readonly<Record<LocalnetPart, readonly DaemonEndpoint[]>> = {
-    remote: [face("remote-1 RPC, WebSocket", ports.remoteRpc), face("remote-1 REST", ports.remoteRest)],
+    remote: [
+      endpoint("remote-1 RPC, WebSocket", ports.remoteRpc),
+      endpoint("remote-1 REST", ports.remoteRest),
+    ],
     local: [
-      face("local-1 RPC, WebSocket", ports.localRpc),
-      face("local-1 REST", ports.localRest),
+      endpoint("local-1 RPC, WebSocket", ports.localRpc),
+      endpoint("local-1 REST", ports.localRest),
       { name: "local-1 gRPC", url: `${HOST}:${ports.localGrpc}` },
-      face("local-1 metrics", ports.localMetrics, "/metrics"),
+      endpoint("local-1 metrics", ports.localMetrics, "/metrics"),
       ...control,
     ],
     sidecar: [
-      face("sidecar prices", ports.prices, "/connect/oracle/v2/prices"),
-      face("sidecar oracle metrics", ports.oracleMetrics, "/metrics"),
-      face("sidecar metrics", ports.sidecarMetrics, "/metrics"),
+      endpoint("sidecar prices", ports.prices, "/connect/oracle/v2/prices"),
+      endpoint("sidecar oracle metrics", ports.oracleMetrics, "/metrics"),
+      endpoint("sidecar metrics", ports.sidecarMetrics, "/metrics"),
     ],
   };
   return LOCALNET_PARTS.filter((part) => parts.includes(part)).flatMap((part) => byPart[part]);

@@ -1,4 +1,4 @@
-/** Where everything of a laptop's localnet listens (DESIGN: "Faces and defaults"), all on loopback. */
+/** Ports of all servers on a laptop, at offset 0. All listen on loopback. */
 const DEFAULT_PORTS = {
   localRpc: 26_657,
   localRest: 1_317,
@@ -14,17 +14,17 @@ const DEFAULT_PORTS = {
   control: 9_997,
 } as const;
 
-/** Ports by face. */
+/** Ports by server. */
 export type Ports = Readonly<Record<keyof typeof DEFAULT_PORTS, number>>;
 
-/** The highest offset that keeps every port valid. */
+/** Largest offset with which every port is valid. */
 export const MAX_PORT_OFFSET: number = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));
 
-/** All ports moved by `offset`; throws a RangeError when one would leave 1 … 65535. */
+/** Returns all ports plus `offset`. Throws a RangeError unless the offset is an integer from 0 to {@link MAX_PORT_OFFSET}. */
 export function portsAt(offset: number): Ports {
   if (!Number.isInteger(offset) || offset < 0 || offset > MAX_PORT_OFFSET) {
     throw new RangeError(`port offset ${offset} is not a whole number from 0 to ${MAX_PORT_OFFSET}`);
   }
-  const moved = Object.entries(DEFAULT_PORTS).map(([face, port]) => [face, port + offset]);
+  const moved = Object.entries(DEFAULT_PORTS).map(([server, port]) => [server, port + offset]);
   return { ...DEFAULT_PORTS, ...Object.fromEntries(moved) };
 }

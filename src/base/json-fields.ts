@@ -51,7 +51,7 @@ export function elements(field: JsonField): readonly JsonField[] {
 /** Returns a string; absent and null count as "". */
 export function asText(field: JsonField): string {
   if (!isPresent(field)) return "";
-  if (typeof field.value !== "string") throw field.error(field.path, "a text");
+  if (typeof field.value !== "string") throw field.error(field.path, "a string");
   return field.value;
 }
 

@@ -7,33 +7,37 @@ export interface ProofOp {
   readonly data: Uint8Array;
 }
 
-/** One read of a store with proof. `height` 0 asks for the latest. */
+/** A read of one key of a store, with proof. `height` 0 means the latest height. */
 export interface StoreRead {
   readonly store: string;
   readonly key: Uint8Array;
   readonly height: bigint;
 }
 
-/** Answer of a store read; `value` is undefined when the key is absent, `code` other than 0 is a refusal with its `log`. */
+/** Response to a store read. */
 export interface StoreAnswer {
+  /** 0 for success. Otherwise the application refused the query, and `log` says why. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
   readonly height: bigint;
+  /** undefined when the key is absent; empty when the key exists with an empty value */
   readonly value: Uint8Array | undefined;
+  /** proof operators from the store's tree up to the app hash */
   readonly proof: readonly ProofOp[];
 }
 
-/** Where a node stands. */
+/** The part of a node's status that the client uses. */
 export interface NodeStatus {
   readonly chainId: string;
   readonly latestHeight: bigint;
   readonly latestTimeNs: bigint;
+  /** lowest height that the node has not pruned */
   readonly earliestHeight: bigint;
   readonly catchingUp: boolean;
 }
 
-/** Header, commit and validators of one height in CometBFT's protobuf encoding, ready for a light client. */
+/** Header, commit and validators of one height in CometBFT's protobuf encoding, as a light client needs them. */
 export interface LightBlockBytes {
   readonly height: bigint;
   readonly timeNs: bigint;
@@ -45,21 +49,26 @@ export interface LightBlockBytes {
 }
 
 /**
- * Reads of one chain over CometBFT RPC. Every call takes a signal, has a deadline, and rejects with `ClientError`
- * (facts say which endpoint class, method and RPC code; never a full URL). Reads are batched on the wire.
+ * Reads from one chain over CometBFT RPC. Each call has a deadline. It rejects with `ClientError`, and with the signal's
+ * reason on abort.
  */
 export interface ChainClient {
-  /** CosmJS' decoder over our transport, for whatever is not below. */
+  /** CosmJS' client over the same transport, for calls without a method below. It has no signals. */
   readonly comet: Comet38Client;
   readonly status: (signal: AbortSignal) => Promise<NodeStatus>;
   readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreAnswer>;
-  /** gRPC query over `abci_query`: encoded request to encoded response. Rejects on a code other than 0 with code, codespace and log. */
+  /**
+   * Runs a gRPC query over `abci_query`; takes the encoded request and returns the encoded response. Rejects with `abci`
+   * when the application refuses. `height` defaults to 0, the latest height.
+   */
   readonly grpcQuery: (
     path: string,
     request: Uint8Array,
     signal: AbortSignal,
     height?: bigint,
   ) => Promise<Uint8Array>;
+  /** Reads the light block of a height; 0 means the latest height. */
   readonly lightBlock: (height: bigint, signal: AbortSignal) => Promise<LightBlockBytes>;
+  /** Rejects all pending and later calls with `closed`. */
   readonly close: () => void;
 }

@@ -14,34 +14,40 @@ import { decodeHeader, readLightBlock } from "./read/light-block.ts";
 import { decodeStatus } from "./read/node-status.ts";
 import { createPooledEndpoint, type PooledEndpoint } from "./endpoints/pooled-endpoint.ts";
 import type { RpcObserver } from "./rpc/rpc-caller.ts";
-import { decodeGrpcAnswer, decodeStoreAnswer, grpcQueryParams, storeReadParams } from "./read/store-read.ts";
+import {
+  decodeGrpcResponse,
+  decodeStoreAnswer,
+  grpcQueryParams,
+  storeReadParams,
+} from "./read/store-read.ts";
 
-/** How a chain is reached. */
 export interface ChainClientOptions {
-  /** In order of preference, at least one. */
+  /** At least one, in order of preference. */
   readonly endpoints: readonly Endpoint[];
-  /** Every endpoint must serve this chain; undefined: any will do (for checks by hand). */
+  /** Chain that every endpoint must serve. Undefined accepts every chain. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<ChainClientLimits>;
 }
 
-/** Bounds of a client; {@link DEFAULT_LIMITS} are for a public node some 100 ms away. */
+/** Limits of a client. {@link DEFAULT_LIMITS} suit a public node with a round-trip time of about 100 ms. */
 interface ChainClientLimits {
-  /** One try of one call. A read is tried on every endpoint, each time perhaps after a check of the chain id, so it settles within twice this for each endpoint. */
+  /**
+   * Deadline of one request. An attempt of a read makes at most two requests: the chain-id check and the call. A read
+   * makes one attempt at each endpoint, or two at a lone one.
+   */
   readonly deadlineMs: number;
   readonly connectTimeoutMs: number;
-  /** HTTP connections to each endpoint. */
+  /** Largest number of HTTP connections to each endpoint. */
   readonly connections: number;
-  /** Calls in one HTTP request. */
+  /** Largest number of calls in one HTTP request. */
   readonly maxBatch: number;
-  /** Calls waiting at once at each endpoint. */
+  /** Largest number of pending calls to each endpoint. */
   readonly maxPending: number;
   readonly maxResponseBytes: number;
-  /** Rest of an endpoint that failed. */
+  /** Rest of an endpoint after a failure. */
   readonly rest: BackoffOptions;
 }
 
-/** Defaults of {@link ChainClientLimits}. */
 const DEFAULT_LIMITS: ChainClientLimits = {
   deadlineMs: 10_000,
   connectTimeoutMs: 3_000,
@@ -52,10 +58,9 @@ const DEFAULT_LIMITS: ChainClientLimits = {
   rest: { minMs: 500, baseMs: 1_000, maxMs: 30_000 },
 };
 
-/** What a client needs from its surroundings. */
 export interface ChainClientDeps {
   readonly clock: Clock;
-  /** gives [0, 1) */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
   readonly observer: RpcObserver;
@@ -63,13 +68,13 @@ export interface ChainClientDeps {
 
 /** A chain client over a pool of endpoints. */
 export interface PooledChainClient extends ChainClient {
-  /** The endpoints, for start-up checks, `doctor` and metrics; also for calls that have no method of their own. */
+  /** The endpoints: for start-up checks, health, and calls that have no method of their own. */
   readonly pool: EndpointPool;
-  /** The header of a height, by the call `header` (CometBFT 0.37 and later), without commit or validators. */
+  /** Reads only the header of a height, with the RPC method `header` (CometBFT 0.37 and later). */
   readonly header: (height: bigint, signal: AbortSignal) => Promise<Header>;
 }
 
-/** Creates a client. Nothing is sent before the first call. Throws `bad-endpoint`. */
+/** Creates a client. It connects at the first call. Throws `bad-endpoint`. */
 export function createChainClient(options: ChainClientOptions, deps: ChainClientDeps): PooledChainClient {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const life = new AbortController();
@@ -87,7 +92,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
         {
           method: "abci_query",
           params: grpcQueryParams(path, request, height),
-          decode: (result, endpoint) => decodeGrpcAnswer(result, path, endpoint),
+          decode: (result, endpoint) => decodeGrpcResponse(result, path, endpoint),
         },
         signal,
       ),

@@ -1,19 +1,20 @@
 import { isAbort } from "../base/abort.ts";
 import { CodedError } from "../base/errors.ts";
 
-/** What may go wrong between us and a chain. `endpoint` is the endpoint's name, never its URL. */
+/** Codes and facts of {@link ClientError}. `endpoint` is the endpoint's name, never its URL. */
 export type ClientErrorFacts =
-  /** no connection, or it broke before the answer was whole */
+  /** no connection, or the connection broke before the response was complete; `reason` is a code such as ECONNREFUSED */
   | { readonly code: "unreachable"; readonly endpoint: string; readonly reason: string }
   | { readonly code: "timeout"; readonly endpoint: string; readonly method: string; readonly afterMs: number }
-  /** a status other than 200 with a body that is no JSON-RPC */
+  /** a status other than 200 with a body that is not JSON-RPC */
   | { readonly code: "http-status"; readonly endpoint: string; readonly status: number }
+  /** the response exceeds the transport's limit */
   | { readonly code: "too-large"; readonly endpoint: string; readonly limitBytes: number }
-  /** the answer is not what the protocol allows; `where` is a path into it */
+  /** the response violates the protocol; `where` is the path of the wrong field */
   | { readonly code: "bad-answer"; readonly endpoint: string; readonly where: string }
-  /** more calls are waiting than the client holds */
+  /** too many pending calls */
   | { readonly code: "overloaded"; readonly endpoint: string; readonly limit: number }
-  /** JSON-RPC error, `data` is its text */
+  /** the node responded with a JSON-RPC error; `data` is its detail text */
   | {
       readonly code: "rpc";
       readonly endpoint: string;
@@ -21,7 +22,7 @@ export type ClientErrorFacts =
       readonly rpcCode: number;
       readonly data: string;
     }
-  /** `abci_query` refused by the application */
+  /** the application refused an `abci_query` */
   | {
       readonly code: "abci";
       readonly path: string;
@@ -43,20 +44,20 @@ export type ClientErrorFacts =
       readonly cap: string;
     }
   | { readonly code: "bad-key"; readonly kind: string }
-  /** the setting is no http(s) URL */
+  /** the configured URL is not an http(s) URL */
   | { readonly code: "bad-endpoint"; readonly endpoint: string }
   | { readonly code: "closed" };
 
-/** Every error of the client area. */
+/** Thrown by everything in `src/client`. */
 export class ClientError extends CodedError<ClientErrorFacts> {}
 
-/** What a caller should do about an error. */
+/**
+ * How a caller should handle an error: `retry` later, `skip` this one request, `fatal` needs an operator, `aborted`
+ * means that we stop ourselves.
+ */
 export type ErrorClass = "retry" | "skip" | "fatal" | "aborted";
 
-/**
- * Maps anything thrown by the client to what to do: `retry` may go away by itself, `skip` is the error of this one
- * request, `fatal` needs a person, `aborted` is our own stop.
- */
+/** Classifies an error that the client threw. An error that is not a `ClientError` is a bug and therefore fatal. */
 export function classifyClientError(error: unknown, signal?: AbortSignal): ErrorClass {
   if (signal !== undefined && isAbort(error, signal)) return "aborted";
   if (!(error instanceof ClientError)) return "fatal";
@@ -84,12 +85,12 @@ export function classifyClientError(error: unknown, signal?: AbortSignal): Error
   }
 }
 
-/** JSON-RPC: the arguments do not decode. */
+/** JSON-RPC error code: the node cannot decode the arguments. */
 const INVALID_PARAMS = -32602;
-/** JSON-RPC: the node does not know the method. */
+/** JSON-RPC error code: the node does not know the method. */
 const METHOD_NOT_FOUND = -32601;
 
-/** Whether this error says something about the endpoint rather than about the question, so that another may answer. */
+/** Whether the error concerns the endpoint rather than the request, so that another endpoint may succeed. */
 export function isEndpointError(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false;
   return ENDPOINT_ERRORS.has(error.facts.code);
@@ -103,13 +104,13 @@ const ENDPOINT_ERRORS: ReadonlySet<ClientErrorFacts["code"]> = new Set([
   "wrong-chain",
 ] as const);
 
-/** A node that keeps no transaction index cannot confirm anything: a setting, not a moment. */
 function classifyRpc(rpcCode: number, data: string): ErrorClass {
+  // The node runs without a transaction index, so it can never confirm a transaction. Its operator must change that.
   if (data.includes("indexing is disabled")) return "fatal";
   return rpcCode === INVALID_PARAMS || rpcCode === METHOD_NOT_FOUND ? "skip" : "retry";
 }
 
-/** 408, 429 and every 5xx heal; others (401, 403, 404) are settings. */
+/** Whether a later attempt may succeed: 408, 429 and 5xx. Other statuses (401, 403, 404) point to a wrong setting. */
 function isTransientStatus(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }

@@ -28,7 +28,7 @@ import { validatorSetOf } from "./validator-set.ts";
 export const MAX_VALIDATORS = 10_000;
 
 /** Maximum length of a string. The longest one in a block is a signature: 88 characters of base64. */
-const MAX_TEXT_LENGTH = 256;
+const MAX_STRING_LENGTH = 256;
 
 /**
  * Parses the `signed_header` of a `commit` response. Checks types, lengths and encodings, but not hashes and
@@ -58,7 +58,7 @@ function headerOf(field: JsonField): Header {
       block: isPresent(version) ? int64OrZero(member(version, "block")) : 0n,
       app: isPresent(version) ? int64OrZero(member(version, "app")) : 0n,
     },
-    chainId: text(member(field, "chain_id")),
+    chainId: string(member(field, "chain_id")),
     height: int64(member(field, "height")),
     timeNs: asTimeNs(bounded(member(field, "time"))),
     lastBlockId: blockIdOf(member(field, "last_block_id")),
@@ -104,7 +104,7 @@ function commitSigOf(field: JsonField): CommitSig {
 
 function validatorOf(field: JsonField): Validator {
   const key = member(field, "pub_key");
-  const type = text(member(key, "type"));
+  const type = string(member(key, "type"));
   if (type !== "tendermint/PubKeyEd25519") throw malformed("validator", `key type ${type} is not supported`);
   const value = member(key, "value");
   const publicKey = asBase64(bounded(value));
@@ -135,12 +135,12 @@ function list(field: JsonField): readonly JsonField[] {
 
 /** Checks that a field is a string of limited length. */
 function bounded(field: JsonField): JsonField {
-  if (typeof field.value !== "string" || field.value.length > MAX_TEXT_LENGTH)
-    throw field.error(field.path, `a text of at most ${MAX_TEXT_LENGTH} characters`);
+  if (typeof field.value !== "string" || field.value.length > MAX_STRING_LENGTH)
+    throw field.error(field.path, `a string of at most ${MAX_STRING_LENGTH} characters`);
   return field;
 }
 
-function text(field: JsonField): string {
+function string(field: JsonField): string {
   return asText(bounded(field));
 }
 
@@ -160,7 +160,7 @@ function uint32(field: JsonField): number {
 }
 
 function hex(field: JsonField): Uint8Array {
-  const encoded = text(field);
+  const encoded = string(field);
   try {
     return fromHex(encoded);
   } catch {

@@ -2,13 +2,13 @@ import { errorText } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { StoredBlock, StoredResults } from "./node-view.ts";
 
-/** Called after a committed block. */
 type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 
-/** Tells everybody who asked about new blocks. */
+/** The listeners for new blocks. */
 export interface BlockListeners {
+  /** Adds a listener. Returns a function that removes it. */
   readonly add: (listener: BlockListener) => () => void;
-  /** A listener that throws is logged; the others and the chain go on. */
+  /** Calls all listeners in order of addition. Logs the error of a listener and continues with the next one. */
   readonly notify: BlockListener;
 }
 

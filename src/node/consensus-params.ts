@@ -1,17 +1,20 @@
-import { isRecord, type JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
+import { asInt64, type JsonField, member } from "../base/json-fields.ts";
 
-/** Consensus parameters. Only the block limits are in the header's `consensus_hash`. */
+/** Consensus parameters. The `consensus_hash` of a header covers only the two limits of the block. */
 export interface ConsensusParams {
+  /** Maximum size of an encoded block. */
   readonly maxBytes: bigint;
+  /** Maximum gas of a block; -1 means no limit. */
   readonly maxGas: bigint;
   readonly evidenceMaxAgeBlocks: bigint;
   readonly evidenceMaxAgeNs: bigint;
   readonly evidenceMaxBytes: bigint;
-  /** 0: vote extensions are off, and a block holds nothing but transactions. */
+  /** 0 turns vote extensions off. A block then contains nothing but transactions. */
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** The parameters of a local chain: those of the real network, without vote extensions. */
+/** Parameters of a local chain: those of the real network, without vote extensions. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,
@@ -21,7 +24,7 @@ export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   voteExtensionsEnableHeight: 0n,
 };
 
-/** As `consensus_params` answers. */
+/** Returns the JSON that a genesis document and the RPC method `consensus_params` show. */
 export function consensusParamsToJson(
   params: ConsensusParams,
   version: JsonObject = { app: "0" },
@@ -39,24 +42,25 @@ export function consensusParamsToJson(
   };
 }
 
-/** Reads what {@link consensusParamsToJson} wrote. Throws a plain error that says what is wrong. */
-export function parseConsensusParams(value: unknown): ConsensusParams {
-  if (!isRecord(value)) throw new Error("an object was expected");
-  const { block, evidence, abci } = value;
+/** Parses the JSON form of {@link consensusParamsToJson}. All parameters are required. Throws the error of the field. */
+export function parseConsensusParams(params: JsonField): ConsensusParams {
+  const block = member(params, "block");
+  const evidence = member(params, "evidence");
+  const abci = member(params, "abci");
   return {
-    maxBytes: number(block, "max_bytes"),
-    maxGas: number(block, "max_gas"),
-    evidenceMaxAgeBlocks: number(evidence, "max_age_num_blocks"),
-    evidenceMaxAgeNs: number(evidence, "max_age_duration"),
-    evidenceMaxBytes: number(evidence, "max_bytes"),
-    voteExtensionsEnableHeight: number(abci, "vote_extensions_enable_height"),
+    maxBytes: quotedInt64(member(block, "max_bytes")),
+    maxGas: quotedInt64(member(block, "max_gas")),
+    evidenceMaxAgeBlocks: quotedInt64(member(evidence, "max_age_num_blocks")),
+    evidenceMaxAgeNs: quotedInt64(member(evidence, "max_age_duration")),
+    evidenceMaxBytes: quotedInt64(member(evidence, "max_bytes")),
+    voteExtensionsEnableHeight: quotedInt64(member(abci, "vote_extensions_enable_height")),
   };
 }
 
-function number(part: unknown, name: string): bigint {
-  const value = isRecord(part) ? part[name] : undefined;
-  if (typeof value !== "string" || !/^-?\d{1,19}$/.test(value)) {
-    throw new Error(`${name}: a number in quotes was expected`);
+/** CometBFT's JSON decoder accepts 64-bit integers as strings only. Throws the error of the field. */
+export function quotedInt64(field: JsonField): bigint {
+  if (typeof field.value !== "string" || !/^-?\d+$/.test(field.value)) {
+    throw field.error(field.path, "a number in quotes");
   }
-  return BigInt(value);
+  return asInt64(field);
 }

@@ -1,7 +1,7 @@
-import { isAbort } from "../base/abort.ts";
 import { setImmediate } from "node:timers/promises";
-import { equalBytes } from "../base/bytes.ts";
+import { isAbort } from "../base/abort.ts";
 import { encodeBech32 } from "../base/bech32.ts";
+import { equalBytes } from "../base/bytes.ts";
 import { type Service } from "../base/service.ts";
 import { createDeferred } from "../ops/deferred.ts";
 import { createBlockListeners } from "./block-listeners.ts";
@@ -23,18 +23,18 @@ import { createOracleMetrics } from "./oracle/oracle-metrics.ts";
 import { createRpcServer } from "./rpc/rpc-server.ts";
 import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
 
-/** A node that is up: all faces listen. */
+/** A node whose servers all listen. */
 export interface RunningNode {
   readonly view: NodeView;
   readonly control: NodeControl;
   readonly genesis: GenesisDoc;
-  /** Bound ports by face: "rpc", "metrics", and the names of the faces given. */
+  /** Bound ports by server name: "rpc", "metrics", and the names of `NodeDeps.servers`. */
   readonly ports: ReadonlyMap<string, number>;
 }
 
-/** A chain in one process. Can be run once. */
+/** A chain in one process. `run` may be called once. */
 export interface Node extends Service {
-  /** Resolves when all faces listen, before the first block is made; rejects when the node does not come up. */
+  /** Resolves when all servers listen, before the first block. Rejects when the node does not start. */
   readonly ready: Promise<RunningNode>;
 }
 
@@ -42,9 +42,9 @@ const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
 
 /**
- * Creates a node: runs the application as a chain with blocks signed by real validators, and shows it over CometBFT RPC,
- * metrics and the faces given. `run` rejects with `NodeError`, `PortInUseError` or `ListenError` when it cannot start, and
- * with whatever stopped the machine.
+ * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC,
+ * metrics and `deps.servers`. `run` rejects with `NodeError`, `PortInUseError` or `ListenError` when the node cannot start,
+ * and with the error of a failed block later.
  */
 export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
@@ -62,24 +62,26 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     }
   };
   const runOn = async (store: BlockStore, signal: AbortSignal): Promise<void> => {
-    const genesis = await settleGenesis(store, deps, signal);
+    const genesis = await chooseGenesis(store, deps, signal);
     const parts = assemble(options, deps, store, genesis);
     const ports = new Map<string, number>();
     const rpcPort = (): number => ports.get("rpc") ?? options.rpc.port;
-    const faces = createListeners(options, deps, { ...parts, rpcPort }, signal);
+    const servers = createServers(options, deps, { ...parts, rpcPort }, signal);
     try {
-      for (const face of faces) ports.set(face.name, await face.listen());
+      // All servers listen before the first block, so that a subscriber can receive every block.
+      for (const server of servers) ports.set(server.name, await server.listen());
       ready.resolve({ view: parts.view, control: createNodeControl(parts), genesis, ports });
       await parts.production.run(signal);
     } finally {
-      await Promise.all(faces.filter((face) => ports.has(face.name)).map((face) => face.close()));
+      // `listen` of one server may have failed. Only the servers before it are open.
+      await Promise.all(servers.filter((server) => ports.has(server.name)).map((server) => server.close()));
     }
   };
   return { name: options.moniker, run, ready: ready.promise };
 }
 
-/** The genesis document to run: that of the home when it has one. */
-async function settleGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSignal): Promise<GenesisDoc> {
+/** Returns the genesis document to run and compares it with the stored one, if any. */
+async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSignal): Promise<GenesisDoc> {
   const stored = store.genesis();
   const genesis = await deps.genesis(stored === undefined ? undefined : decodeGenesis(stored), signal);
   signal.throwIfAborted();
@@ -102,7 +104,7 @@ interface Parts {
   readonly view: NodeView;
 }
 
-/** Wires everything that is not a server. */
+/** Creates all parts except the servers. */
 function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genesis: GenesisDoc): Parts {
   const app = deps.createApp(store.state);
   const state = loadChainState(store, app, genesis);
@@ -128,12 +130,13 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     metrics.observeBlock(produced, mempool);
     listeners.notify(produced.block, produced.results);
   };
-  const beforeBlock = createVote(options, deps, metrics, state.validators.validators[0]?.address);
+  const beforeBlock = createOracleVote(options, deps, metrics, state.validators.validators[0]?.address);
   const production = createProduction(options.blockTimeMs ?? DEFAULT_BLOCK_TIME_MS, {
     engine,
     clock: deps.clock,
     logger: deps.logger,
     beforeBlock,
+    // Returns after the I/O events that are pending now, so one pause handles the requests that have arrived.
     pause: () => setImmediate(),
     onBlock,
   });
@@ -142,7 +145,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   return { genesis, engine, mempool, validators, production, metrics, view };
 }
 
-/** A mempool whose accepted transactions are counted. */
+/** Wraps a mempool and counts the sizes of accepted transactions. */
 function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   const add: Mempool["add"] = (tx) => {
     const outcome = mempool.add(tx);
@@ -152,8 +155,11 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   return { ...mempool, add };
 }
 
-/** What a validator does before a block: asks the sidecar for prices and counts the answer. Nothing without an oracle. */
-function createVote(
+/**
+ * Returns the step before a block: it requests prices from the sidecar and counts the result. Does nothing without an
+ * oracle. Its metrics carry the address of the first validator only, because a real node runs one validator.
+ */
+function createOracleVote(
   options: NodeOptions,
   deps: NodeDeps,
   metrics: NodeMetrics,
@@ -166,7 +172,7 @@ function createVote(
   return async (signal) => counts.observe(await client.vote(signal));
 }
 
-function createListeners(
+function createServers(
   options: NodeOptions,
   deps: NodeDeps,
   parts: Parts & { readonly rpcPort: () => number },
@@ -190,9 +196,9 @@ function createListeners(
     rpcAddress: () => `tcp://${options.rpc.host}:${parts.rpcPort()}`,
   };
   const rpc = createRpcServer(options, { ...deps, context, signal });
-  const metricsFace =
+  const metricsServer =
     options.metrics === undefined
       ? []
       : [createMetricsServer(options.metrics, { registry: metrics.registry, logger: deps.logger })];
-  return [rpc, ...metricsFace, ...(deps.faces ?? []).map((create) => create(view))];
+  return [rpc, ...metricsServer, ...(deps.servers ?? []).map((create) => create(view))];
 }

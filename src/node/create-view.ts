@@ -1,3 +1,4 @@
+import { createRecentCache } from "../base/recent-cache.ts";
 import type { Application } from "../chain/abci.ts";
 import type { ValidatorSet } from "../comet/block-types.ts";
 import type { Engine } from "./consensus/engine.ts";
@@ -7,10 +8,8 @@ import type { BlockListeners } from "./block-listeners.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";
 import type { NodeStatus, NodeView } from "./node-view.ts";
 import type { BlockStore } from "./storage/block-store.ts";
-import { createRecentCache } from "../base/recent-cache.ts";
 import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
 
-/** What a view looks at. */
 export interface ViewDeps {
   readonly app: Application;
   readonly store: BlockStore;
@@ -21,10 +20,13 @@ export interface ViewDeps {
   readonly moniker: string;
 }
 
-/** Sets that light clients ask for lie close together. */
+/**
+ * Validator sets in memory. A set that is not stored costs up to 64 rotations, and light clients request sets of nearby
+ * heights, several times each.
+ */
 const CACHED_SETS = 256;
 
-/** Creates the view that faces have of a node. */
+/** Creates the interface between a node and its servers. */
 export function createView(deps: ViewDeps): NodeView {
   const { app, store, mempool, engine } = deps;
   const sets = createRecentCache<bigint, ValidatorSet>(CACHED_SETS);
@@ -43,6 +45,7 @@ export function createView(deps: ViewDeps): NodeView {
     results: (height) => (inRange(height) ? store.results(height) : undefined),
     commit: (height) => {
       if (!inRange(height)) return undefined;
+      // The block after the latest one does not exist yet, so the latest commit is the one that the engine signed.
       return height === engine.state().height ? engine.state().lastCommit : block(height + 1n)?.lastCommit;
     },
     validators: (height) => {

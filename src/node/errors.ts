@@ -1,18 +1,16 @@
 import { CodedError } from "../base/errors.ts";
 
-/** Why a transaction did not enter the mempool at all. */
 export type MempoolErrorFacts =
   | { readonly code: "tx-in-cache" }
   | { readonly code: "mempool-full"; readonly txs: number; readonly bytes: number }
   | { readonly code: "tx-too-large"; readonly bytes: number; readonly maxBytes: number };
 
-/** A transaction that the mempool refuses before CheckTx; texts as CometBFT's. */
+/** Thrown when the mempool rejects a transaction before CheckTx. The texts are those of CometBFT. */
 export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
-/** A page beyond what a search found. */
+/** Thrown for a page number outside of a search result. */
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
-/** Why a node does not start or stops. */
 export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
@@ -23,5 +21,5 @@ export type NodeErrorFacts =
   | { readonly code: "no-quorum"; readonly height: bigint }
   | { readonly code: "bad-validator-update"; readonly reason: string };
 
-/** An error of the node itself. */
+/** Thrown when a node cannot start, must stop, or rejects a control command. */
 export class NodeError extends CodedError<NodeErrorFacts> {}

@@ -1,12 +1,19 @@
-import { fromBase64, fromUtf8, toBase64, toHex, utf8 } from "../base/bytes.ts";
+import { fromUtf8, toBase64, utf8 } from "../base/bytes.ts";
+import { upperHex } from "../base/go-text.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../base/json.ts";
-import { formatRfc3339Ns, parseRfc3339Ns } from "../base/rfc3339.ts";
+import { asBase64, asTimeNs, elements, type JsonField, member } from "../base/json-fields.ts";
+import { formatRfc3339Ns } from "../base/rfc3339.ts";
 import type { ValidatorPower } from "../chain/abci.ts";
 import { addressOf } from "../comet/ed25519.ts";
-import { type ConsensusParams, consensusParamsToJson, parseConsensusParams } from "./consensus-params.ts";
+import {
+  type ConsensusParams,
+  consensusParamsToJson,
+  parseConsensusParams,
+  quotedInt64,
+} from "./consensus-params.ts";
 import { NodeError } from "./errors.ts";
 
-/** A chain's first document, as CometBFT's genesis.json. Times are ns since the Unix epoch. */
+/** Genesis document of a chain, as CometBFT's genesis.json. */
 export interface GenesisDoc {
   readonly genesisTimeNs: bigint;
   readonly chainId: string;
@@ -16,7 +23,7 @@ export interface GenesisDoc {
   readonly appState: JsonObject;
 }
 
-/** The document as CometBFT prints it. */
+/** Returns the document in CometBFT's JSON form. */
 export function genesisToJson(doc: GenesisDoc): JsonObject {
   return {
     genesis_time: formatRfc3339Ns(doc.genesisTimeNs),
@@ -24,8 +31,8 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
     initial_height: doc.initialHeight.toString(),
     consensus_params: consensusParamsToJson(doc.consensusParams),
     validators: doc.validators.map(({ publicKey, power }, index) => ({
-      address: toHex(addressOf(publicKey)).toUpperCase(),
-      pub_key: { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) },
+      address: upperHex(addressOf(publicKey)),
+      pub_key: { type: ED25519_KEY_TYPE, value: toBase64(publicKey) },
       power: power.toString(),
       name: `validator-${index}`,
     })),
@@ -34,12 +41,14 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
   };
 }
 
-/** The document's bytes: two equal documents have equal bytes. */
+const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
+
+/** Encodes a document as JSON. The bytes depend on the member order of `appState`. A restart compares them. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
 
-/** Reads what {@link encodeGenesis} wrote. Throws `NodeError` `bad-genesis`. */
+/** Decodes the bytes of {@link encodeGenesis}. Throws `NodeError` `bad-genesis`. */
 export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   let document: unknown;
   try {
@@ -50,58 +59,60 @@ export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   return parseGenesis(document);
 }
 
-/** Reads a genesis document in CometBFT's JSON form. Throws `NodeError` `bad-genesis` that names the path. */
+/** Parses a genesis document in CometBFT's JSON form. Throws `NodeError` `bad-genesis` with the path of the field. */
 export function parseGenesis(document: unknown): GenesisDoc {
-  if (!isRecord(document)) throw badGenesis("", "an object was expected");
-  const { genesis_time, chain_id, initial_height, consensus_params, validators, app_state } = document;
-  if (typeof chain_id !== "string" || !/^[\w-]{1,50}$/.test(chain_id)) {
-    throw badGenesis("chain_id", "1 to 50 characters were expected");
-  }
-  if (!isJsonObject(app_state)) throw badGenesis("app_state", "an object was expected");
-  if (!Array.isArray(validators) || validators.length === 0) {
-    throw badGenesis("validators", "at least one was expected");
-  }
+  const root: JsonField = { value: document, path: "", error: unexpected };
   return {
-    chainId: chain_id,
-    genesisTimeNs: read("genesis_time", () => parseRfc3339Ns(String(genesis_time))),
-    initialHeight: read("initial_height", () => positive(initial_height)),
-    consensusParams: read("consensus_params", () => parseConsensusParams(consensus_params)),
-    validators: validators.map((one: unknown, index) =>
-      read(`validators[${index}]`, () => parseValidator(one)),
-    ),
-    appState: app_state,
+    chainId: parseChainId(member(root, "chain_id")),
+    genesisTimeNs: asTimeNs(member(root, "genesis_time")),
+    initialHeight: positive(member(root, "initial_height")),
+    consensusParams: parseConsensusParams(member(root, "consensus_params")),
+    validators: parseValidators(member(root, "validators")),
+    appState: parseAppState(member(root, "app_state")),
   };
 }
 
-function parseValidator(value: unknown): ValidatorPower {
-  if (!isRecord(value) || !isRecord(value.pub_key)) throw new Error("pub_key was expected");
-  if (value.pub_key.type !== "tendermint/PubKeyEd25519") throw new Error("an ed25519 key was expected");
-  const publicKey = fromBase64(String(value.pub_key.value));
-  if (publicKey.length !== 32) throw new Error("a key of 32 bytes was expected");
-  return { publicKey, power: positive(value.power) };
+function parseChainId({ value, path }: JsonField): string {
+  if (typeof value === "string" && /^[\w-]{1,50}$/.test(value)) return value;
+  throw badGenesis(path, "1 to 50 characters were expected");
 }
 
-function positive(value: unknown): bigint {
-  if (typeof value !== "string" || !/^[1-9]\d{0,18}$/.test(value)) {
-    throw new Error("a positive number in quotes was expected");
-  }
-  return BigInt(value);
+function parseValidators(field: JsonField): readonly ValidatorPower[] {
+  const validators = elements(field);
+  if (validators.length === 0) throw field.error(field.path, "at least one");
+  return validators.map((validator) => {
+    const key = member(validator, "pub_key");
+    const type = member(key, "type");
+    if (type.value !== ED25519_KEY_TYPE) throw type.error(type.path, "an ed25519 key");
+    const keyBytes = member(key, "value");
+    const publicKey = asBase64(keyBytes);
+    if (publicKey.length !== 32) throw keyBytes.error(keyBytes.path, "a key of 32 bytes");
+    return { publicKey, power: positive(member(validator, "power")) };
+  });
 }
 
-function read<T>(path: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw badGenesis(path, error instanceof Error ? error.message : "unreadable", error);
-  }
+/** Members of the application state are checked by the modules that read them. */
+function parseAppState(field: JsonField): JsonObject {
+  if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
+  return field.value;
 }
 
-function badGenesis(path: string, what: string, cause?: unknown): NodeError {
+function positive(field: JsonField): bigint {
+  const number = quotedInt64(field);
+  if (number < 1n) throw field.error(field.path, "a positive number in quotes");
+  return number;
+}
+
+function unexpected(path: string, expected: string): NodeError {
+  return badGenesis(path, `${expected} was expected`);
+}
+
+function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   const where = path === "" ? "the genesis document" : `genesis document, ${path}`;
-  return new NodeError({ code: "bad-genesis", path }, `${where}: ${what}`, { cause });
+  return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/** Whether a value is an object of JSON values. The document came from JSON or from typed code, so one look suffices. */
+/** Checks the object only. The document comes from JSON or from typed code, so its members are JSON values. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

@@ -5,13 +5,12 @@ import { NodeError } from "./errors.ts";
 import { decodeGenesis, type GenesisDoc } from "./genesis-doc.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "./storage/block-store.ts";
 
-/** Opens the chain's application on a node's state. */
 type CreateApp = (storage: StateStorage) => Application;
 
 /**
- * The state of a home directory as the genesis document of a chain that goes on from it: its first block is the next
- * height, its time that of the last block, its validators those that are ordered by then. The home may be in use: what is
- * read is the state of one height. Throws `NodeError` `home-unusable` or `no-state`.
+ * Exports the state of a home directory as the genesis document of a chain that continues it. The initial height is the
+ * next height, the genesis time is the time of the last block, and the validators include all committed updates. A node may
+ * be using the home: the export shows the state of one height. Throws `NodeError` `home-unusable` or `no-state`.
  */
 export function exportHomeGenesis(home: string, createApp: CreateApp): GenesisDoc {
   const store = readBlockStore(home);
@@ -40,8 +39,8 @@ function exportGenesis(store: BlockStore, createApp: CreateApp, home: string): G
 }
 
 /**
- * Makes a home directory (new or without blocks) that starts with this genesis document. Throws `NodeError` `other-genesis`
- * when it holds a chain, and whatever the application finds wrong with the document.
+ * Stores a genesis document in a home directory and creates the directory if necessary. Throws `NodeError` `other-genesis`
+ * when the home has a genesis document, and the error of the application when it rejects the document.
  */
 export function importHomeGenesis(home: string, genesis: GenesisDoc, createApp: CreateApp): void {
   const store = openBlockStore(home);

@@ -2,22 +2,25 @@ import type { Production } from "./consensus/production.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Validators } from "./consensus/validators.ts";
 
-/** Orders to a running chain: what a rehearsal needs and no real network has. */
+/** Commands to a running local chain. A real network has none of them. */
 export interface NodeControl {
   readonly halt: () => void;
   readonly resume: () => void;
   readonly isHalted: () => boolean;
-  /** Makes blocks at once, halted or not; answers the last height. Throws `NodeError` `no-quorum`. */
+  /** Makes `count` blocks immediately, also on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
   readonly produce: (count: number) => bigint;
-  /** These validators (20-byte addresses) do not sign from now on; all others do. */
+  /** Replaces the absent validators (20-byte addresses). They do not sign from now on; all others do. */
   readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
-  /** Lower-case hex addresses of those who do not sign. */
+  /** Lower-case hex addresses of the absent validators. */
   readonly absent: () => readonly string[];
-  /** Gives the validator of a 32-byte seed this power (0 removes it) with the next block; answers its address. Throws `NodeError`. */
+  /**
+   * Sets the power of the validator of a 32-byte seed with the next block; 0 removes it. Returns the 20-byte address.
+   * Throws `NodeError` `bad-validator-update`.
+   */
   readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;
 }
 
-/** Creates the control of a chain. */
+/** Creates the control of a node. */
 export function createNodeControl(deps: {
   readonly production: Production;
   readonly engine: Engine;
@@ -34,6 +37,6 @@ export function createNodeControl(deps: {
     },
     setAbsent: validators.setAbsent,
     absent: validators.absent,
-    setValidator: (seed, power) => validators.order(seed, power, engine.state().nextValidators).address,
+    setValidator: (seed, power) => validators.schedule(seed, power, engine.state().nextValidators).address,
   };
 }

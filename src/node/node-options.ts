@@ -9,7 +9,7 @@ import type { OracleOptions } from "./oracle/oracle-client.ts";
 import type { SubscriptionLimits } from "./rpc/subscriptions.ts";
 import type { WebSocketOptions } from "./rpc/websocket-rpc.ts";
 
-/** Where a face listens and which option moves it. */
+/** Address of a server, and the command line option that changes its port. */
 export interface ServerAddress {
   readonly host: string;
   /** 0 picks a free port. */
@@ -17,18 +17,17 @@ export interface ServerAddress {
   readonly portOption: string;
 }
 
-/** How a node runs. */
 export interface NodeOptions {
   readonly moniker: string;
-  /** Directory of everything durable; without it the chain lives in memory. */
+  /** Directory of the database. Without it, the chain is in memory. */
   readonly home?: string;
-  /** Shortest time between two blocks; default 1 s. */
+  /** Pause after each block. Default 1 s. */
   readonly blockTimeMs?: number;
-  /** Starts without making blocks until told to. */
+  /** Makes no blocks before `resume`. */
   readonly startHalted?: boolean;
-  /** 32-byte seeds of the validators that sign here. */
+  /** 32-byte seeds of the validators that sign in this node. */
   readonly validatorSeeds: readonly Uint8Array[];
-  /** Human-readable part of consensus addresses, for metrics: "neutronvalcons". */
+  /** Bech32 prefix of consensus addresses in metrics: "neutronvalcons". */
   readonly consensusPrefix: string;
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
@@ -36,20 +35,19 @@ export interface NodeOptions {
   readonly mempool?: MempoolOptions;
   readonly subscriptions?: SubscriptionLimits;
   readonly websocket?: WebSocketOptions;
-  /** Longest wait of broadcast_tx_commit; default 10 s. */
+  /** Deadline of `broadcast_tx_commit`. Default 10 s. */
   readonly commitTimeoutMs?: number;
 }
 
-/** What a node is made of. */
 export interface NodeDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly createApp: (storage: StateStorage) => Application;
   /**
-   * Says which genesis document to run: given the one that the home already has, if any. Returning another one than
-   * that is a `NodeError` `other-genesis`.
+   * Returns the genesis document of the chain. `stored` is the document in the home, if any; the node fails with `NodeError`
+   * `other-genesis` when the returned document differs from it.
    */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
-  /** Further faces: REST, gRPC. */
-  readonly faces?: readonly ServerFactory[];
+  /** More servers than RPC and metrics: REST, gRPC. */
+  readonly servers?: readonly ServerFactory[];
 }

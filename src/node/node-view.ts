@@ -2,28 +2,28 @@ import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../c
 import type { ChainEvent } from "../chain/runtime/events.ts";
 import type { BlockId, Commit, Header, ValidatorSet } from "../comet/block-types.ts";
 
-/** A committed block as it is stored. It carries no evidence. */
+/** A committed block. It contains no evidence. */
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
-  /** The commit of the block before; at the first height an empty one of height 0. */
+  /** Commit for the previous block. In the first block: an empty commit of height 0. */
   readonly lastCommit: Commit;
   readonly blockId: BlockId;
   /** Length of the encoded block (`encodeBlock`). */
   readonly sizeBytes: number;
 }
 
-/** What executing a block gave. */
+/** Results of FinalizeBlock. */
 export interface StoredResults {
   readonly height: bigint;
   readonly txResults: readonly TxResult[];
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** State after this block; it stands in the header of the next height. */
+  /** Hash of the state after this block. The header of the next block contains it. */
   readonly appHash: Uint8Array;
 }
 
-/** An executed transaction: `hash` is the SHA-256 of `tx`, `index` its place in the block. */
+/** An executed transaction. `hash` is the SHA-256 of `tx`; `index` is its position in the block. */
 export interface StoredTx {
   readonly hash: Uint8Array;
   readonly height: bigint;
@@ -32,7 +32,7 @@ export interface StoredTx {
   readonly result: TxResult;
 }
 
-/** A search in the event query language. Pages count from 1. */
+/** A search in CometBFT's event query language. The first page is 1. */
 export interface SearchRequest {
   readonly query: string;
   readonly order: "asc" | "desc";
@@ -40,13 +40,13 @@ export interface SearchRequest {
   readonly perPage: number;
 }
 
-/** One page of what a search found, and how many there are in all. */
+/** One page of a search result. `total` counts the items of all pages. */
 export interface SearchPage<T> {
   readonly items: readonly T[];
   readonly total: number;
 }
 
-/** Who the chain and node are, and how far they came. Times are ns since the Unix epoch. */
+/** Identity of chain and node, and the latest block. */
 export interface NodeStatus {
   readonly chainId: string;
   readonly moniker: string;
@@ -54,62 +54,63 @@ export interface NodeStatus {
   readonly appVersion: string;
   readonly latestHeight: bigint;
   readonly latestHash: Uint8Array;
-  /** State after the latest block. */
+  /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
   readonly earliestHeight: bigint;
 }
 
-/** What CheckTx said of a broadcast transaction; with code 0 it waits in the mempool. */
+/** Hash and CheckTx result of a broadcast transaction. With code 0, it is in the mempool. */
 export interface BroadcastResult {
   readonly hash: Uint8Array;
   readonly check: TxResult;
 }
 
 /**
- * A running chain as its faces (RPC, REST, gRPC, control) see it. Synchronous reads of committed state; heights that
- * are not there give undefined. Everything returned is shared: receivers do not change it.
+ * The interface between a chain and its servers (RPC, REST, gRPC, control). All reads are synchronous and show committed
+ * state. Reads of an unknown height or hash return undefined. Returned objects are shared and must not be changed.
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
-  /** ABCI query: gRPC paths and stores, any kept height. Failures are answers. */
+  /** ABCI query of a gRPC path or a store at any stored height. Errors are part of the response. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
-  /** gRPC query paths that the application answers. */
+  /** gRPC query paths that the application supports. */
   readonly queryPaths: () => readonly string[];
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /** The commit for a height: from the next block, or the one seen for the latest. */
+  /** Commit for a block. It comes from the next block, or from the votes for the latest block. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Validators that sign a height (1 … latest + 1), with proposer and priorities. */
+  /** Validators that sign a height, with proposer and priorities. The highest known height is the latest + 1. */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
-  /** Throws `QueryLanguageError` on a bad query, `PageError` on a page that is not there. */
+  /** Throws `QueryLanguageError` for an invalid query and `PageError` for a page outside of the result. */
   readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
+  /** Throws like `searchTxs`. */
   readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
-  /** Checks a transaction and keeps it for a block. Throws `MempoolError` when it is known, too large, or the pool is full. */
+  /** Adds a transaction to the mempool. Throws `MempoolError` when it is cached, too large, or when the mempool is full. */
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
-  /** CheckTx without keeping it. */
+  /** Runs CheckTx without the mempool. */
   readonly check: (tx: Uint8Array) => TxResult;
-  /** Transactions that wait for a block. */
+  /** Number and total size of the pending transactions, and the first `limit` of them. */
   readonly unconfirmed: (limit: number) => {
     readonly count: number;
     readonly bytes: number;
     readonly txs: readonly Uint8Array[];
   };
-  /** Calls back after every committed block, in order, until the returned function is called. The callback must not throw. */
+  /** Calls `listener` after every committed block, in order of height. Returns a function that removes the listener. */
   readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
 }
 
-/** A server that shows a node to the world. */
+/** A network server of a node. */
 export interface NodeServer {
   readonly name: string;
-  /** Opens the port and resolves with the bound one. Rejects with `PortInUseError` or `ListenError`. */
+  /** Starts to listen. Returns the bound port. Rejects with `PortInUseError` or `ListenError`. */
   readonly listen: () => Promise<number>;
-  /** Stops listening and ends what is open, within a second. */
+  /** Stops listening and closes open connections within a second. */
   readonly close: () => Promise<void>;
 }
 
-/** Makes a server of a node's view: how REST and gRPC faces are attached to a node. */
+/** Creates a server over the view of a node. REST and gRPC are attached to a node in this way. */
 export type ServerFactory = (view: NodeView) => NodeServer;

@@ -3,14 +3,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../base/json.ts";
 
-/** What this build is. */
+/** Package name, package version and Node version. */
 export interface BuildInfo {
   readonly name: string;
   readonly version: string;
   readonly nodeVersion: string;
 }
 
-/** Name and version from the package.json above this file, wherever it is run from. */
+/** Reads name and version from the nearest package.json above this file. Works in `src` and in `dist`. */
 export function readBuildInfo(): BuildInfo {
   const manifest: unknown = JSON.parse(readFileSync(manifestPath(), "utf8"));
   if (!isRecord(manifest)) throw new Error("package.json is not an object");

@@ -1,17 +1,17 @@
 import { CodedError } from "../base/errors.ts";
 
-/** One thing that is wrong in a configuration file. `line` and `column` count from 1. */
+/** One error in a configuration file. `line` and `column` count from 1. */
 export interface ConfigIssue {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Keys from the top joined by dots; empty for the file as a whole. */
+  /** Keys from the root, joined by dots. Empty for an error of the file itself. */
   readonly path: string;
-  /** What is wrong, then in brackets what was expected. Never the value itself. */
+  /** "is a number (expected text)". Never contains the value, which may be a secret. */
   readonly text: string;
 }
 
-/** A configuration that cannot be used; the message lists every error, one a line. */
+/** An invalid configuration. The message has one line for each error. */
 export class ConfigError extends CodedError<{
   readonly code: "bad-config";
   readonly errors: readonly ConfigIssue[];
@@ -21,7 +21,7 @@ export class ConfigError extends CodedError<{
   }
 }
 
-/** `file:line:column: path: what is wrong (what was expected)`. */
+/** Formats an error as `file:line:column: path: text`. */
 export function formatConfigIssue(error: ConfigIssue): string {
   const place = `${error.file}:${error.line}:${error.column}`;
   return error.path === "" ? `${place}: ${error.text}` : `${place}: ${error.path}: ${error.text}`;

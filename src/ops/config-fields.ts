@@ -3,7 +3,6 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { errorText } from "../base/errors.ts";
 import { issueText, receivedText } from "./config-issue.ts";
-import { parseDurationMs } from "./duration.ts";
 import { Secret } from "../base/secret.ts";
 
 /** An address to listen on. */
@@ -12,7 +11,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** A duration such as "30s" or "1h30m"; gives ms. `atLeastMs` bounds it from below (default 1). */
+/** Field for a duration such as "30s" or "1h30m", in ms. `atLeastMs` is the lower limit. */
 export function durationField(atLeastMs = 1) {
   return textField('a duration such as "30s"').transform((text, context) => {
     const ms = parseDurationMs(text);
@@ -24,7 +23,25 @@ export function durationField(atLeastMs = 1) {
   });
 }
 
-/** An amount, height or other large whole number as a quoted string of digits; gives bigint. */
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Parses "250ms", "30s", "1h30m" or "2d". Returns undefined for any other text and for more than 366 days. */
+export function parseDurationMs(text: string): number | undefined {
+  if (!/^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text)) return undefined;
+  let totalMs = 0;
+  for (const [, count, unit] of text.matchAll(/(\d+)(ms|s|m|h|d)/g)) {
+    totalMs += Number(count) * (UNITS_MS[unit ?? ""] ?? 0);
+  }
+  return totalMs <= 366 * 86_400_000 ? totalMs : undefined;
+}
+
+/** Field for an amount, a height or another large whole number, as a quoted string of digits. */
 export function amountField() {
   return textField("a whole number in quotes").transform((text, context) => {
     if (/^\d{1,78}$/.test(text)) return BigInt(text);
@@ -33,7 +50,7 @@ export function amountField() {
   });
 }
 
-/** "127.0.0.1:9998", "[::1]:9998" or "localhost:9998"; port 0 takes any free port. */
+/** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998". Port 0 means any free port. */
 export function listenField() {
   return textField('an address such as "127.0.0.1:9998"').transform((text, context): ListenAddress => {
     const address = parseListenAddress(text);
@@ -43,7 +60,7 @@ export function listenField() {
   });
 }
 
-/** Reads "host:port"; undefined when the text is not that. */
+/** Parses "host:port". Returns undefined for any other text. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
   if (match === null) return undefined;
@@ -53,7 +70,7 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host, port };
 }
 
-/** An http or https URL without a user name, password or fragment; gives its normal form. */
+/** Field for an http or https URL without user name, password and fragment. Returns the normalized URL. */
 export function httpUrlField() {
   return textField("a URL such as http://127.0.0.1:26660/metrics").transform((text, context) => {
     if (isPlainHttpUrl(text)) return new URL(text).href;
@@ -64,26 +81,26 @@ export function httpUrlField() {
   });
 }
 
-/** Whether a text is an http or https URL without credentials and fragment. */
+/** Whether a text is an http or https URL without user name, password and fragment. */
 export function isPlainHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.hash === "";
 }
 
-/** Where referenced secrets are read from. */
+/** Reads environment variables and files for secrets. */
 export interface SecretSource {
   readonly environment: (name: string) => string | undefined;
   readonly file: (path: string) => string;
 }
 
-/** The process environment and the file system; relative paths start in the working directory. */
+/** Reads from the process environment and the file system. Relative paths start at the working directory. */
 export const processSecretSource: SecretSource = {
   environment: (name) => process.env[name],
   file: (path) => readFileSync(path, "utf8"),
 };
 
-/** A secret by reference: `{file: path}` or `{env: NAME}`, read when the configuration is; white space around it is cut. */
+/** Field for a reference to a secret, `{file: path}` or `{env: NAME}`. Returns the secret itself, trimmed. */
 export function secretField(source: SecretSource = processSecretSource) {
   const reference = z.strictObject(
     { file: z.string().min(1).optional(), env: z.string().min(1).optional() },
@@ -98,21 +115,21 @@ export function secretField(source: SecretSource = processSecretSource) {
     },
   );
   return reference.transform((given, context) => {
-    const found = readSecret(given, source);
-    if (typeof found !== "string") return found;
-    context.addIssue(found);
+    const secret = readSecret(given, source);
+    if (typeof secret !== "string") return secret;
+    context.addIssue(secret);
     return z.NEVER;
   });
 }
 
-/** The secret, or the text of what is wrong. */
+/** Returns the secret, or a string with the error text. */
 function readSecret(
   given: { file?: string | undefined; env?: string | undefined },
   source: SecretSource,
 ): Secret | string {
   const { file, env } = given;
   if ((file === undefined) === (env === undefined))
-    return issueText("names no single place for the secret", "either file or env");
+    return issueText("does not name exactly one place for the secret", "either file or env");
   try {
     const text = (file === undefined ? source.environment(env ?? "") : source.file(file))?.trim();
     if (text !== undefined && text !== "") return new Secret(text);
@@ -128,7 +145,7 @@ function textField(expected: string) {
   return z.string({ error: (issue) => issueText(receivedText(issue.input), expected) });
 }
 
-/** The URL at which an address is reached from this machine. */
+/** Returns the URL of an address. An IPv6 host gets brackets. */
 export function httpUrl({ host, port }: ListenAddress): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -1,15 +1,15 @@
 import type { z } from "zod";
 
-/** An error of one field in the house's wording: "is a number (expected a quoted whole number)". */
-export function issueText(what: string, expected: string): string {
-  return `${what} (expected ${expected})`;
+/** Formats the error text of a field: "is a number (expected a quoted whole number)". */
+export function issueText(problem: string, expected: string): string {
+  return `${problem} (expected ${expected})`;
 }
 
-/** The wording of a schema issue that has none of its own; never repeats the value, which may be a secret. */
-export function wordIssue(issue: z.core.$ZodRawIssue): string {
+/** Describes a schema issue that has no text of its own. Never contains the value, which may be a secret. */
+export function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return issueText(receivedText(issue.input), article(String(issue["expected"])));
+      return issueText(receivedText(issue.input), typeName(String(issue["expected"])));
     case "unrecognized_keys":
       return issueText("unknown key", "one of the documented keys");
     case "too_small":
@@ -30,7 +30,7 @@ export function wordIssue(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** What a YAML value is, in a person's words. */
+/** Describes the type of a YAML value. */
 export function receivedText(input: unknown): string {
   if (input === undefined) return "is missing";
   if (input === null) return "is empty";
@@ -40,7 +40,7 @@ export function receivedText(input: unknown): string {
   return `is a ${typeof input}`;
 }
 
-const NAMES: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",
   int: "a whole number",
@@ -50,8 +50,8 @@ const NAMES: Readonly<Record<string, string>> = {
   record: "a section",
 };
 
-function article(expected: string): string {
-  return NAMES[expected] ?? expected;
+function typeName(expected: string): string {
+  return TYPE_NAMES[expected] ?? expected;
 }
 
 function limitText(issue: z.core.$ZodRawIssue, key: "minimum" | "maximum"): string {

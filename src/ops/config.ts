@@ -3,12 +3,11 @@ import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocume
 import type { z } from "zod";
 import { errorText } from "../base/errors.ts";
 import { ConfigError, type ConfigIssue } from "./config-error.ts";
-import { issueText, wordIssue } from "./config-issue.ts";
-import { deepFreeze } from "./deep-freeze.ts";
+import { describeIssue, issueText } from "./config-issue.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** A YAML text and the name that its errors carry. */
+/** YAML text. `file` is its name in error messages. */
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
@@ -16,28 +15,29 @@ export interface ConfigText {
 
 /**
  * Reads and checks a configuration file of at most 1 MiB.
- * @throws {ConfigError} with every error of the file, also when it cannot be read.
+ * @throws {ConfigError} with all errors of the file, or because it cannot be read.
  */
 export function loadConfig<Schema extends z.ZodType>(file: string, schema: Schema): z.output<Schema> {
   return parseConfig({ file, text: readConfigFile(file) }, schema);
 }
 
 /**
- * Checks a YAML text against a schema; the result is frozen through and through. An empty text is an empty section.
- * @throws {ConfigError} with every error, in the order of the file.
+ * Checks YAML text against a schema and returns a deeply frozen object. An empty text is an empty section.
+ * @throws {ConfigError} with all errors, in the order of the file.
  */
 export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema: Schema): z.output<Schema> {
   const lines = new LineCounter();
   const document = parseDocument(source.text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
-  const place = { file: source.file, document, lines };
-  const errors = [...syntaxIssues(place), ...reservedKeyIssues(place)];
+  const parsed = { file: source.file, document, lines };
+  const errors = [...syntaxIssues(parsed), ...reservedKeyIssues(parsed)];
   if (errors.length > 0) throw new ConfigError(errors);
-  const result = schema.safeParse(toPlain(place), { error: wordIssue });
-  if (!result.success) throw new ConfigError(schemaIssues(place, result.error.issues));
+  const result = schema.safeParse(toPlain(parsed), { error: describeIssue });
+  if (!result.success) throw new ConfigError(schemaIssues(parsed, result.error.issues));
   return deepFreeze(result.data);
 }
 
-interface Place {
+/** A parsed document, for the positions in error messages. */
+interface Source {
   readonly file: string;
   readonly document: Document.Parsed;
   readonly lines: LineCounter;
@@ -53,44 +53,44 @@ function readConfigFile(file: string): string {
   }
 }
 
-/** `toJS` throws on an alias bomb or an unresolved alias. */
-function toPlain(place: Place): unknown {
+function toPlain(source: Source): unknown {
   try {
-    return place.document.toJS({ maxAliasCount: 50 }) ?? {};
+    // Few lines of nested aliases can expand to gigabytes. `toJS` throws beyond this limit, and for an unknown alias.
+    return source.document.toJS({ maxAliasCount: 50 }) ?? {};
   } catch (cause) {
     const text = `is not usable YAML: ${errorText(cause)} (expected plain values)`;
-    throw new ConfigError([{ file: place.file, line: 1, column: 1, path: "", text }], { cause });
+    throw new ConfigError([{ file: source.file, line: 1, column: 1, path: "", text }], { cause });
   }
 }
 
-function syntaxIssues(place: Place): readonly ConfigIssue[] {
-  return place.document.errors.map((error) => ({
-    ...position(place, error.pos[0]),
+function syntaxIssues(source: Source): readonly ConfigIssue[] {
+  return source.document.errors.map((error) => ({
+    ...position(source, error.pos[0]),
     path: "",
     text: `is not YAML: ${error.message} (expected YAML)`,
   }));
 }
 
-/** The schema never sees this key: objects treat it in their own way. */
-function reservedKeyIssues(place: Place): readonly ConfigIssue[] {
+/** JavaScript objects treat `__proto__` specially, so the schema would never see this key. */
+function reservedKeyIssues(source: Source): readonly ConfigIssue[] {
   const errors: ConfigIssue[] = [];
-  visit(place.document, {
+  visit(source.document, {
     Pair: (_key, { key }) => {
       if (!isScalar(key) || key.value !== "__proto__") return;
       const text = issueText("unknown key", "one of the documented keys");
-      errors.push({ ...position(place, startOf(key) ?? 0), path: "__proto__", text });
+      errors.push({ ...position(source, startOf(key) ?? 0), path: "__proto__", text });
     },
   });
   return errors;
 }
 
-function schemaIssues(place: Place, issues: readonly z.core.$ZodIssue[]): readonly ConfigIssue[] {
+function schemaIssues(source: Source, issues: readonly z.core.$ZodIssue[]): readonly ConfigIssue[] {
   return issues
     .flatMap((issue) => {
       const keys =
         issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
       return keys.map((path) => ({
-        ...position(place, offsetOf(place.document, path, issue.code === "unrecognized_keys")),
+        ...position(source, offsetOf(source.document, path, issue.code === "unrecognized_keys")),
         path: path.map(String).join("."),
         text: issue.message,
       }));
@@ -98,17 +98,20 @@ function schemaIssues(place: Place, issues: readonly z.core.$ZodIssue[]): readon
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-function position(place: Place, offset: number): Pick<ConfigIssue, "file" | "line" | "column"> {
-  const { line, col } = place.lines.linePos(offset);
-  return { file: place.file, line: Math.max(1, line), column: Math.max(1, col) };
+function position(source: Source, offset: number): Pick<ConfigIssue, "file" | "line" | "column"> {
+  const { line, col } = source.lines.linePos(offset);
+  return { file: source.file, line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** Where the value (or the key) at `path` begins; for what is not there, the key of the closest section around it. */
+/**
+ * Returns the offset of the value at `path`, or of its key when `wantKey` is set. For a missing value it returns the
+ * offset of the closest section that exists.
+ */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], wantKey: boolean): number {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;
   for (const [depth, segment] of path.entries()) {
-    const last = depth === path.length - 1;
+    const isLast = depth === path.length - 1;
     if (isSeq(node)) {
       node = node.items[Number(segment)];
       offset = startOf(node) ?? offset;
@@ -119,7 +122,7 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], wantK
     if (pair === undefined) return offset;
     node = pair.value;
     const valueStart = isMap(node) || isEmptyScalar(node) ? undefined : startOf(node);
-    offset = (last && wantKey ? undefined : valueStart) ?? startOf(pair.key) ?? offset;
+    offset = (isLast && wantKey ? undefined : valueStart) ?? startOf(pair.key) ?? offset;
   }
   return offset;
 }
@@ -130,4 +133,12 @@ function isEmptyScalar(node: unknown): boolean {
 
 function startOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
+}
+
+/** Freezes a value and everything in it, in place. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return value;
 }

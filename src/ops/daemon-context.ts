@@ -2,21 +2,21 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { BuildInfo } from "./build-info.ts";
 
-/** What a daemon gets from the process that runs it. */
+/** Dependencies that the process passes to a daemon. */
 export interface DaemonContext {
-  /** Fires when the process is asked to stop. */
+  /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** gives [0, 1) */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly build: BuildInfo;
 }
 
-/** What is known once a daemon listens. */
+/** A listening server of a daemon. */
 export interface DaemonEndpoint {
-  /** What it is, e.g. "icq-relayer HTTP". */
+  /** e.g. "icq-relayer HTTP" */
   readonly name: string;
-  /** Where it listens, e.g. "http://127.0.0.1:9999". */
+  /** e.g. "http://127.0.0.1:9999" */
   readonly url: string;
 }

@@ -1,11 +1,11 @@
-/** A promise and the two ends that settle it. */
+/** A promise with the functions that settle it. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Creates an open promise. Its rejection may go unwatched: nobody has to wait for it. */
+/** Creates a pending promise. A rejection that nobody handles is ignored. */
 export function createDeferred<T>(): Deferred<T> {
   let settle: Pick<Deferred<T>, "resolve" | "reject"> | undefined;
   const promise = new Promise<T>((resolve, reject) => {

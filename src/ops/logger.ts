@@ -4,18 +4,18 @@ import pretty from "pino-pretty";
 import { CodedError, errorText } from "../base/errors.ts";
 import type { LogFields, Logger, LogLevel } from "../base/logger.ts";
 
-/** Where and how a process logs. */
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** Lines for people instead of JSON lines. */
+  /** Prints readable text instead of JSON. */
   readonly pretty: boolean;
-  /** Where lines go: stderr, so that stdout stays free for data. */
+  /** Destination. The daemons use stderr, because stdout is for data. */
   readonly stream: Writable;
 }
 
 /**
- * The process logger: one JSON object a line with ISO time. Errors in fields become `{type, message, facts}`; their
- * stack only at level debug. No worker threads: a line is written before the process can die.
+ * Creates the process logger. Each line is one JSON object with an ISO time. An error in a field becomes
+ * `{type, message, facts}`, at level debug with its stack. The logger has no worker thread, because the last lines of a
+ * crashing process would be lost there.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const stream = options.pretty

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { BuildInfo } from "./build-info.ts";
 
-/** Gauges of prom-client whose names end as counters do; promlint rejects them. */
+/** Gauges of prom-client with names of counters. promlint rejects them. */
 const BADLY_NAMED = [
   "nodejs_active_handles",
   "nodejs_active_handles_total",
@@ -11,21 +11,20 @@ const BADLY_NAMED = [
   "nodejs_active_resources_total",
 ];
 
-/** What a process's registry begins with. */
 export interface MetricsOptions {
   readonly build: BuildInfo;
-  /** Which program this is, e.g. "oracle-watchdog": label `program` of `relaywatch_build_info`. */
+  /** Label `program` of `relaywatch_build_info`, e.g. "oracle-watchdog". */
   readonly program: string;
-  /** Adds CPU, memory, event loop and garbage collection of the process. Once per process is enough. */
+  /** Adds CPU, memory, event loop and garbage collection metrics. One registry per process needs them. */
   readonly processMetrics: boolean;
 }
 
-/** Creates a registry of its own, with `relaywatch_build_info` and, if asked for, the process metrics. */
+/** Creates a new registry with `relaywatch_build_info` and optionally the process metrics. */
 export function createMetricsRegistry(options: MetricsOptions): Registry {
   const registry = new Registry();
   new Gauge({
     name: "relaywatch_build_info",
-    help: "Always 1; what runs here is in the labels.",
+    help: "Always 1; the labels name the program and its version.",
     labelNames: ["program", "version", "node_version"],
     registers: [registry],
   }).set(

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
+/** Socket state TCP_LISTEN in /proc/net/tcp. */
 const LISTENING = "0A";
 
 /**
- * Who listens on a TCP port of this machine, e.g. `"node" (process 4711)`; undefined when that cannot be told
- * (another user's process, not Linux). Reads /proc; a few milliseconds.
+ * Returns the process that listens on a TCP port of this machine, e.g. `"node" (process 4711)`. Returns undefined for a
+ * process of another user and on systems other than Linux. Reads /proc, which takes a few milliseconds.
  */
 export function findPortHolder(port: number): string | undefined {
   const inode = ["/proc/net/tcp", "/proc/net/tcp6"]
@@ -40,7 +41,7 @@ function isPresent(value: string | undefined): value is string {
   return value !== undefined;
 }
 
-/** Processes come and go, and some are not ours to see: both are no answer. */
+/** Returns undefined on an error: a process may end meanwhile, and other users' processes are not readable. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,40 +1,39 @@
 import type { EventEmitter } from "node:events";
 import { EXIT } from "../base/exit-codes.ts";
 
-/** Reason of the shutdown signal: somebody asked the process to stop. */
+/** Abort reason of the shutdown signal. */
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
   constructor(by: NodeJS.Signals) {
-    super(`asked to stop by ${by}`);
+    super(`received ${by}`);
     this.name = "StopRequest";
     this.by = by;
   }
 }
 
-/** What shutdown needs of a process. */
 export interface ShutdownDeps {
   readonly process: Pick<EventEmitter, "on" | "off">;
-  /** Called at the second request: leave at once. */
+  /** Ends the process at once; called at the second request. */
   readonly exit: (code: number) => void;
   readonly monotonicMs: () => number;
 }
 
-/** A signal that fires when the process is asked to stop. */
+/** An abort signal for SIGINT and SIGTERM. */
 export interface Shutdown {
   readonly signal: AbortSignal;
-  /** Stops listening to the process. */
+  /** Removes the signal handlers. */
   readonly dispose: () => void;
 }
 
-/** One Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
+/** One Ctrl-C may arrive twice: from the terminal, and forwarded by npm. */
 const SAME_REQUEST_MS = 500;
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * SIGINT and SIGTERM fire the signal with a {@link StopRequest}; another one after half a second leaves at once with exit
- * code 1.
+ * Installs handlers for SIGINT and SIGTERM. The first one aborts the signal with a {@link StopRequest}. A second one,
+ * more than half a second later, ends the process at once with exit code 1.
  */
 export function createShutdown(deps: ShutdownDeps): Shutdown {
   const controller = new AbortController();

@@ -5,13 +5,13 @@ export interface BenchRow {
   readonly unit: string;
   /** How it was measured. */
   readonly note?: string;
-  /** The figure to hold it against, and whose it is. */
+  /** A figure to compare it with, and its source. */
   readonly beside?: string;
 }
 
-/** How long a run may take: a quick one measures less often, not something else. */
+/** A quick run measures the same figures with fewer repetitions. */
 export interface BenchSettings {
   readonly quick: boolean;
-  /** Fires when the run is given up. */
+  /** Aborts when the run is cancelled. */
   readonly signal: AbortSignal;
 }

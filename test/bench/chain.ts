@@ -14,11 +14,11 @@ const ACCOUNTS = 100;
 const SENDS = 1_000;
 const RESULTS = 1_050;
 const RESULTS_PER_TX = 150;
-/** Best of so many rounds: what else the machine does only ever makes a figure worse. */
+/** Number of repetitions; the best one counts. Other programs can only make a figure worse. */
 const ROUNDS = { full: 5, quick: 2 };
 const CHAIN_ID = "test-1";
 
-/** A fee market that a block of many payments does not fill. */
+/** A fee market whose block gas limit exceeds many payments. */
 const WIDE_MARKET: JsonObject = {
   params: {
     alpha: "0.0",
@@ -37,11 +37,11 @@ const WIDE_MARKET: JsonObject = {
   },
 };
 
-/** A load: the state that it begins with, and the transactions of one block. */
+/** Initial state, and the transactions of one block. */
 interface Load {
   readonly name: string;
   readonly genesis: JsonObject;
-  /** Other bytes for every name: an application that has seen a transaction need not verify it again. */
+  /** Creates different transactions for every name, because the application caches verified transactions. */
   readonly txs: (memo: string) => readonly Uint8Array[];
 }
 
@@ -95,7 +95,7 @@ function resultLoad(): Load {
 }
 
 function benchApp({ name, genesis, txs }: Load, count: number): readonly BenchRow[] {
-  const best = `best of ${count} rounds`;
+  const best = `best of ${count} repetitions`;
   const rounds = Array.from({ length: count }, (_, round) => {
     const chain = startTestChain(genesis, { chainId: CHAIN_ID });
     const block = txs(`round ${round}`);
@@ -132,7 +132,7 @@ function requireGood({ code, log }: { readonly code: number; readonly log: strin
   if (code !== 0) throw new Error(log);
 }
 
-/** A whole node's block: proposed, signed, executed, indexed and written. */
+/** One block of a complete node: proposed, signed, executed, indexed and written. */
 async function benchInNode({ name, genesis, txs }: Load): Promise<BenchRow> {
   const node = await startTestNode(
     { chainId: CHAIN_ID },

@@ -8,7 +8,7 @@ import { silentObserver } from "../../src/client/rpc/rpc-caller.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { median } from "./measure.ts";
 
-/** A node in a thread of its own that answers every call at once with a store read of about 2 kB, so that the client is what is measured. */
+/** A node in its own thread that answers every call at once with a store read of about 2 kB. So the figure is the speed of the client. */
 const SERVER = `
 const { createServer } = require("node:http");
 const { parentPort } = require("node:worker_threads");
@@ -30,12 +30,12 @@ const server = createServer((request, reply) => {
 server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
 `;
 
-/** Calls of one round, and how many wait at the same time. */
+/** Calls of one repetition, and pending calls at a time. */
 const CALLS = 1_500;
 const PARALLEL = 300;
 const ROUNDS = { full: 7, quick: 3 };
 
-/** Store reads per second over loopback: this client with its batches, beside CosmJS' stock HTTP client. */
+/** Store reads per second over loopback: this client with its batches, and the stock HTTP client of CosmJS. */
 export async function benchClient({ quick }: BenchSettings): Promise<readonly BenchRow[]> {
   const worker = new Worker(SERVER, { eval: true });
   const [port]: readonly unknown[] = await once(worker, "message");
@@ -66,10 +66,10 @@ export async function benchClient({ quick }: BenchSettings): Promise<readonly Be
 
 type Call = (id: number) => Promise<unknown>;
 
-/** Medians of the calls per second of each; they take turns, so that what else the machine does falls on both. */
+/** Median calls per second of each client. The clients alternate, so that other programs slow down both. */
 async function takeTurns(calls: readonly Call[], rounds: number): Promise<readonly number[]> {
   const rates = calls.map((): number[] => []);
-  // The first round only warms up.
+  // The first repetition is a warm-up.
   for (let round = 0; round <= rounds; round++) {
     for (const [index, call] of calls.entries()) {
       const rate = await callsPerSecond(call);
@@ -83,7 +83,7 @@ function rowsOf(
   [own = Number.NaN, stock = Number.NaN]: readonly number[],
   rounds: number,
 ): readonly BenchRow[] {
-  const note = `${PARALLEL} at a time, 2 kB answers over loopback, median of ${rounds} rounds`;
+  const note = `${PARALLEL} at a time, 2 kB answers over loopback, median of ${rounds} repetitions`;
   return [
     { name: "store reads, batched", value: own, unit: "calls/s", note: `${note}, decoded` },
     { name: "CosmJS HttpClient", value: stock, unit: "calls/s", note: `${note}, not decoded` },

@@ -2,15 +2,15 @@ import { errorText } from "../../src/base/errors.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { BENCH_GROUPS } from "./groups.ts";
 
-/** What a group's process tells the one that started it, once. */
+/** The message of a group's process to its parent. */
 export type GroupMessage =
   | { readonly kind: "rows"; readonly rows: readonly BenchRow[] }
   | { readonly kind: "error"; readonly text: string };
 
-/** Runs one group, named by the first argument, in a process of its own; gives up when the parent is gone. */
+/** Runs the group that the first argument names. Stops when the parent process ends. */
 async function main([name, speed]: readonly string[]): Promise<void> {
   const stop = new AbortController();
-  process.once("disconnect", () => stop.abort(new Error("the bench was given up")));
+  process.once("disconnect", () => stop.abort(new Error("the bench was cancelled")));
   process.once("SIGINT", () => stop.abort(new Error("interrupted")));
   const message = await runGroup(name ?? "", { quick: speed === "quick", signal: stop.signal });
   process.send?.(message, undefined, undefined, () => process.disconnect?.());

@@ -9,7 +9,7 @@ import { benchProofs } from "./proofs.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
 
-/** What measures the figures of one group. */
+/** Measures the figures of one group. */
 export type BenchGroup = (settings: BenchSettings) => readonly BenchRow[] | Promise<readonly BenchRow[]>;
 
 /** Groups by name, in the order in which they run. */

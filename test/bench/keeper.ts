@@ -18,7 +18,7 @@ import type { BenchRow } from "./bench-row.ts";
 import { runResultTransaction } from "./result-gas.ts";
 
 const RESULTS = 150;
-/** Best of so many rounds: what else the machine does only ever makes a figure lower. */
+/** Number of repetitions; the best one counts. Other programs can only make a figure worse. */
 const ROUNDS = 20;
 const TX_VERIFICATIONS = 2000;
 
@@ -27,7 +27,7 @@ export function benchKeeper(): readonly BenchRow[] {
   const values = proveBalances(RESULTS);
   const best = Math.max(...Array.from({ length: ROUNDS }, () => kvResultsPerSecond(values)));
   const { gasEach, bytesEach } = runResultTransaction(values);
-  const note = `best of ${ROUNDS} rounds`;
+  const note = `best of ${ROUNDS} repetitions`;
   const signed = "one signed transaction through the whole application, consensus state there";
   return [
     {
@@ -59,7 +59,7 @@ export function benchKeeper(): readonly BenchRow[] {
   ];
 }
 
-/** One transaction with all results, on a chain that has seen none of them. */
+/** One transaction with all results, on a chain without earlier results. */
 function kvResultsPerSecond({ root, all }: ProvenValues): number {
   const ibc = createFakeIbc();
   const chain = createIcqChain({ ibc });
@@ -77,12 +77,12 @@ function kvResultsPerSecond({ root, all }: ProvenValues): number {
   return (RESULTS * 1000) / (performance.now() - start);
 }
 
-/** The recorded results again and again, each time on a chain that has not seen them. */
+/** Submits the recorded results repeatedly, each time on a new chain. */
 function txResultsPerSecond(): number {
   const good = list(readJson(fixtureFile("interchainqueries/tx-submit-cases.json")))
     .map(record)
     .find(({ name }) => name === "good (for another query id)");
-  if (good === undefined) throw new Error("the recorded case is gone");
+  if (good === undefined) throw new Error("the recorded case is missing");
   let best = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     const chain = createRecordedChain();

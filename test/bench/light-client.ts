@@ -18,7 +18,7 @@ const SETTINGS = {
   maxClockDriftNs: 10_000_000_000n,
 };
 
-/** Updates that are measured, and those before them that only warm the machine up. */
+/** Measured updates, and warm-up updates before them. */
 const RUNS = 40;
 const WARM_UP = 20;
 

@@ -8,11 +8,11 @@ export interface Machine {
   readonly memoryMb: number;
   readonly platform: string;
   readonly node: string;
-  /** Average number of programs that wanted to run in the minute before; more than `cores` disturbs the figures. */
+  /** Load average of the minute before the run. A load above `cores` disturbs the figures. */
   readonly loadBefore: number;
 }
 
-/** Reads what this machine is. */
+/** Describes this machine. */
 export function describeMachine(): Machine {
   const all = cpus();
   return {
@@ -26,7 +26,7 @@ export function describeMachine(): Machine {
   };
 }
 
-/** The same in one line. */
+/** Formats the description in one line. */
 export function machineText(machine: Machine): string {
   const { cpu, cores, memoryMb, platform, node, loadBefore, date } = machine;
   return `${cpu}, ${cores} cores, ${memoryMb} MB, ${platform}, Node ${node}, load ${loadBefore}, ${date}`;

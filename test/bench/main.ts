@@ -14,7 +14,7 @@ const USAGE = `usage: npm run bench -- [--quick] [--only GROUP,…] [--json FILE
 groups: ${Object.keys(BENCH_GROUPS).join(", ")}
 Prints a table and JSON; --json puts the JSON into FILE instead ("-": JSON alone on stdout, the table on stderr).`;
 
-/** A group that takes longer is given up. */
+/** Time limit of a group. */
 const GROUP_DEADLINE_MS = 240_000;
 
 interface Options {
@@ -24,7 +24,7 @@ interface Options {
   readonly help: boolean;
 }
 
-/** Throws with words for a person. */
+/** Throws an `Error` for a wrong option. */
 function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

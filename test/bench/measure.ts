@@ -1,13 +1,13 @@
 /**
- * Processor time of this process so far, ms, all threads. What a single-threaded measurement is timed with: other
- * programs on the machine take wall-clock time away, not this. The collector's and compiler's threads count too.
+ * Processor time of this process so far, in ms, including the threads of the garbage collector and the compiler. Other
+ * programs on the machine increase wall-clock time but not processor time.
  */
 export function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
 
-/** The middle value; NaN of nothing. */
+/** Returns the median, or NaN for no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

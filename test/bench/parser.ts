@@ -3,11 +3,11 @@ import type { BenchRow } from "./bench-row.ts";
 import { median, processorMs } from "./measure.ts";
 
 const PAGE_BYTES = 5_000_000;
-/** As a socket gives them. */
+/** Size of the chunks that a socket delivers. */
 const CHUNK_BYTES = 65_536;
 const RUNS = 11;
 
-/** Parses a made-up page of 5 MB, as a large validator's node has it. */
+/** Parses a generated page of 5 MB, the size of the page of a large validator's node. */
 export function benchParser(): readonly BenchRow[] {
   const page = new TextEncoder().encode(makePage(PAGE_BYTES));
   const runs = Array.from({ length: RUNS }, () => parse(page));

@@ -26,7 +26,7 @@ export function tableText(groups: readonly GroupRows[]): string {
   return table.toString();
 }
 
-/** Three digits that count, thousands set apart. */
+/** Formats three significant digits, with a thousands separator. */
 export function formatValue(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits });

@@ -12,7 +12,7 @@ import { processorMs } from "./measure.ts";
 const KEYS = 1_000;
 const TOGETHER = 300;
 const STORES = 20;
-/** Each figure is the best of several rounds: what else the machine does only ever makes it lower. */
+/** Number of repetitions; the best one counts. Other programs can only make a figure worse. */
 const ROUNDS = { full: 12, quick: 4 };
 
 interface ProofSet {
@@ -57,7 +57,7 @@ function balanceKey(index: number): Uint8Array {
   return concat(Uint8Array.of(2, 20), sha256(utf8(`account ${index}`)).subarray(0, 20), utf8("untrn"));
 }
 
-/** As a chain does it for one result: decode both levels, verify both, remember nothing. */
+/** Verifies as a chain does for one result: decodes and verifies both levels, without a cache. */
 function verifySingly(root: Uint8Array, { store, key, value, operations }: ProofItem): boolean {
   const proof = decodeMerkleProof(operations);
   if (!proof.ok) return false;
@@ -76,7 +76,7 @@ function verifyWithConfio({ root, storeRoot }: ProofSet, item: ProofItem): boole
   return inStore && ics23.verifyMembership(upper, ics23.tendermintSpec, root, utf8(item.store), storeRoot);
 }
 
-/** One way to verify all items of a set; gives how many verified. */
+/** One method of verifying all items of a set. Returns the number of valid items. */
 interface Way {
   readonly name: string;
   readonly note: string;
@@ -96,7 +96,7 @@ function waysOf(set: ProofSet, items: readonly ProofItem[]): readonly Way[] {
     },
     {
       name: `${TOGETHER} of one height together`,
-      note: "a fresh verifier each time",
+      note: "a new verifier each time",
       repeat: 10,
       verifyAll: () => {
         const fresh = createProofVerifier();
@@ -105,7 +105,7 @@ function waysOf(set: ProofSet, items: readonly ProofItem[]): readonly Way[] {
     },
     {
       name: `${TOGETHER} of one height again`,
-      note: "a verifier that has seen them",
+      note: "a verifier that has verified them before",
       repeat: 10,
       verifyAll: count((item) => warm.verify(set.root, item).ok),
     },
@@ -118,7 +118,7 @@ function waysOf(set: ProofSet, items: readonly ProofItem[]): readonly Way[] {
   ];
 }
 
-/** Items per second of processor time of one round. One that does not verify is an error. */
+/** Items per second of processor time in one repetition. Throws when an item is invalid. */
 function rateOf({ repeat, verifyAll }: Way, items: number): number {
   const start = processorMs();
   for (let run = 0; run < repeat; run++) {
@@ -133,7 +133,7 @@ interface Kind {
   readonly goVerifier: string;
 }
 
-/** The ways take turns, so that what else the machine does falls on all of them. */
+/** The methods alternate, so that other programs slow down all of them. */
 function ratesOf(
   { kind, goVerifier }: Kind,
   set: ProofSet,
@@ -151,7 +151,7 @@ function ratesOf(
     name: `${kind} proofs, ${name}`,
     value: best[index] ?? 0,
     unit: "proofs/s",
-    note: `${note}; best of ${rounds} rounds, per second of one core`,
+    note: `${note}; best of ${rounds} repetitions, per second of one core`,
     beside: `Go verifier ${goVerifier}`,
   }));
 }

@@ -11,7 +11,7 @@ import type { ProvenValues } from "./bank-proofs.ts";
 /** Remote height of the results; the client holds the height after it. */
 const HEIGHT = 1544n;
 
-/** What one signed transaction of results took. */
+/** Gas and size of one signed transaction with results. */
 export interface ResultTransaction {
   readonly gasEach: number;
   readonly bytesEach: number;

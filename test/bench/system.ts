@@ -34,11 +34,11 @@ const GO_AT_50_MS: GoRelayer = {
 interface Case extends Omit<Scenario, "queries"> {
   readonly name: string;
   readonly go?: GoRelayer;
-  /** Whether this is the run whose memory is told. */
+  /** Whether the memory of this run is reported. */
   readonly tellsMemory?: true;
 }
 
-/** Without callbacks, as the Go relayer was measured. The first is the longest: it shows what memory a minute takes. */
+/** The first case has no callbacks, as the measured Go relayer. It is the longest and shows the memory use of a minute. */
 const CASES: readonly Case[] = [
   {
     name: "1 s blocks",
@@ -133,7 +133,7 @@ function rowsOf(one: Case, result: ScenarioResult): readonly BenchRow[] {
     }),
     row("received for a result", each(({ bytesReceived }) => bytesReceived) / 1_000, "kB", {
       ...go(one.go?.receivedKb),
-      note: "bodies of RPC answers",
+      note: "bodies of RPC responses",
     }),
     ...(one.tellsMemory === undefined ? [] : memoryRows(one, result, seconds)),
   ];

@@ -42,7 +42,7 @@ describe("a command line that cannot work", () => {
     [["localnet", "start", "middle"], /middle/],
     [["query", "interchainqueries", "registered-query", "one"], /failed to parse query id/],
     [["query", "interchainqueries", "params", "--node", "ftp://x"], /URL such as/],
-    [["tx", "interchainqueries", "remove", "1"], /who pays\?/],
+    [["tx", "interchainqueries", "remove", "1"], /no signing account/],
   ])("ends with 2: %j", async (args, says) => {
     expectRefusal(await home.run(...args), 2, says);
   });

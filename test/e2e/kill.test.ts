@@ -5,7 +5,7 @@ import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
 const home = openCliHome(5_200);
-const faces = localnetEndpoints(home.portOffset);
+const localnet = localnetEndpoints(home.portOffset);
 const chains = ["--block-time", "300", "--home", join(home.directory, "chains"), "$PORTS"];
 const PARTS = {
   remote: ["localnet", "start", "remote", ...chains],
@@ -30,19 +30,19 @@ async function killAndStart(part: Part): Promise<void> {
 }
 
 async function freshResults(): Promise<void> {
-  const last = await faces.lastResult(1);
-  const next = await faces.resultAfter(1, last);
-  await faces.resultAfter(1, next);
+  const last = await localnet.lastResult(1);
+  const next = await localnet.resultAfter(1, last);
+  await localnet.resultAfter(1, next);
 }
 
-/** Hash of a block that both lives of a chain must have. */
+/** Returns the hash of a block. It must be the same before and after a restart. */
 async function blockHash(chain: "local" | "remote", height: bigint): Promise<unknown> {
-  const block = await getJson(`${faces.rpc[chain]}/block?height=${height}`);
+  const block = await getJson(`${localnet.rpc[chain]}/block?height=${height}`);
   return deep(block, ["result", "block_id", "hash"]);
 }
 
-async function pricesSeen(): Promise<unknown> {
-  const status = await getJson(`${faces.watchdog}/api/status`);
+async function pricesState(): Promise<unknown> {
+  const status = await getJson(`${localnet.watchdog}/api/status`);
   const sources = deep(status, ["sources"]);
   return Array.isArray(sources) && sources.every((source: unknown) => deep(source, ["up"]) === true)
     ? deep(status, ["prices", "state"])
@@ -52,37 +52,37 @@ async function pricesSeen(): Promise<unknown> {
 describe("parts that run separately", () => {
   beforeAll(async () => {
     for (const part of ["remote", "sidecar", "local", "relayer", "watchdog"] as const) await start(part);
-    await faces.resultAfter(1, 0n);
+    await localnet.resultAfter(1, 0n);
   });
   afterAll(home.close);
 
-  it.each(["remote", "local"] as const)("go on after the %s chain was killed", async (chain) => {
-    const height = await faces.height(chain);
+  it.each(["remote", "local"] as const)("continue after SIGKILL of the %s chain", async (chain) => {
+    const height = await localnet.height(chain);
     const hash = await blockHash(chain, height);
     await killAndStart(chain);
     expect(await blockHash(chain, height)).toBe(hash);
     await until("the next heights", async () =>
-      (await faces.height(chain)) > height + 2n ? true : undefined,
+      (await localnet.height(chain)) > height + 2n ? true : undefined,
     );
     await freshResults();
   });
 
-  it("go on after the relayer was killed", async () => {
+  it("continue after SIGKILL of the relayer", async () => {
     await killAndStart("relayer");
     await freshResults();
   });
 
-  it("go on after the sidecar was killed", async () => {
+  it("continue after SIGKILL of the sidecar", async () => {
     await killAndStart("sidecar");
-    expect(await until("prices and all sources", pricesSeen)).toBe("present");
+    expect(await until("prices and all sources", pricesState)).toBe("present");
     await freshResults();
   });
 
-  it("go on after the watchdog was killed, and it keeps its count", async () => {
-    const before = await getJson(`${faces.watchdog}/api/status`);
+  it("continue after SIGKILL of the watchdog, which keeps its counts", async () => {
+    const before = await getJson(`${localnet.watchdog}/api/status`);
     await killAndStart("watchdog");
     const after = await until("a rate", async () => {
-      const status = await getJson(`${faces.watchdog}/api/status`);
+      const status = await getJson(`${localnet.watchdog}/api/status`);
       return deep(status, ["success_rate_percent"]) === null ? undefined : status;
     });
     const good = (status: unknown): number => Number(deep(status, ["blocks", "good"]));
@@ -90,7 +90,7 @@ describe("parts that run separately", () => {
     expect(good(after)).toBeGreaterThanOrEqual(good(before));
   });
 
-  it("end with 0 when they are asked to", async () => {
+  it("exit with 0 after SIGTERM", async () => {
     for (const part of ["relayer", "watchdog", "local", "remote", "sidecar"] as const) {
       const cli = running.get(part);
       cli?.kill("SIGTERM");
@@ -98,7 +98,7 @@ describe("parts that run separately", () => {
     }
   });
 
-  it("leave a state that can be exported, and started from in another home", async () => {
+  it("leave a state that another home can start from", async () => {
     const from = ["--home", join(home.directory, "chains")];
     const printed = await home.run("localnet", "export", ...from);
     expect([printed.code, printed.stderr]).toEqual([0, ""]);
@@ -116,9 +116,11 @@ describe("parts that run separately", () => {
     await Promise.all([start("remote"), start("sidecar")]);
     await home.start("localnet", "start", "local", ...to, "$PORTS").printed(/http:/);
     const first = BigInt(String(deep(exported, ["initial_height"])));
-    await until("blocks of the copy", async () => ((await faces.height("local")) > first ? true : undefined));
+    await until("blocks of the copy", async () =>
+      (await localnet.height("local")) > first ? true : undefined,
+    );
     const path = "/neutron/interchainqueries/query_result?query_id=1";
-    expect(await faces.read(path, "result", "height")).toBe(
+    expect(await localnet.read(path, "result", "height")).toBe(
       deep(queries, ["query_results", "0", "result", "height"]),
     );
     await start("relayer");

@@ -11,11 +11,11 @@ import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { testAccount } from "../support/e2e/test-account.ts";
 
 const home = openCliHome(5_800);
-const faces = localnetEndpoints(home.portOffset);
+const localnet = localnetEndpoints(home.portOffset);
 
 beforeAll(async () => {
   await home.start("localnet", "start", "--block-time", "300", "$PORTS").printed(/sidecar metrics/);
-  await until("block 4", async () => ((await faces.height("local")) >= 4n ? true : undefined));
+  await until("block 4", async () => ((await localnet.height("local")) >= 4n ? true : undefined));
 });
 afterAll(home.close);
 
@@ -23,7 +23,7 @@ describe("a stock SigningStargateClient", () => {
   it("sends tokens on the local chain and reads balances", async () => {
     const [alice, bob] = await Promise.all([testAccount(home, "alice"), testAccount(home, "bob")]);
     const wallet = await DirectSecp256k1HdWallet.fromMnemonic(alice.mnemonic, { prefix: "neutron" });
-    const client = await SigningStargateClient.connectWithSigner(faces.rpc.local, wallet);
+    const client = await SigningStargateClient.connectWithSigner(localnet.rpc.local, wallet);
     const before = await client.getBalance(bob.address, "untrn");
     const amount = [{ denom: "untrn", amount: "12345" }];
     const sent = await client.sendTokens(
@@ -49,7 +49,7 @@ describe.each([
   ["WebSocket", (url: string) => new WebsocketClient(url.replace("http:", "ws:"))],
 ] as const)("a stock Comet38Client over %s", (_transport, connect) => {
   it("reads blocks, commits and results that fit together", async () => {
-    const client = Comet38Client.create(connect(faces.rpc.local));
+    const client = Comet38Client.create(connect(localnet.rpc.local));
     const status = await client.status();
     expect(status.nodeInfo.network).toBe("local-1");
     const block = await client.block(3);
@@ -65,7 +65,7 @@ describe.each([
   it("reads a proof that the next header confirms", async () => {
     // The stock WebSocket client never sends when its first call comes after it has connected.
     const { address } = await testAccount(home, "alice", "remote-1");
-    const client = Comet38Client.create(connect(faces.rpc.remote));
+    const client = Comet38Client.create(connect(localnet.rpc.remote));
     const holder = decodeBech32(address).bytes;
     const key = concat(fromHex("02"), new Uint8Array([holder.length]), holder, utf8("uatom"));
     const height = (await client.status()).syncInfo.latestBlockHeight - 1;
@@ -84,7 +84,7 @@ describe.each([
 
 describe("blocks over WebSocket", () => {
   it("arrive one after the other, each as the node serves it", async () => {
-    const client = Comet38Client.create(new WebsocketClient(faces.rpc.local.replace("http:", "ws:")));
+    const client = Comet38Client.create(new WebsocketClient(localnet.rpc.local.replace("http:", "ws:")));
     const seen = await new Promise<readonly (readonly [number, string])[]>((resolve, reject) => {
       const blocks: (readonly [number, string])[] = [];
       const subscription = client.subscribeNewBlock().subscribe({
@@ -107,7 +107,7 @@ describe("blocks over WebSocket", () => {
 
 describe("a transaction sent by hand", () => {
   it("is known by the hash of its bytes", async () => {
-    const client = Comet38Client.create(new HttpClient(faces.rpc.local));
+    const client = Comet38Client.create(new HttpClient(localnet.rpc.local));
     const tx = utf8("no transaction");
     const answer = await client.broadcastTxSync({ tx });
     expect([answer.code, answer.codespace]).toEqual([1, "undefined"]);

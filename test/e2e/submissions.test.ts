@@ -11,21 +11,21 @@ import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { openWallet, type TestWallet } from "../support/e2e/test-wallet.ts";
 
 const home = openCliHome(6_000);
-const faces = localnetEndpoints(home.portOffset);
+const localnet = localnetEndpoints(home.portOffset);
 let alice: TestWallet;
 
 beforeAll(async () => {
   await home.start("localnet", "start", "--block-time", "300", "$PORTS").printed(/sidecar metrics/);
   await home.start("relayer", "start", "$PORTS").printed(/icq-relayer/);
-  await faces.resultAfter(1, 0n);
-  alice = await openWallet(home, "alice", faces.rpc.local);
+  await localnet.resultAfter(1, 0n);
+  alice = await openWallet(home, "alice", localnet.rpc.local);
 });
 afterAll(home.close);
 
 /** The first result that the relayer brought for query 1 after a local height, as it was submitted, with its proofs. */
 async function relayedResult(after: bigint): Promise<QueryResult> {
-  const height = await faces.resultAfter(1, after);
-  const block = await getJson(`${faces.rpc.local}/block?height=${height}`);
+  const height = await localnet.resultAfter(1, after);
+  const block = await getJson(`${localnet.rpc.local}/block?height=${height}`);
   const txs = deep(block, ["result", "block", "data", "txs"]);
   if (!Array.isArray(txs)) throw new Error("a block with transactions was expected");
   for (const tx of txs) {
@@ -75,11 +75,11 @@ describe("results that are submitted by hand", () => {
       register_balance_query: {
         connection_id: "connection-0",
         update_period: 1_000_000,
-        addr: (await openWallet(home, "alice", faces.rpc.remote, "remote-1")).address,
+        addr: (await openWallet(home, "alice", localnet.rpc.remote, "remote-1")).address,
         denom: "uatom",
       },
     });
-    const first = await faces.resultAfter(Number(id), 0n);
+    const first = await localnet.resultAfter(Number(id), 0n);
     const result = await relayedResult(first);
     expect(await submit(id, withBitFlipped(result))).toMatchObject({
       code: 1112,
@@ -87,9 +87,9 @@ describe("results that are submitted by hand", () => {
     });
     expect(await submit(id, result)).toMatchObject({ code: 0 });
     expect(await submit(id, result)).toMatchObject({ code: 1114, codespace: "interchainqueries" });
-    const last = await faces.lastResult(1);
-    await faces.resultAfter(1, last);
-    const status = await getJson(`${faces.relayer}/api/status`);
+    const last = await localnet.lastResult(1);
+    await localnet.resultAfter(1, last);
+    const status = await getJson(`${localnet.relayer}/api/status`);
     const errors = deep(status, ["queries"]);
     expect(
       Array.isArray(errors) && errors.every((query: unknown) => isRecord(query) && !query["error"]),
@@ -99,7 +99,7 @@ describe("results that are submitted by hand", () => {
 
 describe("large things", () => {
   it("a filter of 32 conditions is kept as it is, and its transactions arrive", async () => {
-    const receiver = await openWallet(home, "operator", faces.rpc.remote, "remote-1");
+    const receiver = await openWallet(home, "operator", localnet.rpc.remote, "remote-1");
     const conditions = [
       { field: "transfer.recipient", op: "Eq", value: receiver.address },
       ...Array.from({ length: 31 }, (_, index) => ({ field: "tx.height", op: "Gt", value: index % 5 })),
@@ -110,8 +110,8 @@ describe("large things", () => {
     });
     const id = await alice.register(register(filter));
     const path = `/neutron/interchainqueries/registered_query?query_id=${id}`;
-    expect(await faces.read(path, "registered_query", "transactions_filter")).toBe(filter);
-    const sender = await openWallet(home, "bob", faces.rpc.remote, "remote-1");
+    expect(await localnet.read(path, "registered_query", "transactions_filter")).toBe(filter);
+    const sender = await openWallet(home, "bob", localnet.rpc.remote, "remote-1");
     const sent = await sender.sendTokens(receiver.address, 7n);
     const seen = await until("the transfer at the contract", async () => {
       const { transactions } = await alice.ask({ transactions: { query_id: Number(id) } });
@@ -126,7 +126,7 @@ describe("large things", () => {
   it("a transaction of 100 kB is included", async () => {
     const padding = "x".repeat(100_000);
     const { height, hash } = await alice.execute({ set_failure: { kv: false, tx: false, padding } });
-    const found = await getJson(`${faces.rpc.local}/tx?hash=0x${hash}`);
+    const found = await getJson(`${localnet.rpc.local}/tx?hash=0x${hash}`);
     expect(deep(found, ["result", "height"])).toBe(String(height));
     expect(String(deep(found, ["result", "tx"])).length).toBeGreaterThan(133_000);
   });
@@ -144,16 +144,16 @@ describe("large things", () => {
         params: { tx: toBase64(tx) },
       }));
       for (const call of calls) {
-        const response = await fetch(faces.rpc.local, { method: "POST", body: JSON.stringify(call) });
+        const response = await fetch(localnet.rpc.local, { method: "POST", body: JSON.stringify(call) });
         expect(deep(await response.json(), ["result", "code"])).toBe(0);
       }
     }
-    const height = (await faces.height("local")) + 1n;
+    const height = (await localnet.height("local")) + 1n;
     await control("blocks", { count: 1 });
     await control("resume");
-    const block = await getJson(`${faces.rpc.local}/block?height=${height}`);
+    const block = await getJson(`${localnet.rpc.local}/block?height=${height}`);
     const included = deep(block, ["result", "block", "data", "txs"]);
-    const results = deep(await getJson(`${faces.rpc.local}/block_results?height=${height}`), [
+    const results = deep(await getJson(`${localnet.rpc.local}/block_results?height=${height}`), [
       "result",
       "txs_results",
     ]);
@@ -164,6 +164,6 @@ describe("large things", () => {
     const codes = results.map((one: unknown) => deep(one, ["code"]));
     // The fee market bounds what a block may use; what is above fails in the block, as on the deployed chain.
     expect(codes.filter((code) => code === 0).length).toBeGreaterThan(200);
-    await faces.resultAfter(1, height);
+    await localnet.resultAfter(1, height);
   });
 });

@@ -18,7 +18,7 @@ const alice = createTestKey("alice");
 export const CONSUMER = formatAddress("neutron", classicContractAddress(1n, 1n));
 const CASES = list(readJson(fixtureFile("interchainqueries/submit-cases.json"))).map(record);
 
-/** The recorded client and queries, and a funded consumer that registers one query of its own. */
+/** Returns a genesis state with the recorded client and queries, and a funded consumer that registers one query. */
 export function icqGenesis(): JsonObject {
   const queries = recordedQueries().map((query) => ({
     ...query,
@@ -70,7 +70,7 @@ function messageParams(): JsonObject {
   };
 }
 
-/** A recorded submission in a transaction of Alice's. */
+/** Returns a transaction of alice with a recorded submission. */
 export function submission(name: string, sequence: bigint): Uint8Array {
   const found = CASES.find((recorded) => recorded["name"] === name);
   const { "@type": typeUrl, ...fields } = record(found?.["message"]);
@@ -79,12 +79,12 @@ export function submission(name: string, sequence: bigint): Uint8Array {
   return signed({ typeUrl: text(typeUrl), value }, sequence);
 }
 
-/** A recorded submission that is good. */
+/** Name of a recorded submission that the chain accepts. */
 export const GOOD = "client id of another client (ignored or checked?)";
 
 /**
- * Hex app hashes of 40 blocks of registrations, updates, removals, refused callbacks and submissions, drawn from `seed`.
- * The same in every process.
+ * Runs blocks with random registrations, updates, removals, failing callbacks and submissions. Returns their app hashes in
+ * hex, which depend on `seed` only.
  */
 export function runIcqBlocks(seed: number): readonly string[] {
   const chain = startTestChain(icqGenesis());
@@ -96,7 +96,7 @@ export function runIcqBlocks(seed: number): readonly string[] {
   });
 }
 
-/** Numbers below a bound from a linear congruence: enough to mix messages. */
+/** Creates a linear congruential generator of integers from 0 to `bound` - 1. */
 function createDraw(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {

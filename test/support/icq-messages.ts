@@ -5,7 +5,7 @@ import type { PackedMessage } from "./icq-chain.ts";
 
 const PACKAGE = "/neutron.interchainqueries";
 
-/** A registration of a KV query of one key, but for what is given. */
+/** Returns a registration of a KV query with one key. `fields` replaces defaults. */
 export function register(fields: Partial<wire.MsgRegisterInterchainQuery>): PackedMessage {
   const message = {
     queryType: "kv",
@@ -22,12 +22,12 @@ export function register(fields: Partial<wire.MsgRegisterInterchainQuery>): Pack
   };
 }
 
-/** A registration of a TX query without conditions, but for what is given. */
+/** Returns a registration of a TX query without filters. `fields` replaces defaults. */
 export function registerTx(fields: Partial<wire.MsgRegisterInterchainQuery>): PackedMessage {
   return register({ queryType: "tx", keys: [], transactionsFilter: "[]", ...fields });
 }
 
-/** An update that changes nothing, but for what is given. */
+/** Returns an update of query 1 that changes nothing. `fields` replaces defaults. */
 export function update(fields: Partial<wire.MsgUpdateInterchainQueryRequest>): PackedMessage {
   const message = {
     queryId: 1n,
@@ -43,13 +43,13 @@ export function update(fields: Partial<wire.MsgUpdateInterchainQueryRequest>): P
   };
 }
 
-/** A removal. */
+/** Returns the removal of a query. */
 export function remove(queryId: bigint, sender: string): PackedMessage {
   const value = wire.MsgRemoveInterchainQueryRequest.encode({ queryId, sender }).finish();
   return { typeUrl: `${PACKAGE}.MsgRemoveInterchainQueryRequest`, value };
 }
 
-/** A result, empty but for what is given. */
+/** Returns the submission of an empty result. `result` replaces defaults; undefined leaves the result out. */
 export function submit(
   queryId: bigint,
   sender: string,
@@ -63,13 +63,13 @@ export function submit(
   };
 }
 
-/** New parameters. */
+/** Returns an update of the module parameters. */
 export function updateParams(authority: string, params: Params): PackedMessage {
   const value = wire.MsgUpdateParams.encode({ authority, params }).finish();
   return { typeUrl: `${PACKAGE}.MsgUpdateParams`, value };
 }
 
-/** A key as text. */
+/** Returns a KV key with text as its bytes. */
 export function kvKey(path: string, key: string): KVKey {
   return { path, key: new TextEncoder().encode(key) };
 }

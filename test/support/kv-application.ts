@@ -24,8 +24,9 @@ const EMPTY_RESULT: TxResult = {
 };
 
 /**
- * A small application for tests of the node: a transaction "key=value" sets a key, "fail" fails in the block, anything
- * without "=" is refused by CheckTx, "ev:type.key=value" emits an event, "val:<64 hex>=power" changes a validator. Its app hash chains all that happened.
+ * Creates a small application for tests of the node. Transactions: "key=value" sets a key, "fail=" fails in the block,
+ * "ev:type.key=value" emits an event, and "val:<64 hex digits>=power" updates a validator. CheckTx rejects text without "=".
+ * The app hash chains the previous one with height, time, signers and transactions of the block.
  */
 export function createKvApplication(storage: StateStorage): Application {
   let height = storage.latestHeight() ?? 0n;
@@ -37,9 +38,10 @@ export function createKvApplication(storage: StateStorage): Application {
     const text = fromUtf8(tx);
     if (text === "fail=") return { ...EMPTY_RESULT, code: 5, codespace: "kv", log: "it failed" };
     const [key = "", value = ""] = text.split("=");
-    const own = /^ev:(\w+)\.(\w+)$/.exec(key);
-    if (own?.[1] !== undefined && own[2] !== undefined) {
-      return { ...EMPTY_RESULT, data: utf8(key), events: [event(own[1], [[own[2], value]])] };
+    const customEvent = /^ev:(\w+)\.(\w+)$/.exec(key);
+    if (customEvent?.[1] !== undefined && customEvent[2] !== undefined) {
+      const emitted = event(customEvent[1], [[customEvent[2], value]]);
+      return { ...EMPTY_RESULT, data: utf8(key), events: [emitted] };
     }
     writes.push({ store: STORE, id: utf8(`key/${key}`), bytes: utf8(value) });
     values.set(key, value);
@@ -58,7 +60,7 @@ export function createKvApplication(storage: StateStorage): Application {
         : { ...EMPTY_RESULT, code: 1, codespace: "kv", log: "not key=value" },
     finalizeBlock: (request) => {
       const txResults = request.txs.map(deliver);
-      const signed = request.lastCommit.map(({ signed: one }) => (one ? 1 : 0));
+      const signed = request.lastCommit.map((vote) => (vote.signed ? 1 : 0));
       const parts = [appHash, uint64BigEndian(request.height), uint64BigEndian(request.timeNs)];
       pending = {
         height: request.height,
@@ -90,8 +92,8 @@ export function createKvApplication(storage: StateStorage): Application {
     },
     query: (request) =>
       request.path.startsWith("store/")
-        ? storeAnswer(request, height)
-        : answer(request.path, values.get(new TextDecoder().decode(request.data)), height),
+        ? storeResponse(request, height)
+        : queryResponse(request.path, values.get(new TextDecoder().decode(request.data)), height),
     simulate: () => EMPTY_RESULT,
     exportState: () => Object.fromEntries(values),
     queryPaths: () => ["/kv.Query/Get"],
@@ -104,7 +106,7 @@ function validatorUpdate(tx: Uint8Array): readonly ValidatorPower[] {
   return [{ publicKey: new Uint8Array(Buffer.from(match[1], "hex")), power: BigInt(match[2]) }];
 }
 
-function storeAnswer(request: QueryRequest, height: bigint): QueryResponse {
+function storeResponse(request: QueryRequest, height: bigint): QueryResponse {
   const operators = [
     { type: "ics23:iavl", key: request.data, data: utf8("iavl") },
     { type: "ics23:simple", key: utf8("bank"), data: utf8("simple") },
@@ -122,7 +124,7 @@ function storeAnswer(request: QueryRequest, height: bigint): QueryResponse {
   };
 }
 
-function answer(path: string, value: string | undefined, height: bigint): QueryResponse {
+function queryResponse(path: string, value: string | undefined, height: bigint): QueryResponse {
   const known = equalBytes(utf8(path), utf8("/kv.Query/Get"));
   return {
     code: known ? 0 : 6,

@@ -1,10 +1,11 @@
 import type { ProducedBlock } from "../../src/node/consensus/engine.ts";
 
-const NOTHING = new Uint8Array();
-const ID = { hash: NOTHING, parts: { total: 0, hash: NOTHING } };
+const EMPTY = new Uint8Array();
+const ID = { hash: EMPTY, parts: { total: 0, hash: EMPTY } };
 const COMMIT = { height: 0n, round: 0, blockId: ID, signatures: [] };
 const SET = { validators: [], proposer: undefined };
-/** An empty block of this height. */
+
+/** Returns an empty block with this height. */
 export function producedBlock(height: bigint): ProducedBlock {
   return {
     block: {
@@ -14,15 +15,15 @@ export function producedBlock(height: bigint): ProducedBlock {
         height,
         timeNs: 0n,
         lastBlockId: ID,
-        lastCommitHash: NOTHING,
-        dataHash: NOTHING,
-        validatorsHash: NOTHING,
-        nextValidatorsHash: NOTHING,
-        consensusHash: NOTHING,
-        appHash: NOTHING,
-        lastResultsHash: NOTHING,
-        evidenceHash: NOTHING,
-        proposerAddress: NOTHING,
+        lastCommitHash: EMPTY,
+        dataHash: EMPTY,
+        validatorsHash: EMPTY,
+        nextValidatorsHash: EMPTY,
+        consensusHash: EMPTY,
+        appHash: EMPTY,
+        lastResultsHash: EMPTY,
+        evidenceHash: EMPTY,
+        proposerAddress: EMPTY,
       },
       txs: [],
       lastCommit: COMMIT,
@@ -30,7 +31,7 @@ export function producedBlock(height: bigint): ProducedBlock {
       sizeBytes: 0,
     },
     commit: COMMIT,
-    results: { height, txResults: [], events: [], validatorUpdates: [], appHash: NOTHING },
+    results: { height, txResults: [], events: [], validatorUpdates: [], appHash: EMPTY },
     state: {
       chainId: "x-1",
       height,
@@ -41,8 +42,8 @@ export function producedBlock(height: bigint): ProducedBlock {
       lastValidators: SET,
       validators: SET,
       nextValidators: SET,
-      appHash: NOTHING,
-      lastResultsHash: NOTHING,
+      appHash: EMPTY,
+      lastResultsHash: EMPTY,
     },
     executionMs: 0,
   };

@@ -9,25 +9,25 @@ import { recordedIbcGenesis, record } from "./recorded-client.ts";
 import { RECORDED_SIGNER, recordedBody, recordedQueriesGenesis, recordedTxBase64 } from "./recorded-rest.ts";
 import { startTestNode, testGenesis, type TestNode } from "./test-node.ts";
 
-/** Account whose state the recorded calls ask for. */
+/** Account in the recorded requests. */
 export const RECORDED_ACCOUNT = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
-/** Contract whose state the recorded calls ask for, and that owns the queries here. */
+/** Contract in the recorded requests. It owns the queries of this node. */
 const RECORDED_CONTRACT = "neutron1wkwy0xh89ksdgj9hr347dyd2dw7zesmtrue6kfzyml4vdtz6e5wsaldc5h";
 const OTHER_CONTRACT = "neutron1ufs3tlq4umljk0qfe8k5ya0x6hpavn897u2cnf9k0en9jr7qarqq2mt63x";
 
-/** A local chain that stands where the recording was made, with its REST and gRPC faces. */
+/** A local chain with the state of the recording, and its REST and gRPC servers. */
 export interface RecordedNode extends TestNode {
   readonly restUrl: string;
   readonly grpcAddress: string;
 }
 
-/** A second after the remote header that the recorded transaction brings. */
+/** One second after the remote header in the recorded transaction. */
 export const RECORDED_NOW_MS = Date.parse("2026-11-21T12:26:02Z");
 const GENESIS_NS = BigInt(RECORDED_NOW_MS - 3_600_000) * 1_000_000n;
-/** Blocks before the one with the recorded transaction, which is the last. */
+/** Empty blocks before the block with the recorded transaction. */
 const BLOCKS_BEFORE = 11;
 
-/** Starts the node: accounts, client, queries and contracts of the recording, 11 empty blocks, then the recorded transaction. */
+/** Starts a node with the accounts, client, queries and contracts of the recording. Its last block is the recorded transaction. */
 export async function startRecordedNode(chainName = "neutron"): Promise<RecordedNode> {
   const logger = silentLogger;
   const clock = { ...systemClock, nowMs: () => RECORDED_NOW_MS };
@@ -46,7 +46,7 @@ export async function startRecordedNode(chainName = "neutron"): Promise<Recorded
       clock,
       createApp: (storage) => createApp({ kind: "local", denom: "untrn", chainName }, { storage }),
       genesis: (stored) => stored ?? genesis,
-      faces: [createRestServer(context, { clock, logger }), createGrpcEndpoint(context, { logger })],
+      servers: [createRestServer(context, { clock, logger }), createGrpcEndpoint(context, { logger })],
     },
   );
   node.control.produce(BLOCKS_BEFORE);

@@ -1,3 +1,4 @@
+import { consumerAddress } from "./consumer-address.ts";
 import { Registry as MetricsRegistry } from "prom-client";
 import { systemClock } from "../../src/base/clock.ts";
 import { fromUtf8, utf8 } from "../../src/base/bytes.ts";
@@ -14,7 +15,6 @@ import { parseDec18 } from "../../src/base/decimal.ts";
 import { accountNamed } from "../../src/node/localnet/accounts.ts";
 import { CHAINS, type ChainProfile } from "../../src/node/localnet/chains.ts";
 import { createLocalnet, type RunningLocalnet } from "../../src/node/localnet/create-localnet.ts";
-import { consumerAddress } from "../../src/node/localnet/genesis.ts";
 import { readBuildInfo } from "../../src/ops/build-info.ts";
 import { parseConfig } from "../../src/ops/config.ts";
 import { MsgSend } from "../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";

@@ -6,33 +6,33 @@ import { moduleAddress } from "../../src/chain/runtime/address.ts";
 import type { CommitChanges } from "../../src/chain/store/state-storage.ts";
 import type { TestKey } from "./test-keys.ts";
 
-/** Address that proposes every block. */
+/** Proposer of every block. */
 const PROPOSER = moduleAddress("proposer");
 
-/** An account of a test's genesis. */
+/** An account in the genesis state of a test. */
 export interface GenesisAccount {
   readonly key: TestKey;
   readonly untrn: bigint;
   readonly number?: bigint;
   readonly sequence?: bigint;
-  /** Whether its public key is known from the start. */
+  /** Whether the genesis state contains its public key. */
   readonly known?: boolean;
 }
 
-/** An application that has begun, and how to go on with it. */
+/** An application after its first block. */
 export interface TestChain {
   readonly app: Application;
-  /** Decides a block of these transactions and commits it. */
+  /** Executes and commits the next block. */
   readonly block: (
     ...txs: readonly Uint8Array[]
   ) => FinalizeBlockResult & { readonly changes: CommitChanges };
-  /** What `block` would ask the application for, for a test that runs and commits it itself. */
+  /** Returns the request of the next block, for tests that execute and commit it themselves. */
   readonly nextRequest: (...txs: readonly Uint8Array[]) => FinalizeBlockRequest;
 }
 
 const GENESIS_NS = 1_790_000_000_000_000_000n;
 
-/** Genesis state with these accounts. */
+/** Returns a genesis state with these accounts. */
 export function testGenesis(accounts: readonly GenesisAccount[], more: JsonObject = {}): JsonObject {
   return {
     auth: { accounts: accounts.map(toAccount) },
@@ -59,15 +59,14 @@ function toAccount(account: GenesisAccount, index: number): JsonValue {
   };
 }
 
-/** What a test may choose. */
 export interface TestChainOptions extends Partial<AppOptions> {
   readonly chainId?: string;
   readonly initialHeight?: bigint;
-  /** Sees what the first block changed. */
+  /** Receives the changes of the first block. */
   readonly onCommit?: (changes: CommitChanges) => void;
 }
 
-/** Starts an application with this genesis and commits one empty block. */
+/** Starts an application with a genesis state and commits one empty block. */
 export function startTestChain(appState: JsonObject, options: TestChainOptions = {}): TestChain {
   const { chainId = "test-1", initialHeight = 1n, onCommit, ...chosen } = options;
   const app = createApp({ kind: "local", denom: "untrn", ...chosen });
@@ -78,7 +77,7 @@ export function startTestChain(appState: JsonObject, options: TestChainOptions =
   return chain;
 }
 
-/** Goes on with an application whose last committed height is this. Blocks are one second apart. */
+/** Continues an application after its last committed height. The block time increases by one second per block. */
 export function continueTestChain(app: Application, lastHeight: bigint): TestChain {
   let height = lastHeight;
   const nextRequest = (...txs: readonly Uint8Array[]): FinalizeBlockRequest => {

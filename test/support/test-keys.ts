@@ -4,16 +4,16 @@ import { sha256 } from "../../src/base/sha256.ts";
 import { utf8 } from "../../src/base/bytes.ts";
 import { formatAddress } from "../../src/chain/runtime/address.ts";
 
-/** A secp256k1 key made from a name: the same in every run. */
+/** A secp256k1 key that depends on its name only. */
 export interface TestKey {
   readonly publicKey: Uint8Array;
   readonly addressBytes: Uint8Array;
   readonly address: string;
-  /** Signs the SHA-256 of a document: r and s. */
+  /** Signs the SHA-256 of a document. Returns r and s, 64 bytes. */
   readonly sign: (document: Uint8Array) => Uint8Array;
 }
 
-/** Makes the key of a name. */
+/** Derives the key of a name. */
 export function createTestKey(name: string, prefix = "neutron"): TestKey {
   const secret = sha256(utf8(`test key ${name}`));
   const publicKey = secp256k1.getPublicKey(secret, true);

@@ -7,24 +7,25 @@ import type { GenesisDoc } from "../../src/node/genesis-doc.ts";
 import type { NodeDeps, NodeOptions } from "../../src/node/node-options.ts";
 import { createKvApplication } from "./kv-application.ts";
 
-/** A node of a test, and how to stop it. */
+/** A running node of a test. */
 export interface TestNode extends RunningNode {
   readonly rpcUrl: string;
+  /** Stops the node. Rejects with the error of `run`, if any. */
   readonly stop: () => Promise<void>;
 }
 
-/** Voting powers and other wishes. */
 export interface TestNodeOptions extends Partial<NodeOptions> {
   readonly chainId?: string;
+  /** Voting powers of the validators. Default: one validator. */
   readonly powers?: readonly bigint[];
 }
 
-/** Seeds of a test chain's validators. */
+/** Returns the seeds of a test chain's validators. */
 function testSeeds(chainId: string, count: number): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chainId, index));
 }
 
-/** A genesis document whose time stands still. */
+/** Creates a genesis document with a fixed time. */
 export function testGenesis(chainId: string, powers: readonly bigint[]): GenesisDoc {
   return {
     chainId,
@@ -39,7 +40,7 @@ export function testGenesis(chainId: string, powers: readonly bigint[]): Genesis
   };
 }
 
-/** Starts a halted node over the key-value application on a free port: a test makes its blocks itself. */
+/** Starts a halted node over the key-value application on a free port. The test makes the blocks. */
 export async function startTestNode(
   options: TestNodeOptions = {},
   deps: Partial<NodeDeps> = {},
@@ -66,7 +67,8 @@ export async function startTestNode(
   );
   const stop = new AbortController();
   const done = node.run(stop.signal);
-  done.catch(() => {}); // a node that does not start rejects `ready` as well
+  // A node that does not start also rejects `ready`.
+  done.catch(() => {});
   const running = await node.ready;
   return {
     ...running,

@@ -4,13 +4,13 @@ import { MsgSend } from "../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { PubKey } from "../../src/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import type { TestKey } from "./test-keys.ts";
 
-/** A message as it travels. */
+/** A message as a protobuf `Any`. */
 export interface PackedMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
 }
 
-/** What a transaction of a test says; what is left out is in order. */
+/** Contents of a test transaction. Absent fields get valid values. */
 export interface TestTx {
   readonly key: TestKey;
   readonly messages: readonly PackedMessage[];
@@ -23,7 +23,7 @@ export interface TestTx {
   readonly timeoutHeight?: bigint;
 }
 
-/** A payment in untrn. */
+/** Returns a `MsgSend` of untrn. */
 export function sendMessage(from: string, to: string, untrn: bigint): PackedMessage {
   const amount = [{ denom: "untrn", amount: untrn.toString() }];
   return {
@@ -64,7 +64,7 @@ export function buildTx(tx: TestTx): Uint8Array {
   return signTx(tx, bodyBytes, authInfoBytes);
 }
 
-/** Signs the given parts. */
+/** Signs an encoded body and auth info. */
 export function signTx(
   tx: Pick<TestTx, "key" | "accountNumber" | "chainId">,
   bodyBytes: Uint8Array,

@@ -2,27 +2,27 @@ import { Buffer } from "node:buffer";
 import type { Secret } from "../../base/secret.ts";
 import { ClientError } from "../errors.ts";
 
-/** Where a chain's CometBFT RPC is reached. */
+/** CometBFT RPC endpoint of a chain. */
 export interface Endpoint {
-  /** `http://…` or `https://…`; may hold a path and `user:password@`. Never shown whole. */
+  /** `http://…` or `https://…`, optionally with a path and `user:password@`. Messages never contain it, because it may contain a secret. */
   readonly url: string;
   /** Sent as `Authorization: Bearer …`. */
   readonly bearerToken?: Secret;
-  /** How messages and metrics call it; the URL's host when left out. */
+  /** Name in messages and metrics. Default: the URL's host and port. */
   readonly name?: string;
 }
 
-/** An endpoint split into what the transports need. */
+/** An endpoint's URL, split for the HTTP and WebSocket transports. */
 export interface ParsedEndpoint {
   readonly name: string;
   readonly origin: string;
-  /** path and query, "/" when there is none */
+  /** path and query, at least "/" */
   readonly path: string;
   readonly webSocketUrl: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Splits and checks an endpoint. Throws `bad-endpoint` on a text that is no http(s) URL. */
+/** Splits an endpoint's URL. Throws `bad-endpoint` when it is not an http(s) URL. */
 export function parseEndpoint(endpoint: Endpoint): ParsedEndpoint {
   const url = toUrl(endpoint);
   const base = url.pathname.replace(/\/+$/, "");
@@ -51,6 +51,6 @@ function toUrl(endpoint: Endpoint): URL {
 function authorization(url: URL, token: Secret | undefined): Readonly<Record<string, string>> {
   if (token !== undefined) return { authorization: `Bearer ${token.reveal()}` };
   if (url.username === "") return {};
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  return { authorization: `Basic ${Buffer.from(pair, "utf8").toString("base64")}` };
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
 }

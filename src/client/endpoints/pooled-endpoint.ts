@@ -8,48 +8,47 @@ import { ClientError, isEndpointError } from "../errors.ts";
 import { decodeStatus } from "../read/node-status.ts";
 import type { RpcCaller, RpcRead } from "../rpc/rpc-caller.ts";
 
-/** An endpoint as its pool sees it now. */
+/** Current state of an endpoint. */
 export interface EndpointHealth {
   readonly name: string;
-  /** `unchecked`: its chain id was not asked yet. */
+  /** `unchecked`: no status response has arrived yet, so the chain id is unknown. */
   readonly state: "unchecked" | "good" | "down" | "wrong-chain";
-  /** rests in a row */
+  /** failures in a row; parallel failures count once */
   readonly failures: number;
-  /** text of the last error, undefined while it is good */
+  /** text of the last error, undefined in state `good` */
   readonly lastError: string | undefined;
 }
 
-/** One endpoint of a pool: knows whether its chain is the right one and how long it rests after an error. */
+/** One endpoint of a pool, with a check of its chain id and a rest period after each failure. */
 export interface PooledEndpoint {
   readonly name: string;
-  /** Calls and decodes, after its chain id was checked (once, and again after every error). */
+  /** Calls a method and decodes the result. Verifies the endpoint first unless its state is `good`. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
-  /** Asks for the status and judges it; shared by all who ask at the same time. */
+  /** Reads the status and compares the chain id. Parallel callers share one request. */
   readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
-  /** How much longer it had better be left alone, ms; 0 when it may be used. */
+  /** Remaining rest; 0 when the endpoint does not rest. */
   readonly restMs: () => number;
   readonly health: () => EndpointHealth;
   readonly close: () => void;
 }
 
-/** How an endpoint is judged. */
 export interface PooledEndpointOptions {
   readonly name: string;
-  /** Must be what `status` says; undefined: any chain will do. */
+  /** Expected chain id. Undefined accepts every chain. */
   readonly chainId: string | undefined;
-  /** Rest after an error, growing while it goes on. */
+  /** Rest after a failure; it grows with the failures in a row. */
   readonly rest: BackoffOptions;
 }
 
-/** What a pooled endpoint needs from its surroundings. */
 export interface PooledEndpointDeps {
   readonly caller: RpcCaller;
   readonly clock: Pick<Clock, "monotonicMs">;
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** Creates a pooled endpoint in the state `unchecked`. */
+/** Creates an endpoint in state `unchecked`. */
 export function createPooledEndpoint(
   options: PooledEndpointOptions,
   deps: PooledEndpointDeps,
@@ -61,8 +60,9 @@ export function createPooledEndpoint(
 
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
-  /** Errors of calls that were under way together count once. */
-  const noteFailure = (error: unknown): void => {
+  const recordFailure = (error: unknown): void => {
+    // One outage fails all calls in flight. Only the first failure counts, otherwise a burst of calls would raise the
+    // backoff to its maximum at once.
     if (life.signal.aborted || restMs() > 0) return;
     const lastError = errorText(error);
     if (health.failures === 0)
@@ -71,8 +71,8 @@ export function createPooledEndpoint(
     health = { ...health, state: stateAfter(error), failures: health.failures + 1, lastError };
   };
 
-  const noteGood = (): void => {
-    if (health.failures > 0) deps.logger.info("endpoint is good again", { endpoint: options.name });
+  const recordSuccess = (): void => {
+    if (health.failures > 0) deps.logger.info("endpoint recovered", { endpoint: options.name });
     restUntilMs = 0;
     health = { name: options.name, state: "good", failures: 0, lastError: undefined };
   };
@@ -82,10 +82,10 @@ export function createPooledEndpoint(
       const status = decodeStatus(await deps.caller.call("status", {}, life.signal), options.name);
       if (options.chainId !== undefined && status.chainId !== options.chainId)
         throw wrongChain(options.name, options.chainId, status.chainId);
-      noteGood();
+      recordSuccess();
       return status;
     } catch (error) {
-      noteFailure(error);
+      recordFailure(error);
       throw error;
     } finally {
       verifying = undefined;
@@ -93,16 +93,19 @@ export function createPooledEndpoint(
   };
 
   const verify = (signal: AbortSignal): Promise<NodeStatus> => {
+    // The shared request runs under `life`, so the abort of one caller does not fail the others.
     verifying ??= readStatus();
     return raceAbort(verifying, signal);
   };
 
   const read = async <T>({ method, params, decode }: RpcRead<T>, signal: AbortSignal): Promise<T> => {
+    // After a failure another node may listen at this address, for instance after a restart with another configuration.
+    // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check.
     if (health.state !== "good") await verify(signal);
     try {
       return decode(await deps.caller.call(method, params, signal), options.name);
     } catch (error) {
-      if (!signal.aborted && isEndpointError(error)) noteFailure(error);
+      if (!signal.aborted && isEndpointError(error)) recordFailure(error);
       throw error;
     }
   };

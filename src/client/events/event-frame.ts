@@ -1,59 +1,60 @@
+import {
+  asBase64,
+  asInt64,
+  asText,
+  asTimeNs,
+  asUint32,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+} from "../../base/json-fields.ts";
 import { isRecord } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { ClientError } from "../errors.ts";
+import { parseRpcResponse, resultField } from "../rpc/rpc-response.ts";
 import type { ChainNotice, WireEvent } from "./subscription.ts";
-import { isTransaction } from "../read/wire-transaction.ts";
-import { parseRpcAnswer } from "../rpc/rpc-answer.ts";
-import {
-  base64Bytes,
-  field,
-  int64,
-  items,
-  isPresent,
-  text,
-  timeNs,
-  uint32,
-  type WireValue,
-  wireValue,
-} from "../read/wire-fields.ts";
+import { isTransaction } from "./wire-transaction.ts";
 
-/** A frame of a subscription's WebSocket, taken apart. */
+/** A decoded WebSocket frame. `id` is the id of the request that the frame belongs to, -1 when it has none. */
 export type EventFrame =
-  /** answer to a request: subscribed, or whatever was called */
-  | { readonly kind: "answer"; readonly id: number; readonly result: unknown }
-  /** refusal of a request, or the end of a subscription that stood (same id) */
+  /** response to a request */
+  | { readonly kind: "response"; readonly id: number; readonly result: unknown }
+  /** error response to a request, or the cancellation of the subscription with this id */
   | { readonly kind: "error"; readonly id: number; readonly rpcCode: number; readonly data: string }
   | { readonly kind: "notice"; readonly id: number; readonly notice: ChainNotice }
-  /** an event that tells us nothing: what is no transaction, or of a kind that we do not follow */
-  | { readonly kind: "ignored"; readonly id: number; readonly what: string }
-  /** an event that is not what it should be */
+  /** an event without use for us: an unknown kind, or an entry that is not a transaction */
+  | { readonly kind: "ignored"; readonly id: number; readonly reason: string }
+  /** an event that could not be decoded */
   | { readonly kind: "unreadable"; readonly id: number; readonly error: ClientError };
 
-/** Decodes the text of one frame. Throws `bad-answer` for what is no JSON-RPC answer. */
+/** Decodes the text of a frame. Throws `bad-answer` when it is not a JSON-RPC response. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
-  const answer = parseRpcAnswer(parseFrame(source), endpoint);
-  const id = typeof answer.id === "number" ? answer.id : -1;
-  if (!("result" in answer))
+  const response = parseRpcResponse(parseFrame(source), endpoint);
+  const id = typeof response.id === "number" ? response.id : -1;
+  if (!("result" in response))
     return {
       kind: "error",
       id,
-      rpcCode: answer.rpcCode,
-      data: answer.data === "" ? answer.message : answer.data,
+      rpcCode: response.rpcCode,
+      data: response.data === "" ? response.message : response.data,
     };
-  const { result } = answer;
-  if (!isRecord(result) || !isRecord(result["data"])) return { kind: "answer", id, result };
-  return { id, ...readEvent(field(wireValue(result, "event", endpoint), "data")) };
+  const { result } = response;
+  if (!isRecord(result) || !isRecord(result["data"])) return { kind: "response", id, result };
+  return { id, ...readEvent(member(resultField(result, "event", endpoint), "data")) };
 }
 
-function readEvent(data: WireValue): DecodedEvent {
+/** Decodes an event. One bad event must not end the connection, so an error is a value here. */
+function readEvent(data: JsonField): DecodedEvent {
   try {
-    return decodeEvent(text(field(data, "type")), field(data, "value"));
+    return decodeEvent(asText(member(data, "type")), member(data, "value"));
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     return { kind: "unreadable", error };
   }
 }
 
+/** Returns undefined for text that is not JSON. `parseRpcResponse` rejects undefined. */
 function parseFrame(source: string): unknown {
   try {
     return JSON.parse(source);
@@ -64,59 +65,62 @@ function parseFrame(source: string): unknown {
 
 type DecodedEvent =
   | { readonly kind: "notice"; readonly notice: ChainNotice }
-  | { readonly kind: "ignored"; readonly what: string }
+  | { readonly kind: "ignored"; readonly reason: string }
   | { readonly kind: "unreadable"; readonly error: ClientError };
 
-function decodeEvent(type: string, value: WireValue): DecodedEvent {
+function decodeEvent(type: string, value: JsonField): DecodedEvent {
   switch (type) {
     case "tendermint/event/NewBlockHeader":
-      return { kind: "notice", notice: blockNotice(field(value, "header")) };
+      return { kind: "notice", notice: blockNotice(member(value, "header")) };
     case "tendermint/event/NewBlock":
-      return { kind: "notice", notice: blockNotice(field(field(value, "block"), "header")) };
+      return { kind: "notice", notice: blockNotice(member(member(value, "block"), "header")) };
     case "tendermint/event/NewBlockEvents":
       return {
         kind: "notice",
         notice: {
           kind: "block-events",
-          height: int64(field(value, "height")),
-          events: decodeEvents(field(value, "events")),
+          height: asInt64(member(value, "height")),
+          events: decodeEvents(member(value, "events")),
         },
       };
     case "tendermint/event/Tx":
-      return decodeTx(field(value, "TxResult"));
+      return decodeTx(member(value, "TxResult"));
     default:
-      return { kind: "ignored", what: type };
+      return { kind: "ignored", reason: type };
   }
 }
 
-function blockNotice(header: WireValue): ChainNotice {
-  return { kind: "block", height: int64(field(header, "height")), timeNs: timeNs(field(header, "time")) };
+function blockNotice(header: JsonField): ChainNotice {
+  return {
+    kind: "block",
+    height: asInt64(member(header, "height")),
+    timeNs: asTimeNs(member(header, "time")),
+  };
 }
 
-/** The proposer's extended commit is published as a failed transaction too: it is stepped over. */
-function decodeTx(txResult: WireValue): DecodedEvent {
-  const bytes = base64Bytes(field(txResult, "tx"));
-  if (!isTransaction(bytes)) return { kind: "ignored", what: "entry that is no transaction" };
-  const result = field(txResult, "result");
+function decodeTx(txResult: JsonField): DecodedEvent {
+  const bytes = asBase64(member(txResult, "tx"));
+  // The node also publishes the proposer's extended commit, as a transaction that failed to decode.
+  if (!isTransaction(bytes)) return { kind: "ignored", reason: "not a transaction" };
+  const result = member(txResult, "result");
   return {
     kind: "notice",
     notice: {
       kind: "tx",
-      height: int64(field(txResult, "height")),
+      height: asInt64(member(txResult, "height")),
       hash: sha256(bytes),
-      code: isPresent(result) ? uint32(field(result, "code")) : 0,
-      events: isPresent(result) ? decodeEvents(field(result, "events")) : [],
+      code: isPresent(result) ? asUint32(member(result, "code")) : 0,
+      events: isPresent(result) ? decodeEvents(member(result, "events")) : [],
     },
   };
 }
 
-/** Decodes a list of ABCI events. */
-function decodeEvents(events: WireValue): readonly WireEvent[] {
-  return items(events).map((event) => ({
-    type: text(field(event, "type")),
-    attributes: items(field(event, "attributes")).map((attribute) => ({
-      key: text(field(attribute, "key")),
-      value: text(field(attribute, "value")),
+function decodeEvents(events: JsonField): readonly WireEvent[] {
+  return elements(events).map((event) => ({
+    type: asText(member(event, "type")),
+    attributes: elements(member(event, "attributes")).map((attribute) => ({
+      key: asText(member(attribute, "key")),
+      value: asText(member(attribute, "value")),
     })),
   }));
 }

@@ -9,29 +9,28 @@ import {
   type FrameExchangeOptions,
 } from "./frame-exchange.ts";
 
-/** One connection's worth of following a chain. */
+/** Settings of one connection. */
 export interface EventSessionOptions extends FrameExchangeOptions {
   readonly pingIntervalMs: number;
-  /** Without any sign of life for this long the connection counts as dead; longer than a ping interval. */
+  /** Longest time without any frame, pongs included. Must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
-  /** Without any event for this long the subscriptions count as lost; longer than any block takes. */
+  /** Longest time without an event. Must exceed the time between two blocks. */
   readonly eventDeadlineMs: number;
 }
 
-/** What a session needs, and whom it tells. */
 export interface EventSessionDeps extends FrameExchangeDeps {
   readonly open: OpenEventSocket;
   readonly clock: Clock;
 }
 
-/** Connects, checks the chain, subscribes, and follows until the connection ends; always rejects: with the reason of the end. */
+/** Connects, checks the chain id, subscribes, and follows until the connection ends. Always rejects with the reason. */
 export async function runEventSession(
   options: EventSessionOptions,
   deps: EventSessionDeps,
   signal: AbortSignal,
 ): Promise<never> {
   const session = new AbortController();
-  const forget = onAbort(signal, (reason) => session.abort(reason));
+  const unwatch = onAbort(signal, (reason) => session.abort(reason));
   const exchange = createFrameExchange(options, deps, session);
   let socket: EventSocket | undefined;
   try {
@@ -39,13 +38,19 @@ export async function runEventSession(
     await exchange.start(socket);
     return await keepAlive(socket, exchange, { options, deps, signal: session.signal });
   } finally {
-    forget();
+    unwatch();
     session.abort(new ClientError({ code: "closed" }, "the session is over"));
     socket?.terminate();
   }
 }
 
-/** Pings, and ends the session when nothing comes back, or no event for too long. */
+/**
+ * Sends pings and throws `timeout` when the connection or its subscriptions are dead.
+ *
+ * Two deadlines are necessary. After a network failure no close frame arrives, and only missing pongs reveal it. A node
+ * may also respond to pings but publish nothing, for instance because it stopped syncing. Only missing events reveal that.
+ * With a subscription to block headers each block brings an event, so the second deadline must exceed the block time.
+ */
 async function keepAlive(
   socket: EventSocket,
   exchange: FrameExchange,
@@ -62,17 +67,17 @@ async function keepAlive(
   for (;;) {
     await deps.clock.sleep(options.pingIntervalMs, signal);
     const nowMs = deps.clock.monotonicMs();
-    if (nowMs - exchange.lastSignMs() > options.readDeadlineMs)
-      throw silent(options.endpoint, "ping", options.readDeadlineMs);
+    if (nowMs - exchange.lastFrameMs() > options.readDeadlineMs)
+      throw timeoutError(options.endpoint, "ping", options.readDeadlineMs);
     if (nowMs - exchange.lastEventMs() > options.eventDeadlineMs)
-      throw silent(options.endpoint, "event", options.eventDeadlineMs);
+      throw timeoutError(options.endpoint, "event", options.eventDeadlineMs);
     socket.ping();
   }
 }
 
-function silent(endpoint: string, method: string, afterMs: number): ClientError {
+function timeoutError(endpoint: string, method: "ping" | "event", afterMs: number): ClientError {
   return new ClientError(
     { code: "timeout", endpoint, method, afterMs },
-    `the event stream of ${endpoint} gave no ${method === "ping" ? "sign of life" : "event"} for ${afterMs} ms`,
+    `the event stream of ${endpoint} received no ${method === "ping" ? "data" : "event"} for ${afterMs} ms`,
   );
 }

@@ -1,30 +1,30 @@
-import { abortReason } from "../../base/abort.ts";
+import { abortReason, onAbort } from "../../base/abort.ts";
 import { Buffer } from "node:buffer";
 import WebSocket from "ws";
 import { isRecord } from "../../base/json.ts";
 import type { ParsedEndpoint } from "../endpoints/endpoint.ts";
 import { ClientError } from "../errors.ts";
 
-/** An open connection that carries texts. */
+/** An open WebSocket connection. */
 export interface EventSocket {
   readonly send: (text: string) => void;
   readonly ping: () => void;
-  /** Cuts the connection at once; `onClosed` is told. */
+  /** Closes the connection without a closing handshake. `onClosed` is called afterwards. */
   readonly terminate: () => void;
 }
 
-/** What a connection tells. All are called from the event loop; after `onClosed` nothing follows. */
+/** Callbacks of a connection. None is called after `onClosed`. */
 export interface EventSocketListener {
   readonly onText: (text: string) => void;
-  /** any sign of life that is no text: a ping or a pong */
-  readonly onSign: () => void;
+  /** A ping or pong frame arrived. */
+  readonly onHeartbeat: () => void;
   readonly onClosed: (reason: string) => void;
 }
 
-/** Opens a connection; rejects with `unreachable` or the signal's reason. */
+/** Opens a connection. Rejects with `unreachable` or the signal's reason. An abort also closes an open connection. */
 export type OpenEventSocket = (listener: EventSocketListener, signal: AbortSignal) => Promise<EventSocket>;
 
-/** How `ws` opens connections to one endpoint's `/websocket`. A frame above `maxFrameBytes` ends the connection. */
+/** Creates a function that opens connections to an endpoint's `/websocket`. A frame above `maxFrameBytes` closes them. */
 export function createEventSocketOpener(
   endpoint: ParsedEndpoint,
   options: { readonly connectTimeoutMs: number; readonly maxFrameBytes: number },
@@ -43,8 +43,7 @@ export function createEventSocketOpener(
         followRedirects: false,
       });
       let reason = "closed by the node";
-      const onStop = (): void => socket.terminate();
-      signal.addEventListener("abort", onStop, { once: true });
+      const unwatch = onAbort(signal, () => socket.terminate());
       socket.on("open", () =>
         resolve({
           send: (text) => socket.send(text),
@@ -53,13 +52,14 @@ export function createEventSocketOpener(
         }),
       );
       socket.on("message", (data) => listener.onText(toText(data)));
-      socket.on("ping", listener.onSign);
-      socket.on("pong", listener.onSign);
+      socket.on("ping", listener.onHeartbeat);
+      socket.on("pong", listener.onHeartbeat);
       socket.on("error", (error) => {
+        // `close` always follows `error`, so the reason is only stored here.
         reason = reasonOf(error);
       });
       socket.on("close", () => {
-        signal.removeEventListener("abort", onStop);
+        unwatch();
         reject(signal.aborted ? abortReason(signal) : unreachable(endpoint.name, reason));
         listener.onClosed(reason);
       });
@@ -71,7 +71,7 @@ function toText(data: WebSocket.RawData): string {
   return Buffer.isBuffer(data) ? data.toString("utf8") : Buffer.from(data).toString("utf8");
 }
 
-/** The machine code where there is one: messages of `ws` may quote the URL. */
+/** Returns the error's code or the HTTP status. Other messages of `ws` may contain the URL and with it a secret. */
 function reasonOf(error: Error): string {
   if (isRecord(error) && typeof error["code"] === "string") return error["code"];
   const status = /^Unexpected server response: (\d{3})$/.exec(error.message);
@@ -81,6 +81,6 @@ function reasonOf(error: Error): string {
 function unreachable(endpoint: string, reason: string): ClientError {
   return new ClientError(
     { code: "unreachable", endpoint, reason },
-    `the event stream of ${endpoint} cannot be reached (${reason})`,
+    `the event stream of ${endpoint} is unreachable (${reason})`,
   );
 }

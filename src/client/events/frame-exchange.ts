@@ -8,121 +8,130 @@ import type { EventSocket, EventSocketListener } from "./event-socket.ts";
 import { decodeStatus } from "../read/node-status.ts";
 import type { ChainNotice } from "./subscription.ts";
 
-/** What is exchanged over one connection. */
 export interface FrameExchangeOptions {
   readonly endpoint: string;
+  /** Expected chain id. Undefined accepts every chain. */
   readonly chainId: string | undefined;
+  /** Subscriptions, in CometBFT's query language. */
   readonly queries: readonly string[];
-  /** For each request over the connection. */
+  /** Deadline of each request over the connection. */
   readonly deadlineMs: number;
 }
 
-/** Whom an exchange tells. */
 export interface FrameExchangeDeps {
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly logger: Logger;
-  /** Every query is subscribed. */
+  /** All queries are subscribed. */
   readonly onReady: () => void;
   readonly onNotice: (notice: ChainNotice) => void;
-  /** An event was lost: a subscription broke and was made again, or an event could not be read. */
+  /** Events may be lost: the node cancelled a subscription, or an event could not be decoded. */
   readonly onGap: (reason: string) => void;
 }
 
-/** Requests and frames of one connection. */
+/** Sends requests over one connection and handles all frames that arrive. */
 export interface FrameExchange {
   readonly listener: EventSocketListener;
-  /** Checks the chain and subscribes. */
+  /** Checks the chain id and subscribes all queries. */
   readonly start: (socket: EventSocket) => Promise<void>;
-  /** When anything came last, monotonic ms. */
-  readonly lastSignMs: () => number;
-  /** When an event came last, monotonic ms. */
+  /** Time of the last frame of any kind, monotonic. */
+  readonly lastFrameMs: () => number;
+  /** Time of the last event, or of the subscription when there was none; monotonic. */
   readonly lastEventMs: () => number;
 }
 
-interface Waiter {
+interface PendingRequest {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Creates an exchange: gives answers to who waits for them, notices to the owner, and aborts `session` when the connection is over. */
+/** Creates an exchange. It aborts `session` when the connection is no longer usable. */
 export function createFrameExchange(
   options: FrameExchangeOptions,
   deps: FrameExchangeDeps,
   session: AbortController,
 ): FrameExchange {
-  const waiting = new Map<number, Waiter>();
+  const requests = new Map<number, PendingRequest>();
   const subscriptions = new Map<number, string>();
-  let open: EventSocket | undefined;
-  let lastSignMs = deps.clock.monotonicMs();
-  let lastEventMs = lastSignMs;
-  const sign = (): void => {
-    lastSignMs = deps.clock.monotonicMs();
+  let connection: EventSocket | undefined;
+  let lastFrameMs = deps.clock.monotonicMs();
+  let lastEventMs = lastFrameMs;
+  const recordFrame = (): void => {
+    lastFrameMs = deps.clock.monotonicMs();
   };
 
   const request = (id: number, method: string, params: JsonObject): Promise<unknown> =>
     withDeadline(`${method} over the event stream`, options.deadlineMs, session.signal, () => {
-      const answer = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
-      open?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-      return answer;
-    }).finally(() => waiting.delete(id));
+      const response = new Promise<unknown>((resolve, reject) => requests.set(id, { resolve, reject }));
+      connection?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      return response;
+    }).finally(() => requests.delete(id));
 
   const subscribe = async (id: number, query: string): Promise<void> => {
     try {
       await request(id, "subscribe", { query });
     } catch (error) {
+      // The node still has this subscription, so its events arrive.
       if (!isAlreadySubscribed(error)) throw error;
     }
     subscriptions.set(id, query);
   };
 
-  /** The node cut one subscription (we were slow, or it is stopping): take it up again or give up the connection. */
+  /**
+   * Subscribes again after the node cancelled one subscription. A node does so when we read too slowly, while the
+   * connection and the other subscriptions go on. When the renewal fails, the session ends, and the next endpoint is used.
+   */
   const renew = (id: number, reason: string): void => {
     const query = subscriptions.get(id);
     if (query === undefined) return;
+    // A second cancellation during the renewal must not start another one.
     subscriptions.delete(id);
-    deps.logger.warn("subscription was cut", { endpoint: options.endpoint, query, reason });
+    deps.logger.warn("node cancelled a subscription", { endpoint: options.endpoint, query, reason });
     subscribe(id, query).then(
-      () => deps.onGap(`the node cut a subscription: ${reason}`),
+      // The gap is reported after the renewal. A reader that reads the state at this notice then misses nothing: later
+      // changes arrive as events.
+      () => deps.onGap(`the node cancelled a subscription: ${reason}`),
       (error: unknown) => session.abort(error),
     );
   };
 
-  const handleEvent = (frame: Exclude<EventFrame, { readonly kind: "answer" | "error" }>): void => {
+  const handleEvent = (frame: Exclude<EventFrame, { readonly kind: "response" | "error" }>): void => {
     lastEventMs = deps.clock.monotonicMs();
     if (frame.kind === "notice") deps.onNotice(frame.notice);
-    else if (frame.kind === "ignored") deps.logger.debug("event stepped over", { what: frame.what });
-    else deps.onGap(`an event could not be read: ${frame.error.message}`);
+    else if (frame.kind === "ignored") deps.logger.debug("event ignored", { reason: frame.reason });
+    else deps.onGap(`an event could not be decoded: ${frame.error.message}`);
   };
 
   const handle = (frame: EventFrame): void => {
-    const waiter = waiting.get(frame.id);
-    if (frame.kind === "answer") waiter?.resolve(frame.result);
+    const pending = requests.get(frame.id);
+    if (frame.kind === "response") pending?.resolve(frame.result);
     else if (frame.kind !== "error") handleEvent(frame);
-    else if (waiter !== undefined) waiter.reject(refused(options.endpoint, frame.rpcCode, frame.data));
+    else if (pending !== undefined) pending.reject(refused(options.endpoint, frame.rpcCode, frame.data));
+    // An error frame without a pending request concerns the subscription that the request with this id made.
     else renew(frame.id, frame.data);
   };
 
   return {
     listener: {
       onText: (text) => {
-        sign();
+        recordFrame();
         try {
           handle(decodeEventFrame(text, options.endpoint));
         } catch (error) {
+          // A frame that is not JSON-RPC: the peer is not a CometBFT node.
           session.abort(error);
         }
       },
-      onSign: sign,
-      onClosed: (reason) => session.abort(cutOff(options.endpoint, reason)),
+      onHeartbeat: recordFrame,
+      onClosed: (reason) => session.abort(connectionClosed(options.endpoint, reason)),
     },
     start: async (socket) => {
-      open = socket;
+      connection = socket;
       checkChain(await request(0, "status", {}), options);
       await Promise.all(options.queries.map((query, index) => subscribe(index + 1, query)));
       lastEventMs = deps.clock.monotonicMs();
       deps.onReady();
     },
-    lastSignMs: () => lastSignMs,
+    lastFrameMs: () => lastFrameMs,
     lastEventMs: () => lastEventMs,
   };
 }
@@ -136,7 +145,6 @@ function checkChain(result: unknown, { endpoint, chainId }: FrameExchangeOptions
   );
 }
 
-/** A query may still stand from before: then it is what we want. */
 function isAlreadySubscribed(error: unknown): boolean {
   return (
     error instanceof ClientError && error.facts.code === "rpc" && /already subscribed/.test(error.facts.data)
@@ -150,7 +158,7 @@ function refused(endpoint: string, rpcCode: number, data: string): ClientError {
   );
 }
 
-function cutOff(endpoint: string, reason: string): ClientError {
+function connectionClosed(endpoint: string, reason: string): ClientError {
   return new ClientError(
     { code: "unreachable", endpoint, reason },
     `the event stream of ${endpoint} ended (${reason})`,

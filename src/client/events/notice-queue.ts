@@ -1,16 +1,16 @@
 import { type BoundedQueue, createBoundedQueue } from "../../base/bounded-queue.ts";
 import type { ChainNotice } from "./subscription.ts";
 
-/** Notices on their way to one reader. */
+/** Bounded queue of notices for one reader. */
 export interface NoticeQueue {
-  /** Adds a notice; when the queue is full, one `missed` takes the place of everything dropped until there is room. */
+  /** Adds a notice. While the queue is full, notices are dropped, and one `missed` at the end stands for all of them. */
   readonly offer: (notice: ChainNotice) => void;
   readonly next: (signal: AbortSignal) => Promise<ChainNotice>;
-  /** Notices dropped since the start. */
+  /** Number of notices dropped since creation. */
   readonly dropped: () => number;
 }
 
-/** Creates a queue of at most `capacity` notices and one `missed` at its end. */
+/** Creates a queue for `capacity` notices and one additional `missed`. */
 export function createNoticeQueue(capacity: number): NoticeQueue {
   const queue: BoundedQueue<ChainNotice> = createBoundedQueue(capacity + 1);
   let dropped = 0;
@@ -24,7 +24,7 @@ export function createNoticeQueue(capacity: number): NoticeQueue {
     dropped += 1;
     if (isGapMarked) return;
     isGapMarked = true;
-    queue.offer({ kind: "missed", reason: "more events arrived than could be handled" });
+    queue.offer({ kind: "missed", reason: "the reader was too slow, events were dropped" });
   };
   return { offer, next: queue.take, dropped: () => dropped };
 }

@@ -1,18 +1,17 @@
-/** An attribute of an event. */
 interface WireAttribute {
   readonly key: string;
   readonly value: string;
 }
 
-/** An ABCI event as the node published it. */
+/** An ABCI event in the form that the node publishes. */
 export interface WireEvent {
   readonly type: string;
   readonly attributes: readonly WireAttribute[];
 }
 
 /**
- * What a subscription tells its owner. `connected` comes after every (re)connect, once all queries are subscribed again;
- * `missed` says that something may have been lost (connection gap, overflow): the owner must read the state afresh.
+ * A notice of a subscription. `connected` arrives after each connection, when all queries are subscribed. `missed` means
+ * that events may be lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -27,11 +26,11 @@ export type ChainNotice =
     }
   | { readonly kind: "block-events"; readonly height: bigint; readonly events: readonly WireEvent[] };
 
-/** Follows a chain over WebSocket: ping, read deadline, reconnect with capped backoff and jitter, resubscribe. */
+/** Follows a chain and reconnects after every failure. */
 export interface ChainSubscription {
-  /** Runs until the signal fires; errors of the connection are handled inside and never end it. */
+  /** Runs until the signal aborts. Connection errors are handled inside and do not end it. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** The next notice; waits for one. Bounded inside: on overflow a `missed` takes the place of what was dropped. One reader. */
+  /** Removes the oldest notice; waits for one when there is none. For one reader. */
   readonly next: (signal: AbortSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }

@@ -1,3 +1,4 @@
+import { pause } from "../../base/abort.ts";
 import { type BackoffOptions, backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
@@ -8,30 +9,33 @@ import { createEventSocketOpener, type OpenEventSocket } from "./event-socket.ts
 import { createNoticeQueue } from "./notice-queue.ts";
 import type { ChainSubscription } from "./subscription.ts";
 
-/** What to follow, and where. */
 export interface SubscriptionOptions {
-  /** Connected to one at a time, the next one after each failure. At least one. */
+  /** At least one. Used one at a time; after each failure the next one. */
   readonly endpoints: readonly Endpoint[];
+  /** Chain that every endpoint must serve. Undefined accepts every chain. */
   readonly chainId: string | undefined;
-  /** Texts in CometBFT's query language; a node takes at most 5 from one connection (`max_subscriptions_per_client`). */
+  /**
+   * Queries in CometBFT's query language. A node accepts five from one connection (`max_subscriptions_per_client`) and
+   * 512 characters in each.
+   */
   readonly queries: readonly string[];
   readonly limits?: Partial<SubscriptionLimits>;
 }
 
-/** Bounds of a subscription. */
+/** Limits of a subscription. */
 export interface SubscriptionLimits extends Omit<EventSessionOptions, "endpoint" | "chainId" | "queries"> {
   readonly connectTimeoutMs: number;
   readonly maxFrameBytes: number;
-  /** Notices held for the reader. */
+  /** Largest number of notices that wait for the reader. */
   readonly queueCapacity: number;
-  /** Wait before connecting again. */
+  /** Wait before the next connection attempt. */
   readonly backoff: BackoffOptions;
 }
 
-/** Defaults of {@link SubscriptionLimits}; CometBFT itself gives up a connection that is silent for 30 s. */
 const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   connectTimeoutMs: 5_000,
   deadlineMs: 10_000,
+  // CometBFT closes a connection after 30 s of silence. We notice a dead connection in half of that time.
   pingIntervalMs: 5_000,
   readDeadlineMs: 15_000,
   eventDeadlineMs: 120_000,
@@ -40,19 +44,18 @@ const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   backoff: { minMs: 100, baseMs: 500, maxMs: 15_000 },
 };
 
-/** What a subscription needs from its surroundings. */
 export interface SubscriptionDeps {
   readonly clock: Clock;
-  /** gives [0, 1) */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** A subscription with its own figures. */
+/** A subscription with counters. */
 export interface WebSocketSubscription extends ChainSubscription {
-  /** Connections that were lost or could not be made, since the start. */
+  /** Number of failed connections and connection attempts since creation. */
   readonly failures: () => number;
-  /** Notices dropped because the reader was slow, since the start. */
+  /** Number of notices dropped since creation because the reader was too slow. */
   readonly dropped: () => number;
 }
 
@@ -61,7 +64,7 @@ interface Route {
   readonly open: OpenEventSocket;
 }
 
-/** Creates a subscription; nothing is opened before `run`. Throws `bad-endpoint`. */
+/** Creates a subscription. `run` opens the first connection. Throws `bad-endpoint`. */
 export function createWebSocketSubscription(
   options: SubscriptionOptions,
   deps: SubscriptionDeps,
@@ -85,13 +88,16 @@ export function createWebSocketSubscription(
         logger: deps.logger,
         open: route.open,
         onReady: () => {
+          // `missed` goes out only now that all queries are subscribed. Events are then complete from this point on, so
+          // the reader that reads the state at `missed` sees every change of the gap.
           if (hadConnection) queue.offer({ kind: "missed", reason: "the event stream was interrupted" });
           hadConnection = true;
           isConnected = true;
-          deps.logger.info("event stream is connected", { endpoint: route.name });
+          deps.logger.info("event stream connected", { endpoint: route.name });
           queue.offer({ kind: "connected" });
         },
         onNotice: (notice) => {
+          // A connection alone does not reset the backoff: a node may accept connections and drop each one at once.
           failuresInARow = 0;
           queue.offer(notice);
         },
@@ -111,9 +117,9 @@ export function createWebSocketSubscription(
       } finally {
         isConnected = false;
       }
-      const waitMs = backoffMs(failuresInARow, limits.backoff, deps.random);
+      const delayMs = backoffMs(failuresInARow, limits.backoff, deps.random);
       failuresInARow += 1;
-      await deps.clock.sleep(waitMs, signal).catch(() => {});
+      await pause(delayMs, deps.clock, signal);
       if (signal.aborted) return;
     }
   };
@@ -127,7 +133,7 @@ export function createWebSocketSubscription(
   };
 }
 
-/** The entries over and over; ends at once when there is none. */
+/** Yields the entries in order, again and again. Ends at once when there are none. */
 function* cycle<T>(entries: readonly T[]): Generator<T> {
   while (entries.length > 0) yield* entries;
 }

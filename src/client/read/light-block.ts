@@ -1,5 +1,6 @@
 import { equalBytes } from "../../base/bytes.ts";
 import { CodedError } from "../../base/errors.ts";
+import { asInt64, elements, member } from "../../base/json-fields.ts";
 import type {
   Header,
   SignedHeader as SignedHeaderParts,
@@ -13,26 +14,25 @@ import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../proto/gen/tendermint/types/validator.ts";
 import type { LightBlockBytes } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { badAnswer } from "../rpc/rpc-answer.ts";
+import { badResponse, resultField } from "../rpc/rpc-response.ts";
 import type { RpcRead } from "../rpc/rpc-caller.ts";
-import { field, int64, items, unfit, wireValue } from "./wire-fields.ts";
 
-/** CometBFT's largest page. */
+/** Largest page that CometBFT returns. */
 const PER_PAGE = 100;
 
-/** Calls and decodes; the signal belongs to the caller. */
+/** Calls a method and decodes the result. */
 export type ReadRpc = <T>(read: RpcRead<T>) => Promise<T>;
 
 /**
- * Reads header, commit and all validators of a height (0: the latest) and encodes them as a light client takes them.
- * That they belong together is checked by their hashes; signatures are left to the light client. For a known height the
- * commit and the first page of validators travel together.
+ * Reads header, commit and all validators of a height and encodes them for a light client. Height 0 means the latest
+ * height. Checks by hash that the parts belong together; the light client checks the signatures.
  */
 export async function readLightBlock(height: bigint, read: ReadRpc): Promise<LightBlockBytes> {
   if (height === 0n) {
     const latest = await read({ method: "commit", params: {}, decode: decodeSignedHeader });
     return toLightBlock(latest, await readValidators(latest.header.height, read));
   }
+  // Both calls start in the same turn of the event loop, so they share one HTTP request.
   const [signed, validators] = await Promise.all([
     read({
       method: "commit",
@@ -44,28 +44,28 @@ export async function readLightBlock(height: bigint, read: ReadRpc): Promise<Lig
   return toLightBlock(signed, validators);
 }
 
-/** Decodes the answer to `header`. */
+/** Decodes the result of `header`. */
 export function decodeHeader(result: unknown, endpoint: string): Header {
-  const header = field(wireValue(result, "header", endpoint), "header");
+  const header = member(resultField(result, "header", endpoint), "header");
   return parsed("header", endpoint, () => parseHeader(header.value));
 }
 
-/** Decodes the answer to `commit`; the commit must be for its header. */
+/** Decodes the result of `commit`. Throws `bad-answer` also when the commit is for another header. */
 export function decodeSignedHeader(result: unknown, endpoint: string): SignedHeaderParts {
-  const wire = field(wireValue(result, "commit", endpoint), "signed_header");
-  const signed = parsed("commit", endpoint, () => parseSignedHeader(wire.value));
+  const field = member(resultField(result, "commit", endpoint), "signed_header");
+  const signed = parsed("commit", endpoint, () => parseSignedHeader(field.value));
   const { header, commit } = signed;
   if (commit.height !== header.height || !equalBytes(commit.blockId.hash, headerHash(header)))
-    throw badAnswer(endpoint, "commit.signed_header", "has a commit that is not for its header");
+    throw badResponse(endpoint, "commit.signed_header", "has a commit that is not for its header");
   return signed;
 }
 
 function atHeight(height: bigint, signed: SignedHeaderParts, endpoint: string): SignedHeaderParts {
   if (signed.header.height === height) return signed;
-  throw badAnswer(endpoint, "commit.signed_header.header.height", "is not the height that was asked for");
+  throw badResponse(endpoint, "commit.signed_header.header.height", "is not the requested height");
 }
 
-/** Reads the validators of a height, page by page, in the node's order. */
+/** Reads the validators of a height page by page, in the node's order. */
 async function readValidators(height: bigint, read: ReadRpc): Promise<Validators> {
   const entries: unknown[] = [];
   for (let page = 1; ; page++) {
@@ -76,31 +76,34 @@ async function readValidators(height: bigint, read: ReadRpc): Promise<Validators
     });
     entries.push(...validators);
     if (entries.length === total) return parsed("validators", "chain", () => parseValidators(entries));
+    // A node that returns empty pages, or too many entries, must not keep this loop running.
     if (validators.length === 0 || entries.length > total)
-      throw badAnswer("chain", "validators.validators", "does not add up to its total");
+      throw badResponse("chain", "validators.validators", "does not add up to its total");
   }
 }
 
-/** Takes one answer to `validators` apart; the height must be the one that was asked for. */
+/** Decodes one page of `validators`. Throws `bad-answer` also when the page is of another height. */
 export function decodeValidatorsPage(
   result: unknown,
   height: bigint,
   endpoint: string,
 ): { readonly validators: readonly unknown[]; readonly total: number } {
-  const root = wireValue(result, "validators", endpoint);
-  const blockHeight = field(root, "block_height");
-  if (int64(blockHeight) !== height) throw unfit(blockHeight, "the height that was asked for");
-  const total = int64(field(root, "total"));
+  const root = resultField(result, "validators", endpoint);
+  const blockHeight = member(root, "block_height");
+  if (asInt64(blockHeight) !== height) throw blockHeight.error(blockHeight.path, "the requested height");
+  const totalField = member(root, "total");
+  const total = asInt64(totalField);
   if (total < 1n || total > MAX_VALIDATORS)
-    throw unfit(field(root, "total"), `a number from 1 to ${MAX_VALIDATORS}`);
-  return { validators: items(field(root, "validators")).map(({ value }) => value), total: Number(total) };
+    throw totalField.error(totalField.path, `a number from 1 to ${MAX_VALIDATORS}`);
+  const validators = elements(member(root, "validators")).map(({ value }) => value);
+  return { validators, total: Number(total) };
 }
 
-/** Encodes the parts, which must belong together: pages may have come from different endpoints. */
+/** Encodes the parts after a check that they belong together, because the pages may come from different endpoints. */
 function toLightBlock(signed: SignedHeaderParts, validators: Validators): LightBlockBytes {
   const { header } = signed;
   if (!equalBytes(validatorsHash(validators.validators), header.validatorsHash))
-    throw badAnswer("chain", "validators.validators", "is not the validator set of the header");
+    throw badResponse("chain", "validators.validators", "is not the validator set of the header");
   return {
     height: header.height,
     timeNs: header.timeNs,
@@ -110,7 +113,7 @@ function toLightBlock(signed: SignedHeaderParts, validators: Validators): LightB
   };
 }
 
-/** Runs a parser of CometBFT's forms; what it finds wrong is the endpoint's bad answer. */
+/** Runs a parser of `src/comet` and turns its error into `bad-answer`, so that the pool tries the next endpoint. */
 function parsed<T>(where: string, endpoint: string, parse: () => T): T {
   try {
     return parse();
@@ -118,7 +121,7 @@ function parsed<T>(where: string, endpoint: string, parse: () => T): T {
     if (!(cause instanceof CodedError)) throw cause;
     throw new ClientError(
       { code: "bad-answer", endpoint, where },
-      `${endpoint}: ${where} does not hold: ${cause.message}`,
+      `${endpoint}: ${where} is invalid: ${cause.message}`,
     );
   }
 }

@@ -1,17 +1,18 @@
+import { asBoolean, asInt64, asText, asTimeNs, member } from "../../base/json-fields.ts";
 import type { NodeStatus } from "../chain-client.ts";
-import { field, flag, int64, text, timeNs, unfit, wireValue } from "./wire-fields.ts";
+import { resultField } from "../rpc/rpc-response.ts";
 
-/** Decodes the answer to `status`. */
+/** Decodes the result of `status`. */
 export function decodeStatus(result: unknown, endpoint: string): NodeStatus {
-  const root = wireValue(result, "status", endpoint);
-  const network = field(field(root, "node_info"), "network");
-  if (text(network) === "") throw unfit(network, "a chain id");
-  const sync = field(root, "sync_info");
+  const root = resultField(result, "status", endpoint);
+  const network = member(member(root, "node_info"), "network");
+  if (asText(network) === "") throw network.error(network.path, "a chain id");
+  const sync = member(root, "sync_info");
   return {
-    chainId: text(network),
-    latestHeight: int64(field(sync, "latest_block_height")),
-    latestTimeNs: timeNs(field(sync, "latest_block_time")),
-    earliestHeight: int64(field(sync, "earliest_block_height")),
-    catchingUp: flag(field(sync, "catching_up")),
+    chainId: asText(network),
+    latestHeight: asInt64(member(sync, "latest_block_height")),
+    latestTimeNs: asTimeNs(member(sync, "latest_block_time")),
+    earliestHeight: asInt64(member(sync, "earliest_block_height")),
+    catchingUp: asBoolean(member(sync, "catching_up")),
   };
 }

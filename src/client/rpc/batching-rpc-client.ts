@@ -4,18 +4,15 @@ import { createPendingCall, type PendingCall } from "./pending-call.ts";
 import { type BatchDeps, type BatchOptions, planRequests, sendBatch } from "./request-batch.ts";
 import type { RpcCaller, RpcOutcome } from "./rpc-caller.ts";
 
-/** Bounds of a batching client. */
+/** Limits of a batching client. */
 export interface BatchingOptions extends BatchOptions {
-  /** Calls in one request; CometBFT refuses more than 10 (`max_request_batch_size`). */
+  /** Largest number of calls in one request; see {@link planRequests}. */
   readonly maxBatch: number;
-  /** Calls that may wait at once; one more is refused with `overloaded`. */
+  /** Largest number of pending calls. A further call rejects with `overloaded`. */
   readonly maxPending: number;
 }
 
-/**
- * Creates a JSON-RPC client that puts calls made in the same turn of the event loop into batches. Broadcasts travel
- * alone, so that no other call's error can hide what became of them. A batch whose answer is too large is halved.
- */
+/** Creates a JSON-RPC client that sends all calls of one turn of the event loop in as few requests as possible. */
 export function createBatchingRpcClient(options: BatchingOptions, deps: BatchDeps): RpcCaller {
   const pending = new Set<PendingCall>();
   let queue: PendingCall[] = [];
@@ -39,19 +36,20 @@ export function createBatchingRpcClient(options: BatchingOptions, deps: BatchDep
   const enqueue = (created: PendingCall): void => {
     if (created.isSettled()) return;
     pending.add(created);
+    // setImmediate runs after all microtasks, so calls that follow a few awaits in the same turn still join the batch.
     if (queue.length === 0) setImmediate(flush);
     queue.push(created);
   };
 
   const flush = (): void => {
-    const calls = queue.filter((waiting) => !waiting.isSettled());
+    const calls = queue.filter((queued) => !queued.isSettled());
     queue = [];
     for (const batch of planRequests(calls, options.maxBatch)) void sendBatch(batch, options, deps);
   };
 
   const close = (): void => {
     isClosed = true;
-    for (const waiting of pending) waiting.reject(closedError());
+    for (const unsettled of pending) unsettled.reject(closedError());
     deps.transport.close();
   };
   return { call, close };
@@ -60,7 +58,7 @@ export function createBatchingRpcClient(options: BatchingOptions, deps: BatchDep
 function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError {
   return new ClientError(
     { code: "overloaded", endpoint, limit: maxPending },
-    `${maxPending} calls to ${endpoint} are waiting already`,
+    `${maxPending} calls to ${endpoint} are pending already`,
   );
 }
 

@@ -3,8 +3,8 @@ import { isRecord, type JsonObject, type JsonValue } from "../../base/json.ts";
 import type { RpcCaller } from "./rpc-caller.ts";
 
 /**
- * Puts a caller under CosmJS' clients: `Comet38Client.create(createCosmjsRpcClient(…))`. CosmJS knows no signals, so its
- * calls end with their deadline or with `life`. Disconnecting is left to whoever owns the caller.
+ * Adapts a caller to CosmJS: `Comet38Client.create(createCosmjsRpcClient(…))`. CosmJS has no abort signals, so each of
+ * its calls ends at its deadline or when `life` aborts. `disconnect` does nothing; the owner closes the caller.
  */
 export function createCosmjsRpcClient(caller: RpcCaller, life: AbortSignal): RpcClient {
   return {
@@ -17,7 +17,7 @@ export function createCosmjsRpcClient(caller: RpcCaller, life: AbortSignal): Rpc
   };
 }
 
-/** CosmJS sends an object or an empty list; a list with entries would be positional parameters, which it never uses. */
+/** CosmJS passes an object or an empty array. It never uses positional parameters. */
 function toParams(params: unknown): JsonObject {
   return isJsonObject(params) ? params : {};
 }

@@ -5,32 +5,32 @@ import { isRecord } from "../../base/json.ts";
 import type { ParsedEndpoint } from "../endpoints/endpoint.ts";
 import { ClientError } from "../errors.ts";
 
-/** Answer of one POST. */
-export interface HttpAnswer {
+/** Response to one POST. */
+export interface HttpResponse {
   readonly status: number;
   readonly body: string;
 }
 
-/** Carries JSON texts to one endpoint. */
+/** Sends JSON bodies to one endpoint. */
 export interface HttpTransport {
-  /** Sends one body; rejects with `unreachable`, `too-large`, `closed`, or the signal's reason. The caller sets the deadline. */
-  readonly post: (body: string, signal: AbortSignal) => Promise<HttpAnswer>;
-  /** Breaks every connection; what is under way rejects with `closed`. */
+  /** Sends one body. Rejects with `unreachable`, `too-large`, `closed` or the signal's reason. Has no deadline of its own. */
+  readonly post: (body: string, signal: AbortSignal) => Promise<HttpResponse>;
+  /** Destroys all connections. Requests in flight reject with `closed`. */
   readonly close: () => void;
 }
 
-/** Bounds of a transport. */
+/** Limits of a transport. */
 export interface HttpTransportOptions {
-  /** Connections held open to the endpoint; further requests wait for one. */
+  /** Largest number of connections to the endpoint. Further requests wait for a free one. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
-  /** An answer longer than this is given up. */
+  /** A longer response rejects with `too-large`. */
   readonly maxResponseBytes: number;
 }
 
-/** Creates a transport over a pool of kept-alive connections. */
+/** Creates a transport over a pool of keep-alive connections. */
 export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTransportOptions): HttpTransport {
-  // The caller's signal is the only deadline; undici's own timers would only blur which one fired.
+  // The caller's signal is the only deadline. With undici's own timeouts the error would depend on which fires first.
   const pool = new Pool(endpoint.origin, {
     connections: options.connections,
     pipelining: 1,
@@ -39,10 +39,10 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
     connect: { timeout: options.connectTimeoutMs },
   });
   const headers = { ...endpoint.headers, "content-type": "application/json", accept: "application/json" };
-  const post = async (body: string, signal: AbortSignal): Promise<HttpAnswer> => {
+  const post = async (body: string, signal: AbortSignal): Promise<HttpResponse> => {
     try {
-      const answer = await pool.request({ method: "POST", path: endpoint.path, headers, body, signal });
-      return { status: answer.statusCode, body: await readBounded(answer.body, endpoint.name, options) };
+      const response = await pool.request({ method: "POST", path: endpoint.path, headers, body, signal });
+      return { status: response.statusCode, body: await readBounded(response.body, endpoint.name, options) };
     } catch (error) {
       throw toClientError(error, endpoint.name, signal);
     }
@@ -53,7 +53,7 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
   return { post, close };
 }
 
-/** Reads a body whole; leaving the loop early destroys the stream and with it the connection. */
+/** Reads the complete body. Throwing inside the loop destroys the stream and its connection. */
 async function readBounded(
   body: AsyncIterable<Uint8Array>,
   endpoint: string,
@@ -66,7 +66,7 @@ async function readBounded(
     if (size > maxResponseBytes)
       throw new ClientError(
         { code: "too-large", endpoint, limitBytes: maxResponseBytes },
-        `${endpoint} answered with more than ${maxResponseBytes} bytes`,
+        `the response of ${endpoint} has more than ${maxResponseBytes} bytes`,
       );
     chunks.push(chunk);
   }
@@ -81,11 +81,14 @@ function toClientError(error: unknown, endpoint: string, signal: AbortSignal): E
     return new ClientError({ code: "closed" }, "the client is closed");
   return new ClientError(
     { code: "unreachable", endpoint, reason },
-    `${endpoint} cannot be reached or broke off (${reason})`,
+    `${endpoint} is unreachable or closed the connection (${reason})`,
   );
 }
 
-/** The machine code of a socket error; connection attempts to several addresses arrive as an AggregateError. */
+/**
+ * Returns the code of a socket error, such as ECONNREFUSED. A host name with several addresses yields an AggregateError
+ * with one error for each address.
+ */
 function errorCode(error: unknown): string {
   if (error instanceof AggregateError) {
     const [first] = error.errors;

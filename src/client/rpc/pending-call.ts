@@ -3,19 +3,19 @@ import type { JsonObject } from "../../base/json.ts";
 import { CodedError } from "../../base/errors.ts";
 import type { RpcOutcome } from "./rpc-caller.ts";
 
-/** A call that waits for its answer. Settles once; what comes later is ignored. */
+/** A call whose response has not arrived yet. Settles once; later calls of `resolve` and `reject` have no effect. */
 export interface PendingCall {
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
   readonly isSettled: () => boolean;
-  /** Calls `listener` when it settles; at once when it has. */
+  /** Calls `listener` when the call settles, or immediately when it is settled already. */
   readonly whenSettled: (listener: () => void) => void;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** What is asked, and who wants to know how it ended: first `resolve` or `reject`, then `onSettled`. */
+/** Content and callbacks of a call. `onSettled` runs after `resolve` or `reject`. */
 export interface PendingCallRequest {
   readonly id: number;
   readonly method: string;
@@ -26,15 +26,16 @@ export interface PendingCallRequest {
   readonly onSettled: (call: PendingCall, outcome: RpcOutcome) => void;
 }
 
-/** Creates a call; it rejects by itself when the signal fires. */
+/** Creates a call. It rejects with the signal's reason when the signal aborts first. */
 export function createPendingCall(request: PendingCallRequest): PendingCall {
   const listeners: (() => void)[] = [];
   let settled = false;
-  let forget = notWatchedYet;
+  let unwatch: (() => void) | undefined;
   const settle = (outcome: RpcOutcome, finish: () => void): void => {
+    // Response, deadline and abort race. The first one decides.
     if (settled) return;
     settled = true;
-    forget();
+    unwatch?.();
     finish();
     for (const listener of listeners) listener();
     request.onSettled(call, outcome);
@@ -51,13 +52,11 @@ export function createPendingCall(request: PendingCallRequest): PendingCall {
     resolve: (result) => settle("ok", () => request.resolve(result)),
     reject: (error) => settle(outcomeOf(error), () => request.reject(error)),
   };
-  forget = onAbort(request.signal, (reason) => settle("aborted", () => request.reject(reason)));
+  unwatch = onAbort(request.signal, (reason) => settle("aborted", () => request.reject(reason)));
   return call;
 }
 
-/** The code of an error, for metrics: a closed set. */
+/** Returns the error's code, as a metric label with a closed set of values. */
 export function outcomeOf(error: unknown): RpcOutcome {
   return error instanceof CodedError ? error.facts.code : "aborted";
 }
-
-function notWatchedYet(): void {}

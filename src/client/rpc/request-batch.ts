@@ -1,27 +1,32 @@
 import { Buffer } from "node:buffer";
 import type { Clock } from "../../base/clock.ts";
 import { ClientError } from "../errors.ts";
-import type { HttpAnswer, HttpTransport } from "./http-transport.ts";
+import type { HttpResponse, HttpTransport } from "./http-transport.ts";
 import { outcomeOf, type PendingCall } from "./pending-call.ts";
-import { badAnswer, parseRpcAnswers, type RpcAnswer } from "./rpc-answer.ts";
 import type { RpcObserver } from "./rpc-caller.ts";
+import { badResponse, parseRpcResponses, type RpcResponse } from "./rpc-response.ts";
 
-/** How requests to one endpoint are made. */
+/** Settings of the requests to one endpoint. */
 export interface BatchOptions {
-  /** How errors and metrics name the endpoint. */
+  /** Name of the endpoint in errors and metrics. */
   readonly endpoint: string;
-  /** From the call to its answer. */
+  /** Longest time from sending the request to settling its calls. */
   readonly deadlineMs: number;
 }
 
-/** What sending needs from its surroundings. */
 export interface BatchDeps {
   readonly transport: HttpTransport;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly observer: RpcObserver;
 }
 
-/** Broadcasts alone, everything else in order in groups of at most `maxBatch`. */
+/**
+ * Groups calls into requests of at most `maxBatch` calls, in order. CometBFT responds to a batch of
+ * more than `rpc.max_request_batch_size` calls (10 by default) with a single error.
+ *
+ * A broadcast gets a request of its own. An error for the request as a whole, caused by another call, would hide
+ * whether the node accepted the transaction.
+ */
 export function planRequests(
   calls: readonly PendingCall[],
   maxBatch: number,
@@ -40,18 +45,20 @@ export function planRequests(
   return requests;
 }
 
-/** Sends one request and settles every call of it: with its answer, with an error, or at the deadline. Never throws. */
+/** Sends one request and settles all its calls, at the deadline at the latest. Never rejects. */
 export async function sendBatch(
   batch: readonly PendingCall[],
   options: BatchOptions,
   deps: BatchDeps,
 ): Promise<void> {
   const stop = new AbortController();
+  // One timer serves the batch, because its calls were made in the same turn of the event loop.
   const timer = setTimeout(() => {
+    // Reject before the abort. The abort makes `exchange` fail, and the first rejection of a call counts.
     for (const call of batch) call.reject(timeoutError(call, options));
     stop.abort(new Error("deadline"));
   }, options.deadlineMs);
-  stopWhenSettled(batch, stop);
+  abortWhenSettled(batch, stop);
   try {
     await exchange(batch, options, { ...deps, signal: stop.signal });
   } catch (error) {
@@ -61,16 +68,16 @@ export async function sendBatch(
   }
 }
 
-/** Made once: it ends every request, and a stack trace for each costs more than the request's own code. */
-const NOBODY_WAITS = new Error("nobody waits for the answer");
+/** Created once. Every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
+const ALL_SETTLED = new Error("all calls of the request are settled");
 
-/** Frees the connection once nobody waits for the answer any more. */
-function stopWhenSettled(batch: readonly PendingCall[], stop: AbortController): void {
-  let waiting = batch.length;
+/** Aborts the request when its last call settles, for instance by the abort of its caller. This frees the connection. */
+function abortWhenSettled(batch: readonly PendingCall[], stop: AbortController): void {
+  let unsettled = batch.length;
   for (const call of batch)
     call.whenSettled(() => {
-      waiting -= 1;
-      if (waiting === 0) stop.abort(NOBODY_WAITS);
+      unsettled -= 1;
+      if (unsettled === 0) stop.abort(ALL_SETTLED);
     });
 }
 
@@ -78,7 +85,10 @@ interface ExchangeDeps extends BatchDeps {
   readonly signal: AbortSignal;
 }
 
-/** One request and its answer; halves the batch when the answer is too large for us. */
+/**
+ * Sends one request and settles its calls. When the response exceeds the transport's limit, sends both halves of the
+ * batch instead: ten responses may be too large together while each is acceptable alone.
+ */
 async function exchange(
   batch: readonly PendingCall[],
   options: BatchOptions,
@@ -89,6 +99,7 @@ async function exchange(
   } catch (error) {
     if (batch.length < 2 || outcomeOf(error) !== "too-large") throw error;
     const middle = Math.ceil(batch.length / 2);
+    // One half after the other, so that only one large response is in memory. The deadline covers both.
     for (const half of [batch.slice(0, middle), batch.slice(middle)])
       await exchange(half, options, deps).catch((cause: unknown) => {
         for (const call of half) call.reject(toError(cause));
@@ -100,9 +111,9 @@ async function post(
   batch: readonly PendingCall[],
   { endpoint }: BatchOptions,
   deps: ExchangeDeps,
-): Promise<readonly RpcAnswer[]> {
+): Promise<readonly RpcResponse[]> {
   const body = encodeRequest(batch);
-  const note = (outcome: string, bytesIn: number): void =>
+  const observe = (outcome: string, bytesIn: number): void =>
     deps.observer.onRequest({
       endpoint,
       calls: batch.length,
@@ -111,25 +122,28 @@ async function post(
       outcome,
     });
   try {
-    const answer = await deps.transport.post(body, deps.signal);
-    const answers = parseAnswer(answer, endpoint);
-    note("ok", Buffer.byteLength(answer.body));
-    return answers;
+    const response = await deps.transport.post(body, deps.signal);
+    const responses = parseBody(response, endpoint);
+    observe("ok", Buffer.byteLength(response.body));
+    return responses;
   } catch (error) {
-    note(outcomeOf(error), 0);
+    observe(outcomeOf(error), 0);
     throw error;
   }
 }
 
-/** A JSON-RPC body counts whatever its HTTP status (older nodes answer errors with 500); without one the status speaks. */
-function parseAnswer(answer: HttpAnswer, endpoint: string): readonly RpcAnswer[] {
+/**
+ * Parses the body whatever the HTTP status is, because nodes send some JSON-RPC errors with status 400 or 500. The
+ * status becomes the error only when the body is not JSON-RPC.
+ */
+function parseBody(response: HttpResponse, endpoint: string): readonly RpcResponse[] {
   try {
-    return parseRpcAnswers(answer.body, endpoint);
+    return parseRpcResponses(response.body, endpoint);
   } catch (error) {
-    if (answer.status === 200) throw error;
+    if (response.status === 200) throw error;
     throw new ClientError(
-      { code: "http-status", endpoint, status: answer.status },
-      `${endpoint} answered with HTTP status ${answer.status}`,
+      { code: "http-status", endpoint, status: response.status },
+      `${endpoint} responded with HTTP status ${response.status}`,
     );
   }
 }
@@ -139,29 +153,33 @@ function encodeRequest(batch: readonly PendingCall[]): string {
   return JSON.stringify(frames.length === 1 ? frames[0] : frames);
 }
 
-/** Hands every answer to its call. An error without an id speaks for the whole batch; whoever is left without an answer is told. */
-function deliver(batch: readonly PendingCall[], answers: readonly RpcAnswer[], endpoint: string): void {
-  const byId = new Map(answers.map((answer) => [answer.id, answer]));
-  const [only] = answers;
-  const forAll = answers.length === 1 && only !== undefined && "rpcCode" in only ? only : undefined;
+/**
+ * Settles each call with the response of its id. JSON-RPC allows responses in any order. A lone error without an id
+ * applies to all calls. A call without a response rejects with `bad-answer`.
+ */
+function deliver(batch: readonly PendingCall[], responses: readonly RpcResponse[], endpoint: string): void {
+  const byId = new Map(responses.map((response) => [response.id, response]));
+  const errorForAll = errorWithoutId(responses);
   for (const call of batch) {
-    const answer = byId.get(call.id) ?? (isUnaddressed(forAll) ? forAll : undefined);
-    if (answer === undefined)
-      call.reject(badAnswer(endpoint, `answer to ${call.method}`, "is missing from the response"));
-    else settleWith(call, answer, endpoint);
+    const response = byId.get(call.id) ?? errorForAll;
+    if (response === undefined)
+      call.reject(badResponse(endpoint, `response to ${call.method}`, "is missing from the batch"));
+    else settleWith(call, response, endpoint);
   }
 }
 
-function isUnaddressed(answer: RpcAnswer | undefined): boolean {
-  return answer?.id === null || answer?.id === -1;
+function errorWithoutId(responses: readonly RpcResponse[]): RpcResponse | undefined {
+  const [only] = responses;
+  if (responses.length !== 1 || only === undefined || "result" in only) return undefined;
+  return only.id === null || only.id === -1 ? only : undefined;
 }
 
-function settleWith(call: PendingCall, answer: RpcAnswer, endpoint: string): void {
-  if ("result" in answer) {
-    call.resolve(answer.result);
+function settleWith(call: PendingCall, response: RpcResponse, endpoint: string): void {
+  if ("result" in response) {
+    call.resolve(response.result);
     return;
   }
-  const { rpcCode, message, data } = answer;
+  const { rpcCode, message, data } = response;
   const text = data === "" ? message : `${message}: ${data}`;
   call.reject(
     new ClientError(
@@ -174,7 +192,7 @@ function settleWith(call: PendingCall, answer: RpcAnswer, endpoint: string): voi
 function timeoutError(call: PendingCall, { endpoint, deadlineMs }: BatchOptions): ClientError {
   return new ClientError(
     { code: "timeout", endpoint, method: call.method, afterMs: deadlineMs },
-    `${endpoint} did not answer ${call.method} within ${deadlineMs} ms`,
+    `${endpoint} did not respond to ${call.method} within ${deadlineMs} ms`,
   );
 }
 

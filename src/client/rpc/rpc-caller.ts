@@ -3,42 +3,44 @@ import type { JsonObject } from "../../base/json.ts";
 /** Calls methods of a CometBFT node. */
 export interface RpcCaller {
   /**
-   * Calls one method; resolves with the answer's `result`. Settles always: with `ClientError` at the latest at the
-   * deadline, with the signal's reason on abort.
+   * Calls one method and returns the `result` of the response. Always settles: rejects with `ClientError` at the
+   * deadline at the latest, and with the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /** Ends everything under way with `closed`. */
+  /** Rejects all pending calls with `closed`. Later calls reject with `closed` too. */
   readonly close: () => void;
 }
 
-/** A call and how to read its answer. `decode` gets the name of the endpoint that answered, for its errors. */
+/** A call together with the decoder of its result. */
 export interface RpcRead<T> {
   readonly method: string;
   readonly params: JsonObject;
+  /** Receives the name of the endpoint that responded, for its errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
 }
 
-/** How a call or a request ended: "ok", or the code of the error. */
+/** "ok" or the code of the error that ended a call or a request. */
 export type RpcOutcome = string;
 
-/** Listens to the traffic, for metrics. Must not throw. */
+/** Receives figures about the traffic, for metrics. Must not throw. */
 export interface RpcObserver {
-  /** One JSON-RPC call that settled. */
+  /** A JSON-RPC call settled. */
   readonly onCall: (call: {
     readonly endpoint: string;
     readonly method: string;
     readonly outcome: RpcOutcome;
     readonly durationMs: number;
   }) => void;
-  /** One HTTP request that settled; it carried `calls` calls. */
+  /** An HTTP request ended. It carried `calls` calls. */
   readonly onRequest: (request: {
     readonly endpoint: string;
     readonly calls: number;
     readonly bytesOut: number;
+    /** 0 when the request failed */
     readonly bytesIn: number;
     readonly outcome: RpcOutcome;
   }) => void;
 }
 
-/** Hears nothing. */
+/** An observer that does nothing. */
 export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => {} };

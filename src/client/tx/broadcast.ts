@@ -1,17 +1,19 @@
 import { toBase64 } from "../../base/bytes.ts";
-import { ClientError } from "../errors.ts";
+import { asText, asUint32, member } from "../../base/json-fields.ts";
 import type { EndpointPool } from "../endpoints/endpoint-pool.ts";
-import { field, text, uint32, wireValue } from "../read/wire-fields.ts";
+import { ClientError } from "../errors.ts";
+import { resultField } from "../rpc/rpc-response.ts";
 
-/** What the node said to a broadcast. */
+/** Result of a broadcast. */
 export type BroadcastOutcome =
-  /** in its mempool, or it knows these bytes already */
+  /** the transaction is in the node's mempool, or the node has seen these bytes before */
   | { readonly kind: "accepted" }
+  /** CheckTx refused the transaction */
   | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
-  /** no answer: it may have arrived or not; sending the same bytes again does no harm */
+  /** no usable response; the node may have the transaction or not */
   | { readonly kind: "unclear"; readonly error: ClientError };
 
-/** Sends bytes by `broadcast_tx_sync`. Throws the signal's reason, and JSON-RPC errors such as a full mempool. */
+/** Sends a transaction with `broadcast_tx_sync`. Throws the signal's reason, and JSON-RPC errors such as a full mempool. */
 export async function broadcastTransaction(
   pool: Pick<EndpointPool, "read">,
   bytes: Uint8Array,
@@ -24,31 +26,37 @@ export async function broadcastTransaction(
     );
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    if (isKnownAlready(error)) return { kind: "accepted" };
+    if (isInCache(error)) return { kind: "accepted" };
     if (isTooLarge(error)) return { ...TX_TOO_LARGE, log: error.message };
     if (isUnclear(error)) return { kind: "unclear", error };
     throw error;
   }
 }
 
-/** Decodes the answer to `broadcast_tx_sync`. */
+/** Decodes the result of `broadcast_tx_sync`. */
 export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOutcome {
-  const root = wireValue(result, "broadcast_tx_sync", endpoint);
-  const code = uint32(field(root, "code"));
+  const root = resultField(result, "broadcast_tx_sync", endpoint);
+  const code = asUint32(member(root, "code"));
   if (code === 0) return { kind: "accepted" };
-  return { kind: "refused", code, codespace: text(field(root, "codespace")), log: text(field(root, "log")) };
+  return {
+    kind: "refused",
+    code,
+    codespace: asText(member(root, "codespace")),
+    log: asText(member(root, "log")),
+  };
 }
 
-function isKnownAlready({ facts }: ClientError): boolean {
+/** The mempool's cache has these bytes from an earlier broadcast, so that broadcast arrived. */
+function isInCache({ facts }: ClientError): boolean {
   return facts.code === "rpc" && facts.data.includes("tx already exists in cache");
 }
 
-/** The node's own limit, which it reports as a JSON-RPC error: sending it again cannot help, so it is a refusal. */
+/** CometBFT reports its own size limit as a JSON-RPC error. Another attempt cannot succeed, so it counts as a refusal. */
 function isTooLarge({ facts }: ClientError): boolean {
   return facts.code === "rpc" && /tx too large/i.test(facts.data);
 }
 
-/** The SDK's code for it. */
+/** `sdk/21` is the SDK's code for a transaction that is too large. */
 const TX_TOO_LARGE = { kind: "refused", code: 21, codespace: "sdk" } as const;
 
 function isUnclear({ facts }: ClientError): boolean {

@@ -1,38 +1,43 @@
-import type { WakeSignal } from "../../base/wake-signal.ts";
-import type { Clock } from "../../base/clock.ts";
+import { withTimeout } from "../../base/abort.ts";
 import { toBase64 } from "../../base/bytes.ts";
+import type { Clock } from "../../base/clock.ts";
+import { asInt64, asText, asUint32, member } from "../../base/json-fields.ts";
+import type { WakeSignal } from "../../base/wake-signal.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { ClientError, classifyClientError } from "../errors.ts";
+import { resultField } from "../rpc/rpc-response.ts";
 import type { Confirmation } from "./tx-sender.ts";
-import { field, int64, text, uint32, wireValue } from "../read/wire-fields.ts";
 
-/** Blocks after the timeout height that the node's transaction index gets to catch up. */
+/**
+ * Number of blocks after the timeout height before a transaction counts as lost. CometBFT indexes transactions after the
+ * block, so `tx` may miss a transaction for a moment although `status` already shows its block.
+ */
 const INDEX_SLACK = 2n;
 
-/** Which transaction to wait for, and how long. */
+/** A transaction to wait for. */
 export interface ConfirmationRequest {
   readonly hash: Uint8Array;
-  /** Once the chain has passed it, the transaction can never be included; 0: no limit. */
+  /** Timeout height of the transaction: no later block can include it. 0 means that it has none. */
   readonly timeoutHeight: bigint;
+  /** Longest wait. Decides only when the chain halts, or when there is no timeout height. */
   readonly deadlineMs: number;
-  /** Longest wait between two looks. */
+  /** Longest time between two polls. */
   readonly pollMs: number;
 }
 
-/** What waiting needs from its surroundings. */
 export interface ConfirmationDeps {
   readonly client: Pick<PooledChainClient, "pool" | "status">;
   readonly clock: Clock;
-  /** Makes it look at every block rather than only every `pollMs`. */
+  /** Wakes at each block. With it every block is polled at once, without it only every `pollMs`. */
   readonly newBlock: WakeSignal | undefined;
 }
 
-/** Where a transaction was found, or undefined while it is not in a block. */
+/** A transaction in a block, or undefined while it is in none. */
 export type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "failed" }> | undefined;
 
 /**
- * Looks for a transaction until it is in a block, its timeout height has passed, or the deadline. Errors of the
- * endpoint are outwaited; throws the signal's reason, and errors that will not heal (a node without transaction index).
+ * Polls for a transaction until it is in a block, its timeout height has passed, or the deadline. Retryable errors count
+ * as "not found yet". Throws the signal's reason and other errors, for instance when the node has no transaction index.
  */
 export async function waitForConfirmation(
   request: ConfirmationRequest,
@@ -41,15 +46,15 @@ export async function waitForConfirmation(
 ): Promise<Confirmation> {
   const untilMs = deps.clock.monotonicMs() + request.deadlineMs;
   for (;;) {
-    const seen = await look(request, deps, signal);
-    if (seen !== undefined) return seen;
+    const confirmation = await poll(request, deps, signal);
+    if (confirmation !== undefined) return confirmation;
     const leftMs = untilMs - deps.clock.monotonicMs();
     if (leftMs <= 0) return { kind: "lost", reason: `not in a block after ${request.deadlineMs} ms` };
-    await pause(Math.min(request.pollMs, leftMs), deps, signal);
+    await waitForBlock(Math.min(request.pollMs, leftMs), deps, signal);
   }
 }
 
-async function look(
+async function poll(
   { hash, timeoutHeight }: ConfirmationRequest,
   { client }: ConfirmationDeps,
   signal: AbortSignal,
@@ -68,7 +73,6 @@ async function look(
   }
 }
 
-/** Asks for a transaction by hash once. */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
   hash: Uint8Array,
@@ -85,35 +89,29 @@ async function findTransaction(
   }
 }
 
-/** Decodes the answer to `tx`. */
+/** Decodes the result of `tx`. */
 export function decodeFound(result: unknown, endpoint: string): NonNullable<FoundTransaction> {
-  const root = wireValue(result, "tx", endpoint);
-  const txResult = field(root, "tx_result");
-  const code = uint32(field(txResult, "code"));
-  const height = int64(field(root, "height"));
-  const gasUsed = int64(field(txResult, "gas_used"));
+  const root = resultField(result, "tx", endpoint);
+  const txResult = member(root, "tx_result");
+  const code = asUint32(member(txResult, "code"));
+  const height = asInt64(member(root, "height"));
+  const gasUsed = asInt64(member(txResult, "gas_used"));
   if (code === 0)
-    return { kind: "included", height, gasUsed, gasWanted: int64(field(txResult, "gas_wanted")) };
-  const codespace = text(field(txResult, "codespace"));
-  return { kind: "failed", height, code, codespace, log: text(field(txResult, "log")), gasUsed };
+    return { kind: "included", height, gasUsed, gasWanted: asInt64(member(txResult, "gas_wanted")) };
+  const codespace = asText(member(txResult, "codespace"));
+  return { kind: "failed", height, code, codespace, log: asText(member(txResult, "log")), gasUsed };
 }
 
 function isNotFound(error: unknown): boolean {
   return error instanceof ClientError && error.facts.code === "rpc" && /not found/.test(error.facts.data);
 }
 
-/** Waits for the next block, at most `waitMs`. */
-async function pause(
-  waitMs: number,
+/** Waits for the next block, at most `timeoutMs`. */
+async function waitForBlock(
+  timeoutMs: number,
   { clock, newBlock }: ConfirmationDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  if (newBlock === undefined) return clock.sleep(waitMs, signal);
-  const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  try {
-    await Promise.race([clock.sleep(waitMs, either), newBlock.next(either)]);
-  } finally {
-    stop.abort(new Error("the wait is over"));
-  }
+  if (newBlock === undefined) return clock.sleep(timeoutMs, signal);
+  await withTimeout(timeoutMs, clock, signal, newBlock.next);
 }

@@ -1,4 +1,5 @@
-import { type AccountState, readAccount } from "../read/account.ts";
+import { type AccountState, readAccount } from "./account.ts";
+import { createMutex } from "./mutex.ts";
 import {
   isSequenceMismatch,
   type SendContext,
@@ -9,15 +10,13 @@ import {
 } from "./send-transaction.ts";
 import { encodeForSimulation, type TransactionDraft } from "./signed-transaction.ts";
 import { expectedSequence, simulateTransaction } from "./simulation.ts";
-import { createTurnstile } from "./turnstile.ts";
 import type { SendOutcome, SimulationOutcome, TxSender, WireMessage } from "./tx-sender.ts";
 
-/** How an account sends. */
 export interface TxSenderOptions extends SendOptions {
   readonly limits?: Partial<SendLimits>;
 }
 
-/** Defaults of {@link SendLimits}, for blocks of one to a few seconds. */
+/** Suitable for block times of one to a few seconds. */
 const DEFAULT_SENDER_LIMITS: SendLimits = {
   timeoutBlocks: 20n,
   confirmDeadlineMs: 90_000,
@@ -26,57 +25,72 @@ const DEFAULT_SENDER_LIMITS: SendLimits = {
   broadcastBackoff: { minMs: 100, baseMs: 300, maxMs: 3_000 },
 };
 
-/** Creates a sender; nothing is read before the first call. */
+/** Creates a sender. It reads the account at the first call. */
 export function createTxSender(options: TxSenderOptions, deps: SendDeps): TxSender {
   const context: Omit<SendContext, "signal"> = {
     options,
     deps,
     limits: { ...DEFAULT_SENDER_LIMITS, ...options.limits },
   };
-  const turnstile = createTurnstile();
-  let known: AccountState | undefined;
+  // Parallel sends would need consecutive sequences in advance. One refused transaction would then invalidate all that
+  // follow it, so sends run one after the other. Simulations change nothing and run in parallel.
+  const sends = createMutex();
+  // Account with the next sequence. Set after an inclusion only. While it is undefined, the account is read from the chain.
+  let nextAccount: AccountState | undefined;
+
+  const currentAccount = async (signal: AbortSignal): Promise<AccountState> =>
+    nextAccount ?? (await readAccount(deps.client, deps.signer.address, signal));
 
   const simulate = async (
     messages: readonly WireMessage[],
     signal: AbortSignal,
   ): Promise<SimulationOutcome> => {
-    // Not remembered: a transaction that is under way may be included before this is read.
-    const { sequence } = known ?? (await readAccount(deps.client, deps.signer.address, signal));
+    // The result of this read is not kept. A send may be running: its transaction may be included after this read, and
+    // the stored sequence would then be too low.
+    const { sequence } = await currentAccount(signal);
     const first = await simulateAt(messages, sequence, { ...context, signal });
+    // A simulation runs on the mempool's state, which already counts transactions that are not in a block yet. The node
+    // names the sequence that it expects, so a second attempt needs no other read.
     const expected = first.ok ? undefined : expectedSequence(first.log);
     return expected === undefined ? first : simulateAt(messages, expected, { ...context, signal });
   };
 
-  /** Whatever happens to the sequence shows when it is read again; only an inclusion makes it certain. */
-  const sendOne = async (
+  const sendOnce = async (
     messages: readonly WireMessage[],
     gasLimit: bigint,
     signal: AbortSignal,
   ): Promise<SendOutcome> => {
-    const account = known ?? (await readAccount(deps.client, deps.signer.address, signal));
-    known = undefined;
+    const account = await currentAccount(signal);
+    // Only an inclusion proves that the sequence was used. After a refusal, a loss, a failure or an exception it may be
+    // used or not, depending on the ante step that failed. The next send then reads it from the chain.
+    nextAccount = undefined;
     const outcome = await sendTransaction(account, { messages, gasLimit }, { ...context, signal });
-    if (outcome.confirmation.kind === "included") known = { ...account, sequence: account.sequence + 1n };
+    if (outcome.confirmation.kind === "included")
+      nextAccount = { ...account, sequence: account.sequence + 1n };
     return outcome;
   };
 
-  /** A stale sequence: the mempool's may run ahead of the chain's until the next block, so that is awaited. */
-  const sendTwice = async (
+  const sendAndRetry = async (
     messages: readonly WireMessage[],
     gasLimit: bigint,
     signal: AbortSignal,
   ): Promise<SendOutcome> => {
-    const first = await sendOne(messages, gasLimit, signal);
+    const first = await sendOnce(messages, gasLimit, signal);
     if (!isSequenceMismatch(first.confirmation)) return first;
-    deps.logger.info("sequence was stale, sending once more", { address: deps.signer.address });
+    deps.logger.info("sequence mismatch, sending once more", { address: deps.signer.address });
+    // CheckTx expects the mempool's sequence. An account query returns the committed sequence. They differ while a
+    // transaction of the account is pending. They also differ after CheckTx refused a transaction behind the ante step
+    // that raises the sequence, for instance when gas ran out in the fee step. The next block makes them equal again, so
+    // an immediate retry would fail in the same way.
     await waitForNextBlock({ ...context, signal });
-    return sendOne(messages, gasLimit, signal);
+    return sendOnce(messages, gasLimit, signal);
   };
 
   return {
     address: deps.signer.address,
     simulate,
-    send: (messages, gasLimit, signal) => turnstile(() => sendTwice(messages, gasLimit, signal), signal),
+    send: (messages, gasLimit, signal) =>
+      sends.runExclusive(() => sendAndRetry(messages, gasLimit, signal), signal),
   };
 }
 
@@ -96,12 +110,12 @@ function simulateAt(
   return simulateTransaction(deps.client, encodeForSimulation(draft, deps.signer), signal);
 }
 
-/** Waits until the chain is higher than now, at most the deadline of a confirmation. */
+/** Waits until the chain has a higher block than now, at most `confirmDeadlineMs`. */
 async function waitForNextBlock({ deps, limits, signal }: SendContext): Promise<void> {
-  const before = (await deps.client.status(signal)).latestHeight;
+  const startHeight = (await deps.client.status(signal)).latestHeight;
   const untilMs = deps.clock.monotonicMs() + limits.confirmDeadlineMs;
   while (deps.clock.monotonicMs() < untilMs) {
     await deps.clock.sleep(limits.pollMs, signal);
-    if ((await deps.client.status(signal)).latestHeight > before) return;
+    if ((await deps.client.status(signal)).latestHeight > startHeight) return;
   }
 }

@@ -2,23 +2,23 @@ import { ceilDec18, type Dec18, formatDec18, mulDec18, parseDec18 } from "../../
 import { GasPriceRequest, GasPriceResponse } from "../../proto/gen/feemarket/feemarket/v1/query.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { badAnswer } from "../rpc/rpc-answer.ts";
+import { badResponse } from "../rpc/rpc-response.ts";
 
 const GAS_PRICE_PATH = "/feemarket.feemarket.v1.Query/GasPrice";
 
-/** What a transaction may cost. */
+/** Rules for the gas price of a transaction. */
 export interface GasPricePolicy {
   /** Fee denom. */
   readonly denom: string;
-  /** Factor on the chain's price, to outlive its rise until inclusion; at least 1. */
+  /** Factor on the chain's price, at least 1. Covers a rise of the price until inclusion. */
   readonly multiplier: Dec18;
-  /** Most to pay for one unit of gas. */
+  /** Highest price to pay for one unit of gas. */
   readonly cap: Dec18;
-  /** Price on a chain without a fee market; undefined: such a chain is an error. */
+  /** Price on a chain without a fee market. Undefined makes such a chain an error. */
   readonly fallback?: Dec18;
 }
 
-/** Asks the fee market and applies the policy; see {@link planGasPrice}. */
+/** Reads the fee market's price and applies the policy; see {@link planGasPrice}. */
 export async function readGasPrice(
   client: Pick<ChainClient, "grpcQuery">,
   policy: GasPricePolicy,
@@ -33,17 +33,17 @@ export async function readGasPrice(
   }
 }
 
-/** Decodes the answer to the GasPrice query: on the wire the decimal is an integer of 10^-18 units. */
+/** Decodes a `GasPriceResponse`. On the wire a decimal is an integer of 10^-18 units; "0.0025" is accepted too. */
 export function decodeGasPrice(response: Uint8Array): Dec18 {
   const amount = GasPriceResponse.decode(response).price?.amount ?? "";
   if (/^\d{1,60}$/.test(amount)) return BigInt(amount);
   if (/^\d{1,40}\.\d{1,18}$/.test(amount)) return parseDec18(amount);
-  throw badAnswer("chain", "price.amount", "is no decimal");
+  throw badResponse("chain", "price.amount", "is not a decimal number");
 }
 
 /**
- * The price to pay: the chain's times the multiplier, at most the cap. Throws `gas-price-above-cap` when the chain's own
- * price exceeds the cap, since a transaction priced below it is refused.
+ * Returns the chain's price times the multiplier, at most the cap. Throws `gas-price-above-cap` when the chain's price
+ * alone exceeds the cap, because the chain would refuse the transaction.
  */
 export function planGasPrice(basePrice: Dec18, policy: GasPricePolicy): Dec18 {
   if (basePrice > policy.cap)
@@ -54,13 +54,13 @@ export function planGasPrice(basePrice: Dec18, policy: GasPricePolicy): Dec18 {
         price: formatDec18(basePrice),
         cap: formatDec18(policy.cap),
       },
-      `the chain asks ${formatDec18(basePrice)}${policy.denom} for a unit of gas, more than the cap of ${formatDec18(policy.cap)}`,
+      `the chain's gas price of ${formatDec18(basePrice)}${policy.denom} exceeds the cap of ${formatDec18(policy.cap)}`,
     );
   const wanted = mulDec18(basePrice, policy.multiplier);
   return wanted > policy.cap ? policy.cap : wanted;
 }
 
-/** Fee for a gas limit, rounded up to whole coins. */
+/** Returns the fee for a gas limit, rounded up to whole coins. */
 export function feeFor(gasPrice: Dec18, gasLimit: bigint): bigint {
   return ceilDec18(gasPrice * gasLimit);
 }

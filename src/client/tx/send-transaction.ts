@@ -3,7 +3,7 @@ import { type BackoffOptions, backoffMs } from "../../base/backoff.ts";
 import { toHex } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { AccountState } from "../read/account.ts";
+import type { AccountState } from "./account.ts";
 import { type BroadcastOutcome, broadcastTransaction } from "./broadcast.ts";
 import { waitForConfirmation } from "./confirmation.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
@@ -12,40 +12,38 @@ import { type SignedTransaction, signTransaction } from "./signed-transaction.ts
 import type { Signer } from "./signer.ts";
 import type { Confirmation, SendOutcome, WireMessage } from "./tx-sender.ts";
 
-/** What an account puts into its transactions. */
 export interface SendOptions {
   readonly chainId: string;
   readonly gasPrice: GasPricePolicy;
-  /** At most 256 characters on most chains. */
+  /** The SDK's default limit is 256 characters. */
   readonly memo: string;
 }
 
-/** Bounds of sending. */
+/** Limits of sending. */
 export interface SendLimits {
-  /** A transaction that is not in one of the next so many blocks never will be, and is `lost`. */
+  /** Number of blocks from now to the timeout height. No later block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /** Longest wait for inclusion, for a chain that stands still. */
+  /** Longest wait for inclusion. Decides only when the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
-  /** Longest wait between two looks for a transaction. */
+  /** Longest time between two polls for a transaction. */
   readonly pollMs: number;
-  /** Times that the same bytes are sent when the node's answer is lost. */
+  /** Largest number of broadcasts of the same bytes while the node does not respond. */
   readonly broadcastTries: number;
   readonly broadcastBackoff: BackoffOptions;
 }
 
-/** What sending needs from its surroundings. */
 export interface SendDeps {
   readonly client: Pick<PooledChainClient, "grpcQuery" | "status" | "pool">;
   readonly signer: Signer;
   readonly clock: Clock;
-  /** gives [0, 1) */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
-  /** Fed by a subscription, makes confirmations arrive with the block; without it they are polled for. */
+  /** Wakes at each block, from a subscription. Without it confirmations are polled every `pollMs`. */
   readonly newBlock?: WakeSignal;
 }
 
-/** Everything about a sender that does not change from one transaction to the next, and the signal of this one. */
+/** Settings of the sender and the signal of one transaction. */
 export interface SendContext {
   readonly options: SendOptions;
   readonly deps: SendDeps;
@@ -53,7 +51,7 @@ export interface SendContext {
   readonly signal: AbortSignal;
 }
 
-/** Prices, signs, broadcasts and confirms one transaction. */
+/** Prices, signs and broadcasts one transaction and waits for its final state. */
 export async function sendTransaction(
   account: AccountState,
   { messages, gasLimit }: { readonly messages: readonly WireMessage[]; readonly gasLimit: bigint },
@@ -82,6 +80,13 @@ export async function sendTransaction(
   return { hash: signed.hash, bytes: signed.bytes.length, gasLimit, feeAmount, confirmation };
 }
 
+/**
+ * Broadcasts and waits for the final state.
+ *
+ * The timeout height makes `lost` certain. Once the chain has passed it, no block can include the transaction any more,
+ * so the caller may send its content again without a risk of doubling it. When the chain halts before that height,
+ * `confirmDeadlineMs` ends the wait, and the transaction may still be included later.
+ */
 async function broadcastAndConfirm(
   signed: SignedTransaction,
   timeoutHeight: bigint,
@@ -98,8 +103,8 @@ async function broadcastAndConfirm(
 }
 
 /**
- * Sends the same bytes until the node answers. After an unclear try a stale sequence means that the first one arrived,
- * so the outcome is left to the confirmation.
+ * Broadcasts the same bytes until the node responds. That is safe: the transaction can be included only once, because
+ * its sequence is used up then.
  */
 async function broadcastUntilClear(
   { bytes, hash }: SignedTransaction,
@@ -107,18 +112,20 @@ async function broadcastUntilClear(
 ): Promise<BroadcastOutcome> {
   let outcome = await broadcastTransaction(deps.client.pool, bytes, signal);
   for (let tries = 1; outcome.kind === "unclear" && tries < limits.broadcastTries; tries++) {
-    deps.logger.warn("broadcast was not answered", { hash: toHex(hash), error: outcome.error.message });
+    deps.logger.warn("no response to broadcast", { hash: toHex(hash), error: outcome.error.message });
     await deps.clock.sleep(backoffMs(tries - 1, limits.broadcastBackoff, deps.random), signal);
     const again = await broadcastTransaction(deps.client.pool, bytes, signal);
+    // A sequence mismatch now means that an earlier attempt arrived and used the sequence. Whether the transaction gets
+    // into a block is left to the confirmation.
     outcome = again.kind === "refused" && isSequenceMismatch(again) ? { kind: "accepted" } : again;
   }
   return outcome;
 }
 
-/** Whether the node refused a transaction for its sequence. */
+/** Whether CheckTx refused the transaction because of its sequence. */
 export function isSequenceMismatch(outcome: Confirmation): boolean {
   return outcome.kind === "refused" && outcome.codespace === "sdk" && outcome.code === SEQUENCE_MISMATCH;
 }
 
-/** `sdk/32`, "account sequence mismatch" */
+/** `sdk/32`: "account sequence mismatch" */
 const SEQUENCE_MISMATCH = 32;

@@ -6,18 +6,18 @@ import { TYPE_URL } from "../../proto/type-urls.ts";
 import type { Signer } from "./signer.ts";
 import type { WireMessage } from "./tx-sender.ts";
 
-/** Everything that a transaction says. */
+/** Content of a transaction, without its signature. */
 export interface TransactionDraft {
   readonly messages: readonly WireMessage[];
   readonly memo: string;
-  /** Last height at which it may be included; 0: no limit. */
+  /** Last height at which a block may include the transaction. 0 means no limit. */
   readonly timeoutHeight: bigint;
   readonly gasLimit: bigint;
   readonly fee: { readonly denom: string; readonly amount: bigint };
   readonly sequence: bigint;
 }
 
-/** Encoded transaction and its hash. */
+/** An encoded transaction. */
 export interface SignedTransaction {
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes */
@@ -42,7 +42,7 @@ export async function signTransaction(
   return { bytes, hash: sha256(bytes) };
 }
 
-/** Encodes a draft for simulation: one empty signature, which a node accepts there. */
+/** Encodes a draft for simulation, with one empty signature. A simulation does not verify signatures. */
 export function encodeForSimulation(draft: TransactionDraft, signer: Signer): Uint8Array {
   return TxRaw.encode({
     bodyBytes: encodeBody(draft),

@@ -4,14 +4,14 @@ import { fromBase64, fromHex } from "../../base/bytes.ts";
 import type { Secret } from "../../base/secret.ts";
 import { ClientError } from "../errors.ts";
 
-/** Where the private key comes from. */
+/** Source of the private key. */
 export type SigningKey =
-  /** BIP-39 words; the path defaults to m/44'/118'/0'/0/0 */
+  /** BIP-39 words; `hdPath` defaults to m/44'/118'/0'/0/0 */
   | { readonly kind: "mnemonic"; readonly mnemonic: Secret; readonly hdPath?: string }
   /** 32 bytes in hex */
   | { readonly kind: "private-key"; readonly hex: Secret };
 
-/** What SIGN_MODE_DIRECT signs. */
+/** Content of a `SignDoc` of SIGN_MODE_DIRECT. */
 interface SignDocument {
   readonly bodyBytes: Uint8Array;
   readonly authInfoBytes: Uint8Array;
@@ -19,19 +19,19 @@ interface SignDocument {
   readonly accountNumber: bigint;
 }
 
-/** One secp256k1 account that signs. */
+/** Signs with one secp256k1 key. */
 export interface Signer {
   /** bech32 */
   readonly address: string;
   /** compressed, 33 bytes */
   readonly publicKey: Uint8Array;
-  /** The signature over a document: r and s, 64 bytes. */
+  /** Returns the signature: r and s, 64 bytes. */
   readonly sign: (document: SignDocument) => Promise<Uint8Array>;
 }
 
 const DEFAULT_HD_PATH = "m/44'/118'/0'/0/0";
 
-/** Opens a key with CosmJS; `prefix` is that of the chain's addresses. Throws `bad-key`, which shows nothing of the key. */
+/** Creates a signer. `prefix` is the bech32 prefix of addresses. Throws `bad-key`, without any part of the key in it. */
 export async function createSigner(key: SigningKey, prefix: string): Promise<Signer> {
   const wallet = await openWallet(key, prefix).catch(() => {
     throw badKey(key.kind);
@@ -52,9 +52,9 @@ async function openWallet(key: SigningKey, prefix: string): Promise<OfflineDirec
   return DirectSecp256k1Wallet.fromKey(await privateKey(key), prefix);
 }
 
-/** Derived once: CosmJS' own HD wallet derives the key anew for every signature. */
 async function privateKey(key: SigningKey): Promise<Uint8Array> {
   if (key.kind === "private-key") return fromHex(key.hex.reveal().trim());
+  // The key is derived here, once. CosmJS' HD wallet derives it again for every signature.
   const words = key.mnemonic.reveal().trim().split(/\s+/).join(" ");
   const seed = await Bip39.mnemonicToSeed(new EnglishMnemonic(words));
   return Slip10.derivePath(Slip10Curve.Secp256k1, seed, stringToPath(key.hdPath ?? DEFAULT_HD_PATH)).privkey;

@@ -1,12 +1,12 @@
 import { SimulateRequest, SimulateResponse } from "../../proto/gen/cosmos/tx/v1beta1/service.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { badAnswer } from "../rpc/rpc-answer.ts";
+import { badResponse } from "../rpc/rpc-response.ts";
 import type { SimulationOutcome } from "./tx-sender.ts";
 
 const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
 
-/** Runs an encoded transaction in the node's check state. A refusal by the application is an outcome; other errors throw. */
+/** Simulates an encoded transaction. A refusal by the application is an outcome; other errors are thrown. */
 export async function simulateTransaction(
   client: Pick<ChainClient, "grpcQuery">,
   txBytes: Uint8Array,
@@ -15,7 +15,7 @@ export async function simulateTransaction(
   const request = SimulateRequest.encode({ tx: undefined, txBytes }).finish();
   try {
     const { gasInfo } = SimulateResponse.decode(await client.grpcQuery(SIMULATE_PATH, request, signal));
-    if (gasInfo === undefined) throw badAnswer("chain", "gas_info", "is missing from a simulation");
+    if (gasInfo === undefined) throw badResponse("chain", "gas_info", "is missing from a simulation");
     return { ok: true, gasUsed: gasInfo.gasUsed };
   } catch (error) {
     if (!(error instanceof ClientError) || error.facts.code !== "abci") throw error;
@@ -24,13 +24,13 @@ export async function simulateTransaction(
   }
 }
 
-/** The index in "failed to execute message; message index: N", undefined when the text has none. */
+/** Returns N of "failed to execute message; message index: N", or undefined when the log has no such text. */
 function failedMessageIndex(log: string): number | undefined {
   const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
   return match === null ? undefined : Number(match[1]);
 }
 
-/** The sequence that the node expects, out of "account sequence mismatch, expected N, got M"; undefined for another text. */
+/** Returns N of "account sequence mismatch, expected N, got M", or undefined when the log has no such text. */
 export function expectedSequence(log: string): bigint | undefined {
   const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
   return match === null ? undefined : BigInt(match[1] ?? "0");

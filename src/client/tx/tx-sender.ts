@@ -1,10 +1,10 @@
-/** A message to send: type URL and encoded value. */
+/** A message to send, encoded. */
 export interface WireMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
 }
 
-/** Result of a simulation. `failedMessage` is the index in "failed to execute message; message index: N". */
+/** Result of a simulation. */
 export type SimulationOutcome =
   | { readonly ok: true; readonly gasUsed: bigint }
   | {
@@ -12,17 +12,20 @@ export type SimulationOutcome =
       readonly code: number;
       readonly codespace: string;
       readonly log: string;
+      /** N of "failed to execute message; message index: N", undefined when the log does not name a message */
       readonly failedMessage: number | undefined;
     };
 
-/** Where a broadcast transaction ended. */
+/** Final state of a broadcast transaction. */
 export type Confirmation =
+  /** in a block, with code 0 */
   | {
       readonly kind: "included";
       readonly height: bigint;
       readonly gasUsed: bigint;
       readonly gasWanted: bigint;
     }
+  /** in a block, with an error code */
   | {
       readonly kind: "failed";
       readonly height: bigint;
@@ -31,25 +34,29 @@ export type Confirmation =
       readonly log: string;
       readonly gasUsed: bigint;
     }
+  /** refused by CheckTx */
   | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
+  /** in no block up to the timeout height, or in none until the deadline */
   | { readonly kind: "lost"; readonly reason: string };
 
-/** What was sent and where it ended. */
+/** A sent transaction and its final state. */
 export interface SendOutcome {
   readonly hash: Uint8Array;
+  /** encoded size */
   readonly bytes: number;
   readonly gasLimit: bigint;
   readonly feeAmount: bigint;
   readonly confirmation: Confirmation;
 }
 
-/** Signs with one account (SIGN_MODE_DIRECT), one transaction at a time; keeps the sequence right over refusals and restarts. */
+/** Sends transactions of one account, one at a time, signed with SIGN_MODE_DIRECT. */
 export interface TxSender {
+  /** bech32 */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /**
-   * Prices (feemarket, capped), signs, broadcasts and waits for inclusion. A stale sequence is read again and the
-   * transaction sent once more; everything else is an outcome for the caller to judge.
+   * Prices, signs and broadcasts a transaction and waits for its final state. Repeats this once after a sequence
+   * mismatch. Throws when no final state is known: on abort, or when a read before the broadcast fails.
    */
   readonly send: (
     messages: readonly WireMessage[],

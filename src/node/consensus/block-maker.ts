@@ -1,34 +1,35 @@
 import type { BlockSteps, Engine, ProducedBlock } from "./engine.ts";
 
-/** Makes blocks, and tells of them once they are written. An error leaves as the engine throws it. */
+/** Makes blocks and publishes each one after it is on disk. Errors of the engine pass through unchanged. */
 export interface BlockMaker {
-  /** Makes a block in one go; one that is being made in steps is ended before. */
+  /** Makes a block without a pause. A block that is open in `makeInSteps` is finished first. */
   readonly makeNow: () => ProducedBlock;
   /**
-   * Makes a block in steps: executed, written, told. In between the process answers requests, which would otherwise wait
-   * for all of a large block.
+   * Makes a block in three steps with pauses between them: execute, write, publish. The process answers requests during
+   * the pauses; without them, a large block would delay every request until it is complete.
    */
   readonly makeInSteps: () => Promise<void>;
 }
 
-/** What making blocks needs. */
 export interface BlockMakerDeps {
   readonly engine: Pick<Engine, "produce">;
-  /** Lets the process do what else there is to do. */
+  /** Lets the event loop handle other work. */
   readonly pause: () => Promise<void>;
-  /** Hears of every block, in order. */
+  /** Called with every block, in order of height. */
   readonly onBlock: (produced: ProducedBlock) => void;
 }
 
-/** Creates a maker of blocks. */
+/** Creates a block maker over an engine. */
 export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): BlockMaker {
   let open: { readonly steps: BlockSteps } | undefined;
-  const untold: ProducedBlock[] = [];
-  /** The block, when that was its last step. */
+  // Blocks that are on disk and not published. `makeNow` may add a second one during the last pause of `makeInSteps`;
+  // the queue keeps listeners in order of height.
+  const unpublished: ProducedBlock[] = [];
+  /** Runs one step. Returns the block after the last step, otherwise undefined. */
   const advance = (steps: BlockSteps): ProducedBlock | undefined => {
     const step = steps.next();
     if (step.done !== true) return undefined;
-    untold.push(step.value);
+    unpublished.push(step.value);
     return step.value;
   };
   const finish = (steps: BlockSteps): ProducedBlock => {
@@ -42,31 +43,32 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): Bl
     open = undefined;
     if (unfinished !== undefined) finish(unfinished.steps);
   };
-  /** The next step of the open block; false when there is none any more, as an ordered block has ended it. */
-  const goOn = (): boolean => {
+  /** Runs the next step of the open block. Returns false when no block is open afterwards. */
+  const advanceOpen = (): boolean => {
     try {
       if (open !== undefined && advance(open.steps) !== undefined) open = undefined;
     } catch (error) {
+      // A generator that threw reports `done` without a block, so it must never be advanced again.
       open = undefined;
       throw error;
     }
     return open !== undefined;
   };
-  const tell = (): void => {
-    for (let next = untold.shift(); next !== undefined; next = untold.shift()) onBlock(next);
+  const publish = (): void => {
+    for (let next = unpublished.shift(); next !== undefined; next = unpublished.shift()) onBlock(next);
   };
   return {
     makeNow: () => {
       finishOpen();
       const produced = finish(engine.produce());
-      tell();
+      publish();
       return produced;
     },
     makeInSteps: async () => {
       open = { steps: engine.produce() };
-      while (goOn()) await pause();
+      while (advanceOpen()) await pause();
       await pause();
-      tell();
+      publish();
     },
   };
 }

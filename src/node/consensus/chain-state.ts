@@ -1,20 +1,21 @@
 import type { BlockId, Commit, ValidatorSet } from "../../comet/block-types.ts";
 
-/** What the next block is built on. */
+/** The part of the chain's state that the next block depends on, like CometBFT's `state.State`. */
 export interface ChainState {
   readonly chainId: string;
-  /** Height of the last block; before the first one, the initial height less one. */
+  /** Height of the last block. Before the first block: the initial height minus 1. */
   readonly height: bigint;
   readonly initialHeight: bigint;
   readonly lastBlockId: BlockId;
-  /** Time of the last block; before the first one, the genesis time. */
+  /** Time of the last block. Before the first block: the genesis time. */
   readonly lastTimeNs: bigint;
-  /** Commit for the last block; empty before the first. */
+  /** Commit for the last block. Empty before the first block. */
   readonly lastCommit: Commit;
+  /** Signed the last block. */
   readonly lastValidators: ValidatorSet;
-  /** Signs the next height. */
+  /** Signs the next block. */
   readonly validators: ValidatorSet;
-  /** Signs the height after the next. */
+  /** Signs the block after the next one. */
   readonly nextValidators: ValidatorSet;
   readonly appHash: Uint8Array;
   readonly lastResultsHash: Uint8Array;

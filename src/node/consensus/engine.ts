@@ -13,33 +13,34 @@ import { chooseProposer } from "./proposer.ts";
 import type { Validators } from "./validators.ts";
 import { setsToKeep } from "./validator-history.ts";
 
-/** A block that was made, with everything that it changed. */
+/** A block on disk, with its results and the state after it. */
 export interface ProducedBlock {
   readonly block: StoredBlock;
   readonly commit: Commit;
   readonly results: StoredResults;
   readonly state: ChainState;
-  /** Time that FinalizeBlock and Commit took together, ms. */
+  /** Duration of FinalizeBlock and Commit, without the write to disk. */
   readonly executionMs: number;
 }
 
 /** Makes blocks, one at a time. */
 export interface Engine {
+  /** State after the last block on disk. */
   readonly state: () => ChainState;
   /**
-   * Makes the next block: proposes, signs and executes it in a first step, then commits it and writes it all in one durable
-   * transaction. Between the steps everybody sees the chain as it was; the last step must come before another block is
-   * begun. When this throws `NodeError` `no-quorum`, nothing has happened; any other exception leaves the application ahead
-   * of the store: every later call throws it again, and the node has to stop; its restart continues from the last written
-   * block.
+   * Makes the next block in two steps. The first step proposes, signs and executes it; the second step commits it and
+   * writes it in one durable transaction. Between the steps, `state` and queries still show the previous block. The caller
+   * must finish a block before it starts another one.
+   *
+   * Throws `NodeError` `no-quorum` before anything has changed. Every other error is final: later calls throw it again, and
+   * the node must stop. A restart continues after the last block on disk.
    */
   readonly produce: () => BlockSteps;
 }
 
-/** A block that is being made; what it returns at its end is the block. */
+/** An open block: one `next` per step. The generator returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
-/** What the engine works with. */
 export interface EngineDeps {
   readonly app: Application;
   readonly store: BlockStore;
@@ -50,26 +51,33 @@ export interface EngineDeps {
   readonly monotonicMs: () => number;
 }
 
-/** Bytes of a block that are not transactions: header and envelope, and each signature of the commit in it. */
+// Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
+/** MaxOverheadForBlock 11 + MaxHeaderBytes 626 + MaxCommitOverheadBytes 94. */
 const BLOCK_OVERHEAD = 731n;
+/** MaxCommitSigBytes 109 + 2 bytes of protobuf tag and length, per validator of the last commit. */
 const SIGNATURE_OVERHEAD = 111n;
 
 /** Creates an engine that continues from `initial`. */
 export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
   let state = initial;
-  let broken: { readonly error: unknown } | undefined;
+  let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
-    if (broken !== undefined) throw broken.error;
+    if (failure !== undefined) throw failure.error;
+    // Outside of the try block: `no-quorum` changes nothing, and the next call may succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
       yield;
       const produced = commitBlock(state, executed, deps);
+      // The view limits all reads to `state().height`, so this line makes the block visible. It is on disk already.
       state = produced.state;
+      // Last, because the recheck must see the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
-      broken = { error };
+      // The application may be ahead of the disk now, and ABCI cannot undo a block. Another block on top of it would not
+      // match the chain that a restart loads.
+      failure = { error };
       throw error;
     }
   };
@@ -82,7 +90,7 @@ interface DecidedBlock {
   readonly commit: Commit;
 }
 
-/** A block that the application has run and not committed. */
+/** A block that the application has executed and not committed. */
 interface ExecutedBlock extends DecidedBlock {
   readonly results: StoredResults;
   readonly executionMs: number;
@@ -102,7 +110,7 @@ function execute(state: ChainState, { block, commit }: DecidedBlock, deps: Engin
   return { block, commit, results, executionMs };
 }
 
-/** Commits a block and writes everything in one transaction. */
+/** Commits an executed block and writes all its parts in one transaction. */
 function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDeps): ProducedBlock {
   const { block, commit, results } = executed;
   const startedMs = deps.monotonicMs();
@@ -110,12 +118,13 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
   const executionMs = executed.executionMs + deps.monotonicMs() - startedMs;
   const next = advance(state, block, commit, results);
   const changed = results.validatorUpdates.length > 0;
+  // After block H, `nextValidators` is the set of H + 2.
   const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, changed);
   deps.store.save({ block, seenCommit: commit, results, validatorSets, changes });
   return { block, commit, results, state: next, executionMs };
 }
 
-/** Proposes the next block and signs it. Changes nothing. */
+/** Proposes the next block and signs it. Changes no state. */
 function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
@@ -144,15 +153,18 @@ function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest 
   };
 }
 
-/** The application's updates and those ordered from outside; the latter win for the same key. */
+/** Joins the updates of the application with the scheduled ones. A scheduled update replaces one for the same key. */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
-  ordered: readonly ValidatorPower[],
+  scheduled: readonly ValidatorPower[],
 ): readonly ValidatorPower[] {
-  return [...new Map([...ofApp, ...ordered].map((update) => [toHex(update.publicKey), update])).values()];
+  return [...new Map([...ofApp, ...scheduled].map((update) => [toHex(update.publicKey), update])).values()];
 }
 
-/** The state after a block. Validator updates of height H sign from H + 2 on. */
+/**
+ * Returns the state after a block. Updates of block H change the set of H + 2, since the header of H commits to the set of
+ * H + 1 already. Each new set is rotated once: the proposer pays and the others gain priority.
+ */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {
     ...state,

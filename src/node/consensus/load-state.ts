@@ -10,9 +10,11 @@ import type { ChainState } from "./chain-state.ts";
 import { validatorsAt } from "./validator-history.ts";
 
 /**
- * Where the chain stands: a first start keeps the genesis document and starts the application with it, a restart
- * continues after the last written block. Throws `NodeError` `state-mismatch` when the application's state is not that
- * of the last block.
+ * Loads the state after the last block on disk. Without a block, stores the genesis document and initializes the
+ * application. Throws `NodeError` `state-mismatch` when the state of the application is not the state after the last block.
+ *
+ * No block is ever replayed, unlike in CometBFT's handshake: block and application state are written in one transaction,
+ * so after a `kill -9` both are at the same height. A difference means that the database is damaged.
  */
 export function loadChainState(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const latest = store.latestHeight();
@@ -25,8 +27,10 @@ const NO_VALIDATORS: ValidatorSet = { validators: [], proposer: undefined };
 function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const { chainId, initialHeight, genesisTimeNs: timeNs, validators: initial, appState } = genesis;
   const started = app.initChain({ chainId, timeNs, initialHeight, validators: initial, appState });
+  // As in CometBFT's handshake, validators from InitChain replace those of the genesis document.
   const validators = createValidatorSet(started.validators.length > 0 ? started.validators : initial);
   const nextValidators = rotateProposer(validators, 1);
+  // A node that stopped before its first block is initialized again: the application wrote nothing to disk yet.
   if (store.genesis() === undefined) {
     store.saveGenesis(encodeGenesis(genesis), [
       { height: initialHeight, set: validators },
@@ -79,6 +83,6 @@ function requireSet(store: BlockStore, height: bigint): ValidatorSet {
 function mismatch(height: bigint): NodeError {
   return new NodeError(
     { code: "state-mismatch", height },
-    `the stored state is not that of block ${height}; the home directory is damaged, start with an empty one`,
+    `the stored state is not the state after block ${height}; the home directory is damaged, start with an empty one`,
   );
 }

@@ -10,7 +10,6 @@ import { GO_ZERO_TIME_NS } from "../../base/rfc3339.ts";
 import type { ConsensusParams } from "../consensus-params.ts";
 import type { StoredBlock } from "../node-view.ts";
 import { encodeBlock } from "../storage/block-codec.ts";
-import { voteTimeNs } from "./vote-time.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { Turn } from "./proposer.ts";
 import type { ValidatorKey } from "./validator-keys.ts";
@@ -18,10 +17,13 @@ import type { ValidatorKey } from "./validator-keys.ts";
 /** Block protocol version of CometBFT 0.38. */
 const BLOCK_PROTOCOL = 11n;
 
-/** Nanoseconds between the votes of neighbours in a set: real validators do not vote in the same instant either. */
+/** Minimum distance of a vote from the time of its block, `timeIota` of CometBFT's `voteTime`. */
+const MIN_VOTE_DELAY_NS = 1_000_000n;
+
+/** Distance of neighbouring votes in a set. Real validators do not vote in the same nanosecond either. */
 const VOTE_SPACING_NS = 1_000n;
 
-/** What a proposer puts into a block. */
+/** Contents of the next block that the chain state does not determine. */
 export interface Proposal {
   readonly txs: readonly Uint8Array[];
   readonly turn: Turn;
@@ -29,7 +31,7 @@ export interface Proposal {
   readonly appVersion: bigint;
 }
 
-/** The block after `state`, with all hashes of CometBFT 0.38. Its time is that of the last commit (BFT time). */
+/** Builds the block after `state` with all hashes of CometBFT 0.38. Its time is the BFT time of the last commit. */
 export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
   const header = makeHeader(state, proposal);
   const bytes = encodeBlock({ header, txs: proposal.txs, lastCommit: state.lastCommit });
@@ -61,7 +63,7 @@ function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Propos
   };
 }
 
-/** The first block has the genesis time; every other one the median of the votes for the one before. */
+/** The first block has the genesis time. Every other block has the median time of the votes for the previous block. */
 function blockTimeNs(state: ChainState): bigint {
   if (state.height + 1n === state.initialHeight) return state.lastTimeNs;
   return (
@@ -69,13 +71,13 @@ function blockTimeNs(state: ChainState): bigint {
   );
 }
 
-/** Who signs, and when. A validator without a key here, or said to be absent, does not sign. */
+/** Keys and time of the votes. A validator without a key does not sign. */
 export interface Signers {
   readonly keyOf: (address: Uint8Array) => ValidatorKey | undefined;
   readonly nowNs: bigint;
 }
 
-/** The precommits of all present validators for a block, in the order of the set. */
+/** Signs a block with all present validators. The commit has one entry per validator, in the order of the set. */
 export function signCommit(state: ChainState, block: StoredBlock, round: number, signers: Signers): Commit {
   const firstNs = voteTimeNs(signers.nowNs, block.header.timeNs);
   const unsigned = state.validators.validators.map(({ address }, index): CommitSig => {
@@ -89,12 +91,19 @@ export function signCommit(state: ChainState, block: StoredBlock, round: number,
     };
   });
   const commit = { height: block.header.height, round, blockId: block.blockId, signatures: unsigned };
+  // The sign bytes cover height, round, block id, time and chain id, not the other signatures. An unsigned commit suffices.
   const signBytes = commitSignBytes(state.chainId, commit);
   const signatures = unsigned.map((one, index) => {
     const key = one === ABSENT ? undefined : signers.keyOf(one.validatorAddress);
     return key === undefined ? one : { ...one, signature: key.sign(signBytes(index)) };
   });
   return { ...commit, signatures };
+}
+
+/** Returns the current time, but at least 1 ms after the block. Otherwise the time of the next block would not increase. */
+function voteTimeNs(nowNs: bigint, headerTimeNs: bigint): bigint {
+  const earliest = headerTimeNs + MIN_VOTE_DELAY_NS;
+  return nowNs > earliest ? nowNs : earliest;
 }
 
 const ABSENT: CommitSig = {
@@ -104,7 +113,7 @@ const ABSENT: CommitSig = {
   signature: new Uint8Array(),
 };
 
-/** Addresses (lower-case hex) that signed a commit. */
+/** Returns the lower-case hex addresses that signed a commit. */
 export function signersOf(commit: Commit): ReadonlySet<string> {
   return new Set(
     commit.signatures

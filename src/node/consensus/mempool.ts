@@ -3,9 +3,8 @@ import { sha256 } from "../../base/sha256.ts";
 import type { TxResult } from "../../chain/abci.ts";
 import { MempoolError } from "../errors.ts";
 import type { BroadcastResult } from "../node-view.ts";
-import { createTxCache } from "./tx-cache.ts";
 
-/** Bounds of a mempool. */
+/** Bounds of a mempool. `cacheSize` counts transaction hashes. */
 export interface MempoolOptions {
   readonly maxTxs: number;
   readonly maxBytes: number;
@@ -13,7 +12,7 @@ export interface MempoolOptions {
   readonly cacheSize: number;
 }
 
-/** CometBFT's defaults, with a byte bound that fits a laptop. */
+/** CometBFT's defaults, but 64 MiB instead of 1 GiB in total, which suits a laptop. */
 export const DEFAULT_MEMPOOL: MempoolOptions = {
   maxTxs: 5_000,
   maxBytes: 67_108_864,
@@ -21,26 +20,30 @@ export const DEFAULT_MEMPOOL: MempoolOptions = {
   cacheSize: 10_000,
 };
 
-/** Transactions that wait for a block, first come first served. */
+/** Transactions that are pending for a block, in order of arrival. */
 export interface Mempool {
-  /** Checks and keeps a transaction. Throws {@link MempoolError}. A transaction that fails its check may come again. */
+  /**
+   * Runs CheckTx and keeps the transaction when its code is 0. Throws {@link MempoolError} without a check when the
+   * transaction is in the cache or exceeds a bound. A transaction that failed its check may be added again.
+   */
   readonly add: (tx: Uint8Array) => BroadcastResult;
-  /** What fits into a block: the longest head of the queue within both bounds; maxGas -1: without bound. */
+  /** Returns the longest prefix of the queue within both bounds. A `maxGas` of -1 means no gas bound. Removes nothing. */
   readonly reap: (maxBytes: bigint, maxGas: bigint) => readonly Uint8Array[];
-  /** Takes out what a block held and checks the rest again. */
+  /** Removes the transactions of a committed block and checks all others again. `results` has the order of `txs`. */
   readonly update: (txs: readonly Uint8Array[], results: readonly TxResult[]) => void;
   readonly txs: () => readonly Uint8Array[];
   readonly count: () => number;
   readonly bytes: () => number;
-  /** Transactions that failed their first check, and re-checks made, since the start. */
+  /** Failed first checks since the start. */
   readonly failed: () => number;
+  /** Rechecks since the start, with either result. */
   readonly rechecked: () => number;
 }
 
-/** Protobuf overhead of one transaction inside a block's data: tag and length. */
+/** Upper bound of the protobuf overhead of one transaction in `Data`: 1 byte tag and at most 5 bytes length. */
 const TX_OVERHEAD = 6n;
 
-/** Creates an empty mempool over the application's CheckTx. */
+/** Creates an empty mempool over the CheckTx of the application. */
 export function createMempool(
   options: MempoolOptions,
   checkTx: (tx: Uint8Array, recheck: boolean) => TxResult,
@@ -55,7 +58,7 @@ export function createMempool(
     pool.delete(name);
   };
   const add = (tx: Uint8Array): BroadcastResult => {
-    refuseMisfit(options, pool.size, bytes, tx.length);
+    checkBounds(options, pool.size, bytes, tx.length);
     const hash = sha256(tx);
     const name = toHex(hash);
     if (!cache.add(name)) throw new MempoolError({ code: "tx-in-cache" }, "tx already exists in cache");
@@ -64,11 +67,16 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
+      // The same bytes may pass later, for instance after the account received coins.
       cache.remove(name);
       failed += 1;
     }
     return { hash, check };
   };
+  /**
+   * A block may invalidate pending transactions, for instance by their sequence. The recheck follows the order of arrival,
+   * because the check state of the application includes the transactions checked before.
+   */
   const recheck = (): void => {
     for (const [name, { tx }] of pool) {
       rechecked += 1;
@@ -81,6 +89,7 @@ export function createMempool(
     txs.forEach((tx, index) => {
       const name = toHex(sha256(tx));
       drop(name);
+      // A committed transaction stays in the cache, which rejects copies that arrive late. A failed one may come again.
       if (results[index]?.code === 0) cache.add(name);
       else cache.remove(name);
     });
@@ -98,15 +107,16 @@ export function createMempool(
   };
 }
 
+/** Stops at the first transaction that does not fit. Later ones may depend on it, for instance by their sequence. */
 function reap(
-  waiting: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
+  pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
   maxBytes: bigint,
   maxGas: bigint,
 ): readonly Uint8Array[] {
   const taken: Uint8Array[] = [];
   let bytes = 0n;
   let gas = 0n;
-  for (const one of waiting) {
+  for (const one of pending) {
     bytes += BigInt(one.tx.length) + TX_OVERHEAD;
     gas += one.gas;
     if (bytes > maxBytes || (maxGas >= 0n && gas > maxGas)) break;
@@ -115,7 +125,8 @@ function reap(
   return taken;
 }
 
-function refuseMisfit(options: MempoolOptions, txs: number, bytes: number, length: number): void {
+/** Error texts are those of CometBFT. */
+function checkBounds(options: MempoolOptions, txs: number, bytes: number, length: number): void {
   if (length > options.maxTxBytes) {
     throw new MempoolError(
       { code: "tx-too-large", bytes: length, maxBytes: options.maxTxBytes },
@@ -128,4 +139,31 @@ function refuseMisfit(options: MempoolOptions, txs: number, bytes: number, lengt
       `mempool is full: number of txs ${txs} (max: ${options.maxTxs}), total txs bytes ${bytes} (max: ${options.maxBytes})`,
     );
   }
+}
+
+/** Hashes of recent transactions, pending or committed. Rejects copies without a CheckTx. */
+interface TxCache {
+  /** Adds a hash as the newest. Returns false when the cache had it. */
+  readonly add: (hash: string) => boolean;
+  readonly remove: (hash: string) => void;
+}
+
+/** Creates a cache of at most `capacity` hashes that removes the least recently added one, like CometBFT's `LRUTxCache`. */
+function createTxCache(capacity: number): TxCache {
+  // A set iterates in insertion order: its first element is the oldest, and a hash that is added again moves to the end.
+  const hashes = new Set<string>();
+  return {
+    add: (hash) => {
+      const isNew = !hashes.delete(hash);
+      hashes.add(hash);
+      if (hashes.size > capacity) {
+        for (const oldest of hashes) {
+          hashes.delete(oldest);
+          break;
+        }
+      }
+      return isNew;
+    },
+    remove: (hash) => void hashes.delete(hash),
+  };
 }

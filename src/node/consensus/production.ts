@@ -1,78 +1,77 @@
-import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import { createWakeSignal } from "../../base/wake-signal.ts";
 import { NodeError } from "../errors.ts";
 import { type BlockMakerDeps, createBlockMaker } from "./block-maker.ts";
 import type { ProducedBlock } from "./engine.ts";
 
 /** Decides when blocks are made. */
 export interface Production {
-  /** Makes a block at once and then one every block time, until the signal fires. Rejects on an error of the machine. */
+  /**
+   * Makes a block immediately and then one per block time until the signal aborts. Rejects when a block fails with any
+   * error other than `no-quorum`.
+   */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly halt: () => void;
   readonly resume: () => void;
   readonly isHalted: () => boolean;
-  /** Makes one block now, halted or not. Throws `NodeError` `no-quorum`. */
+  /** Makes one block immediately, also on a halted chain. Throws `NodeError` `no-quorum`. */
   readonly produceNow: () => ProducedBlock;
 }
 
-/** What production needs. */
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs before each timed block, as a validator's vote extension would; may take its time, must not reject save by abort. */
+  /** Runs before each timed block, where a validator extends its vote. May take long. Rejects only on abort. */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Creates the production of blocks, at most one every `blockTimeMs` counted from the end of the last one. */
+/** Creates the block production. It pauses `blockTimeMs` after each timed block. */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
   let halted = false;
-  let stuck = false;
+  let hasQuorum = true;
   let failure: { readonly error: unknown } | undefined;
-  let wake: (() => void) | undefined;
+  const resumedOrFailed = createWakeSignal();
   const maker = createBlockMaker(deps);
-  /** An error of the machine in a block that was ordered from outside must end `run` too, halted or not. */
-  const noteFailure = (error: unknown): void => {
-    if (isNoQuorum(error)) return;
-    failure = { error };
-    wake?.();
-  };
   const produceNow = (): ProducedBlock => {
     try {
       const produced = maker.makeNow();
-      stuck = false;
+      hasQuorum = true;
       return produced;
     } catch (error) {
-      noteFailure(error);
+      if (!isNoQuorum(error)) {
+        // The caller gets the error. `run` must end with it too, since the engine makes no further block.
+        failure = { error };
+        resumedOrFailed.wake();
+      }
       throw error;
     }
   };
-  const tryProduce = async (): Promise<void> => {
+  const produceTimed = async (): Promise<void> => {
     try {
       await maker.makeInSteps();
-      stuck = false;
+      hasQuorum = true;
     } catch (error) {
       if (!isNoQuorum(error)) throw error;
-      if (!stuck) deps.logger.warn("chain stands still", { reason: errorText(error) });
-      stuck = true;
+      // Logged once per loss of quorum and not once per block time.
+      if (hasQuorum) deps.logger.warn("no quorum, no blocks are made", { reason: errorText(error) });
+      hasQuorum = false;
     }
   };
-  const resumed = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const stopWatching = onAbort(signal, reject);
-      wake = () => {
-        stopWatching();
-        resolve();
-      };
-    });
   const run = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
-      if (halted) await resumed(signal);
       if (failure !== undefined) throw failure.error;
+      if (halted) {
+        await resumedOrFailed.next(signal);
+        continue;
+      }
       await deps.beforeBlock(signal);
       signal.throwIfAborted();
-      if (!halted) await tryProduce();
+      // `halt` may have been called while `beforeBlock` was running.
+      if (!halted) await produceTimed();
+      // The pause starts after the block, like CometBFT's `timeout_commit`. A block that takes longer than the block
+      // time delays the next one; no burst of blocks makes up for it.
       await deps.clock.sleep(blockTimeMs, signal);
     }
   };
@@ -84,7 +83,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
     },
     resume: () => {
       halted = false;
-      wake?.();
+      resumedOrFailed.wake();
     },
     isHalted: () => halted,
   };

@@ -4,18 +4,22 @@ import { rotateProposer } from "../../comet/proposer-rotation.ts";
 import { totalPower } from "../../comet/validator-set.ts";
 import { NodeError } from "../errors.ts";
 
-/** Who proposes a height, in which round: rounds pass while the proposer is absent. */
+/** The consensus round in which a block is decided, and its proposer. */
 export interface Turn {
   readonly round: number;
   readonly proposer: Validator;
 }
 
-/** Rounds tried before the set is held to be broken; priorities bring every validator to its turn far earlier. */
+/**
+ * Guards against an endless loop. Priorities span at most twice the total power, and each round costs its proposer more
+ * than two thirds of the total power when it is absent (absent validators hold less than a third). A present validator
+ * therefore proposes after a few rounds per absent validator.
+ */
 const MAX_ROUNDS = 10_000;
 
 /**
- * The first round whose proposer is present. Throws `NodeError` `no-quorum` when those present do not hold more than
- * two thirds of the power: such a chain stands still.
+ * Returns the first round whose proposer is present. Throws `NodeError` `no-quorum` when the present validators hold at
+ * most two thirds of the power.
  */
 export function chooseProposer(
   set: ValidatorSet,
@@ -23,12 +27,14 @@ export function chooseProposer(
   isPresent: (address: Uint8Array) => boolean,
 ): Turn {
   const power = totalPower(set.validators.filter((one) => isPresent(one.address)));
+  // Integer form of `power / total > 2 / 3`: exactly two thirds is no quorum.
   if (power * 3n <= totalPower(set.validators) * 2n) {
     throw new NodeError(
       { code: "no-quorum", height },
       `block ${height} cannot be made: the present validators do not hold more than two thirds of the power`,
     );
   }
+  // As in CometBFT, rounds rotate a copy. The next height starts from the set of round 0.
   let turn = set;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (turn.proposer !== undefined && isPresent(turn.proposer.address)) {

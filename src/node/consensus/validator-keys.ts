@@ -3,7 +3,7 @@ import { concat, fromHex, toHex, utf8 } from "../../base/bytes.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { addressOf } from "../../comet/ed25519.ts";
 
-/** A validator's ed25519 key pair. */
+/** Ed25519 key pair of a validator. */
 export interface ValidatorKey {
   readonly publicKey: Uint8Array;
   /** 20 bytes. */
@@ -11,11 +11,12 @@ export interface ValidatorKey {
   readonly sign: (message: Uint8Array) => Uint8Array;
 }
 
+/** DER header of a PKCS #8 document with an ed25519 private key (RFC 8410). The 32-byte seed follows it. */
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 
-/** The key pair of a 32-byte seed. Throws on another length. */
+/** Derives the key pair of a 32-byte seed. Throws on another length. */
 export function validatorKey(seed: Uint8Array): ValidatorKey {
-  if (seed.length !== 32) throw new Error(`a validator's seed has 32 bytes, not ${seed.length}`);
+  if (seed.length !== 32) throw new Error(`a validator seed has 32 bytes, not ${seed.length}`);
   const der = Buffer.from(concat(PKCS8_PREFIX, seed));
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   const publicKey = new Uint8Array(
@@ -24,12 +25,12 @@ export function validatorKey(seed: Uint8Array): ValidatorKey {
   return { publicKey, address: addressOf(publicKey), sign: (message) => sign(null, message, key) };
 }
 
-/** A public test seed: every local chain of this id has the same validators. Never for a real network. */
+/** Returns the PUBLIC test seed of a validator. All local chains of one id share their seeds. Never for a real network. */
 export function testValidatorSeed(chainId: string, index: number): Uint8Array {
   return sha256(utf8(`relaywatch test validator ${chainId} ${index}`));
 }
 
-/** Keys by address, in lower-case hex. */
+/** Maps lower-case hex addresses to keys. */
 export function keyRing(seeds: readonly Uint8Array[]): Map<string, ValidatorKey> {
   return new Map(seeds.map(validatorKey).map((key) => [toHex(key.address), key]));
 }

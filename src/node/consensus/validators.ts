@@ -6,58 +6,63 @@ import { updateValidatorSet } from "../../comet/proposer-rotation.ts";
 import { NodeError } from "../errors.ts";
 import { keyRing, type ValidatorKey, validatorKey } from "./validator-keys.ts";
 
-/** The keys that this node signs with, who is absent, and changes of the set that were ordered. */
+/** The validator keys of this node, the absent validators, and the scheduled changes of the set. */
 export interface Validators {
-  /** The key of an address that may sign now; undefined when it is absent or its key is not here. */
+  /** Returns the key of an address, or undefined when the validator is absent or its key is not in this node. */
   readonly signingKey: (address: Uint8Array) => ValidatorKey | undefined;
-  /** From now on these addresses do not sign; all others do. */
+  /** Replaces the absent addresses. Absent validators do not sign from now on; all others do. */
   readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
+  /** Lower-case hex addresses. */
   readonly absent: () => readonly string[];
   /**
-   * Orders a change of power (0 removes) for the validator of a 32-byte seed; it goes into the next block and signs two
-   * heights later. Throws `NodeError` `bad-validator-update` when the set would not take it.
+   * Schedules a new power (0 removes) for the validator of a 32-byte seed. The next block contains the change, and
+   * the validator signs from two heights after that block on. `upcoming` is the set of the height after the next one.
+   * Throws `NodeError` `bad-validator-update` when CometBFT would reject the change.
    */
-  readonly order: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
-  /** Hands out the ordered changes, once. */
+  readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
+  /** Returns the scheduled changes and clears them. */
   readonly takeUpdates: () => readonly ValidatorPower[];
 }
 
-/** Creates the keys of a node; `saveKey` makes an ordered validator's key durable. */
+/** Creates the keys of a node. `saveKey` makes the key of a scheduled validator durable. */
 export function createValidators(
   seeds: readonly Uint8Array[],
   saveKey: (address: Uint8Array, seed: Uint8Array) => void,
 ): Validators {
   const keys = keyRing(seeds);
   let absent: ReadonlySet<string> = new Set();
-  let ordered: readonly ValidatorPower[] = [];
-  const order = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
+  let scheduled: readonly ValidatorPower[] = [];
+  const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
     const key = validatorKey(seed);
+    // CometBFT rejects two updates of one key in a block, so the newer one replaces the older one.
     const updates = [
-      ...ordered.filter((one) => toHex(one.publicKey) !== toHex(key.publicKey)),
+      ...scheduled.filter((one) => toHex(one.publicKey) !== toHex(key.publicKey)),
       { publicKey: key.publicKey, power },
     ];
-    refuseBadUpdates(upcoming, updates);
+    checkUpdates(upcoming, updates);
+    // Saved before the block that adds the validator. After a restart without the key, the validator could not sign.
     saveKey(key.address, seed);
     keys.set(toHex(key.address), key);
-    ordered = updates;
+    scheduled = updates;
     return key;
   };
   return {
-    order,
+    schedule,
     signingKey: (address) => (absent.has(toHex(address)) ? undefined : keys.get(toHex(address))),
     setAbsent: (addresses) => {
       absent = new Set(addresses.map(toHex));
     },
     absent: () => [...absent],
     takeUpdates: () => {
-      const taken = ordered;
-      ordered = [];
+      const taken = scheduled;
+      scheduled = [];
       return taken;
     },
   };
 }
 
-function refuseBadUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
+/** Applies the updates to the set and discards the result. An invalid update in a block would stop the node. */
+function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
   try {
     updateValidatorSet(upcoming, updates);
   } catch (error) {

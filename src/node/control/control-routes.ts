@@ -1,4 +1,6 @@
-import { fromHex, toHex, utf8 } from "../../base/bytes.ts";
+import { fromHex, utf8 } from "../../base/bytes.ts";
+import { upperHex } from "../../base/go-text.ts";
+import { asText, elements, isPresent, type JsonField, member } from "../../base/json-fields.ts";
 import { isRecord } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
 import {
@@ -12,30 +14,28 @@ import { testValidatorSeed } from "../consensus/validator-keys.ts";
 import type { RunningNode } from "../create-node.ts";
 import { MempoolError, NodeError } from "../errors.ts";
 import type { ChainProfile } from "../localnet/chains.ts";
-import { type Faucet, FaucetError, createFaucet } from "./faucet.ts";
+import { createFaucet, type Faucet, FaucetError } from "./faucet.ts";
 
-/** A chain under control; `ready` resolves when it is up. */
+/** A chain under control. `ready` is that of its node. */
 export interface ControlledChain {
   readonly profile: ChainProfile;
   readonly ready: Promise<RunningNode>;
 }
 
-/** An order that does not make sense. */
-class OrderError extends Error {}
+/** Thrown for an invalid request body; the reply has the error code `bad-order`. */
+class InvalidBodyError extends Error {}
 
+/** Bound for `count`, because the blocks of one request are made without a pause. */
 const MAX_BLOCKS = 1_000;
 
-/**
- * Routes of the control face. `GET /chains` says how the chains are. With the token, under `/chains/:chain/` (a chain id):
- * `POST halt`, `POST resume`, `POST blocks` `{"count": 1}`, `POST absent` `{"validators": ["<address hex>", …]}`,
- * `POST validators` `{"index": 4, "power": "10"}` (a test validator by number) or `{"seed": "<64 hex>", …}`, `POST faucet`
- * `{"address", "amount"}`.
- */
+const MAX_ADDRESSES = 10_000;
+
+/** Creates the routes of the control API. `src/node/README.md` lists them. All except `GET /chains` need the token. */
 export function controlRoutes(chains: readonly ControlledChain[]): readonly HttpRoute[] {
   const faucets = new Map(chains.map((chain) => [chain.profile.chainId, createFaucet(chain.profile)]));
-  const order = (
+  const command = (
     name: string,
-    run: (chain: RunningNode, body: Body, faucet: Faucet) => Answer,
+    run: (node: RunningNode, body: JsonField, faucet: Faucet) => CommandResult,
   ): HttpRoute => ({
     method: "POST",
     path: `/chains/:chain/${name}`,
@@ -47,7 +47,7 @@ export function controlRoutes(chains: readonly ControlledChain[]): readonly Http
       if (chain === undefined || faucet === undefined) {
         return errorReply(404, "no-such-chain", `no chain here is called ${id.slice(0, 50)}`);
       }
-      return answer(async () => run(await chain.ready, readBody(request), faucet));
+      return reply(async () => run(await chain.ready, readBody(request), faucet));
     },
   });
   return [
@@ -56,35 +56,35 @@ export function controlRoutes(chains: readonly ControlledChain[]): readonly Http
       path: "/chains",
       handle: async () => jsonReply(200, { chains: await Promise.all(chains.map(describe)) }),
     },
-    order("halt", ({ control }) => {
+    command("halt", ({ control }) => {
       control.halt();
       return { halted: true };
     }),
-    order("resume", ({ control }) => {
+    command("resume", ({ control }) => {
       control.resume();
       return { halted: false };
     }),
-    order("blocks", ({ control }, body) => ({
-      height: control.produce(integer(body, "count", 1, MAX_BLOCKS)),
+    command("blocks", ({ control }, body) => ({
+      height: control.produce(integer(member(body, "count"), 1, MAX_BLOCKS)),
     })),
-    order("absent", ({ control }, body) => {
-      control.setAbsent(addresses(body));
+    command("absent", ({ control }, body) => {
+      control.setAbsent(addresses(member(body, "validators")));
       return { absent: control.absent() };
     }),
-    order("validators", ({ control, genesis }, body) => {
-      const address = control.setValidator(seedOf(genesis.chainId, body), power(body));
-      return { address: toHex(address).toUpperCase() };
+    command("validators", ({ control, genesis }, body) => {
+      const address = control.setValidator(seedOf(genesis.chainId, body), amount(member(body, "power")));
+      return { address: upperHex(address) };
     }),
-    order("faucet", ({ view }, body, faucet) =>
-      faucet.send(view, text(body, "address"), power(body, "amount")),
+    command("faucet", ({ view }, body, faucet) =>
+      faucet.send(view, text(member(body, "address")), amount(member(body, "amount"))),
     ),
   ];
 }
 
-type Body = Readonly<Record<string, unknown>>;
-type Answer = Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
+type ReplyBody = Readonly<Record<string, unknown>>;
+type CommandResult = ReplyBody | Promise<ReplyBody>;
 
-async function describe({ profile, ready }: ControlledChain): Promise<Readonly<Record<string, unknown>>> {
+async function describe({ profile, ready }: ControlledChain): Promise<ReplyBody> {
   const { view, control } = await ready;
   const { latestHeight } = view.status();
   return {
@@ -93,17 +93,18 @@ async function describe({ profile, ready }: ControlledChain): Promise<Readonly<R
     halted: control.isHalted(),
     absent: control.absent(),
     validators: (view.validators(latestHeight + 1n)?.validators ?? []).map((one) => ({
-      address: toHex(one.address).toUpperCase(),
+      address: upperHex(one.address),
       power: one.power,
     })),
   };
 }
 
-async function answer(run: () => Answer): Promise<HttpReply> {
+/** 400 for an invalid body, 409 for a command that the chain rejects. Other errors are bugs and pass through. */
+async function reply(run: () => CommandResult): Promise<HttpReply> {
   try {
     return jsonReply(200, await run());
   } catch (error) {
-    if (error instanceof OrderError) return errorReply(400, "bad-order", error.message);
+    if (error instanceof InvalidBodyError) return errorReply(400, "bad-order", error.message);
     if (error instanceof NodeError || error instanceof MempoolError || error instanceof FaucetError) {
       return errorReply(409, error.facts.code, error.message);
     }
@@ -111,49 +112,53 @@ async function answer(run: () => Answer): Promise<HttpReply> {
   }
 }
 
-function readBody(request: HttpRequest): Body {
-  if (request.body.length === 0) return {};
+/** Parses the body; an empty one counts as `{}`. */
+function readBody(request: HttpRequest): JsonField {
+  const error = (path: string, expected: string): Error =>
+    new InvalidBodyError(`${path}: ${expected} was expected`);
+  if (request.body.length === 0) return { value: {}, path: "", error };
   try {
-    const body: unknown = JSON.parse(new TextDecoder().decode(request.body));
-    if (isRecord(body)) return body;
+    const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
+    if (isRecord(value)) return { value, path: "", error };
   } catch {
-    // said below
+    // The error below covers invalid JSON and other JSON values.
   }
-  throw new OrderError("the body must be a JSON object");
+  throw new InvalidBodyError("the body must be a JSON object");
 }
 
-function integer(body: Body, name: string, least: number, most: number): number {
-  const value = body[name] ?? least;
+/** Returns `least` for an absent field. */
+function integer(field: JsonField, least: number, most: number): number {
+  const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new OrderError(`${name}: a whole number from ${least} to ${most} was expected`);
+  throw field.error(field.path, `a whole number from ${least} to ${most}`);
 }
 
-function text(body: Body, name: string): string {
-  const value = body[name];
-  if (typeof value === "string" && value.length <= 200) return value;
-  throw new OrderError(`${name}: a text was expected`);
+function text(field: JsonField): string {
+  if (!isPresent(field) || asText(field).length > 200) throw field.error(field.path, "a text");
+  return asText(field);
 }
 
-function power(body: Body, name = "power"): bigint {
-  const value = text(body, name);
-  if (!/^\d{1,18}$/.test(value)) throw new OrderError(`${name}: a whole number in quotes was expected`);
+function amount(field: JsonField): bigint {
+  const value = text(field);
+  if (!/^\d{1,18}$/.test(value)) throw field.error(field.path, "a whole number in quotes");
   return BigInt(value);
 }
 
-function addresses(body: Body): readonly Uint8Array[] {
-  const { validators } = body;
-  if (!Array.isArray(validators) || validators.length > 10_000) {
-    throw new OrderError("validators: a list of addresses was expected");
-  }
-  return validators.map((one: unknown) => {
-    if (typeof one === "string" && /^[0-9a-fA-F]{40}$/.test(one)) return fromHex(one);
-    throw new OrderError("validators: addresses of 40 hex digits were expected");
+function addresses(field: JsonField): readonly Uint8Array[] {
+  // `elements` takes an absent field for an empty list, which would make every validator present.
+  const list = isPresent(field) ? elements(field) : undefined;
+  if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
+  return list.map((address) => {
+    const digits = asText(address);
+    if (/^[0-9a-fA-F]{40}$/.test(digits)) return fromHex(digits);
+    throw address.error(address.path, "an address of 40 hex digits");
   });
 }
 
-/** The seed of a validator: given whole, or by number for the public test validators. */
-function seedOf(chainId: string, body: Body): Uint8Array {
-  if (body["seed"] === undefined) return testValidatorSeed(chainId, integer(body, "index", 0, 10_000));
-  const seed = text(body, "seed");
+/** Returns the seed of a validator: 64 hex digits, the hash of any other text, or that of the test validator `index`. */
+function seedOf(chainId: string, body: JsonField): Uint8Array {
+  const field = member(body, "seed");
+  if (!isPresent(field)) return testValidatorSeed(chainId, integer(member(body, "index"), 0, 10_000));
+  const seed = text(field);
   return /^[0-9a-fA-F]{64}$/.test(seed) ? fromHex(seed) : sha256(utf8(seed));
 }

@@ -1,6 +1,7 @@
 import { DirectSecp256k1HdWallet, makeAuthInfoBytes, makeSignDoc } from "@cosmjs/proto-signing";
-import { fromBase64, toHex } from "../../base/bytes.ts";
+import { fromBase64 } from "../../base/bytes.ts";
 import { CodedError } from "../../base/errors.ts";
+import { upperHex } from "../../base/go-text.ts";
 import { BaseAccount } from "../../proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { QueryAccountRequest, QueryAccountResponse } from "../../proto/gen/cosmos/auth/v1beta1/query.ts";
 import { MsgSend } from "../../proto/gen/cosmos/bank/v1beta1/tx.ts";
@@ -10,16 +11,19 @@ import { accountNamed } from "../localnet/accounts.ts";
 import type { ChainProfile } from "../localnet/chains.ts";
 import type { NodeView } from "../node-view.ts";
 
-/** Coins could not be sent. */
+/** Thrown when the faucet cannot read its account, or when the chain rejects its transaction. */
 export class FaucetError extends CodedError<{
   readonly code: "faucet-refused";
   readonly abciCode: number;
   readonly codespace: string;
 }> {}
 
-/** Gives coins away. */
+/** Sends coins of a test account to any address. */
 export interface Faucet {
-  /** Sends coins of the chain's denom; answers once the chain has taken the transaction, before its block. */
+  /**
+   * Sends an amount of the chain's denom. Resolves when the transaction is in the mempool, before its block. Rejects with
+   * {@link FaucetError} or `MempoolError`.
+   */
   readonly send: (
     view: NodeView,
     address: string,
@@ -30,11 +34,12 @@ export interface Faucet {
 const GAS_LIMIT = 300_000n;
 const FEE_AMOUNT = 10_000n;
 
-/** Creates the faucet of a chain, which pays from the public test account `faucet`. */
+/** Creates the faucet of a chain. It pays from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile): Faucet {
   const account = accountNamed(chain, "faucet");
-  // One after the other: the next sequence is known only when the last transaction is in the mempool.
+  // Calls run one at a time. The next sequence is known only when the previous transaction is in the mempool.
   let last: Promise<unknown> = Promise.resolve();
+  // The committed account does not count pending transactions. This sequence counts them until the next block.
   let next = { height: -1n, sequence: 0n };
   const send = async (view: NodeView, address: string, amount: bigint) => {
     const wallet = await DirectSecp256k1HdWallet.fromMnemonic(account.mnemonic, {
@@ -53,11 +58,11 @@ export function createFaucet(chain: ChainProfile): Faucet {
     if (check.code !== 0) {
       throw new FaucetError(
         { code: "faucet-refused", abciCode: check.code, codespace: check.codespace },
-        `the chain refused the faucet's transaction: ${check.log}`,
+        `the chain rejected the transaction of the faucet: ${check.log}`,
       );
     }
     next = { height: latestHeight, sequence: sequence + 1n };
-    return { hash: toHex(hash).toUpperCase(), amount: `${amount}${chain.denom}` };
+    return { hash: upperHex(hash), amount: `${amount}${chain.denom}` };
   };
   return {
     send: (view, address, amount) => {
@@ -70,12 +75,12 @@ export function createFaucet(chain: ChainProfile): Faucet {
 
 function readAccount(view: NodeView, address: string): BaseAccount {
   const data = QueryAccountRequest.encode({ address }).finish();
-  const answer = view.query({ path: "/cosmos.auth.v1beta1.Query/Account", data, height: 0n, prove: false });
-  const account = answer.code === 0 ? QueryAccountResponse.decode(answer.value).account : undefined;
+  const response = view.query({ path: "/cosmos.auth.v1beta1.Query/Account", data, height: 0n, prove: false });
+  const account = response.code === 0 ? QueryAccountResponse.decode(response.value).account : undefined;
   if (account === undefined) {
     throw new FaucetError(
-      { code: "faucet-refused", abciCode: answer.code, codespace: answer.codespace },
-      `the faucet's account cannot be read: ${answer.log}`,
+      { code: "faucet-refused", abciCode: response.code, codespace: response.codespace },
+      `cannot read the account of the faucet: ${response.log}`,
     );
   }
   return BaseAccount.decode(account.value);
@@ -87,14 +92,14 @@ interface Unsigned {
   readonly sequence: bigint;
 }
 
-/** One MsgSend, signed in SIGN_MODE_DIRECT. */
+/** Encodes and signs a transaction with one MsgSend in SIGN_MODE_DIRECT. */
 async function signTx(
   wallet: DirectSecp256k1HdWallet,
   chain: ChainProfile,
   { message, accountNumber, sequence }: Unsigned,
 ): Promise<Uint8Array> {
   const [signer] = await wallet.getAccounts();
-  if (signer === undefined) throw new Error("this is a bug: a wallet without account");
+  if (signer === undefined) throw new Error("this is a bug: a wallet without an account");
   const pubkey = {
     typeUrl: "/cosmos.crypto.secp256k1.PubKey",
     value: PubKey.encode({ key: signer.pubkey }).finish(),

@@ -2,7 +2,7 @@ import { encodeBech32 } from "../../base/bech32.ts";
 import { fromHex } from "../../base/bytes.ts";
 import { CHAINS, type ChainProfile } from "./chains.ts";
 
-/** A funded account of a local chain. Its mnemonic is public: everybody who reads this can spend from it. */
+/** A funded account of a local chain. Its mnemonic is public, so anybody can spend from it. */
 export interface LocalnetAccount {
   readonly name: string;
   readonly address: string;
@@ -14,7 +14,7 @@ export interface LocalnetAccount {
 interface TestKey {
   readonly name: string;
   readonly mnemonic: string;
-  /** The address's 20 bytes: key m/44'/118'/0'/0/0 of the mnemonic. */
+  /** 20-byte address of the mnemonic's key at m/44'/118'/0'/0/0. */
   readonly addressHex: string;
 }
 
@@ -52,12 +52,12 @@ const TEST_KEYS: readonly TestKey[] = [
   },
 ];
 
-/** The funded accounts of all local chains, local ones first. */
+/** Returns the funded accounts of both chains, first those of the local chain. */
 export function localnetAccounts(): readonly LocalnetAccount[] {
   return [CHAINS.local, CHAINS.remote].flatMap(accountsOf);
 }
 
-/** The funded accounts of one chain. */
+/** Returns the funded accounts of one chain. */
 export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
   return TEST_KEYS.map(({ name, mnemonic, addressHex }) => ({
     name,
@@ -67,7 +67,7 @@ export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
   }));
 }
 
-/** The account of this name on a chain. Throws when there is none. */
+/** Returns the account with this name on a chain. Throws when the name is unknown. */
 export function accountNamed(chain: ChainProfile, name: string): LocalnetAccount {
   const account = accountsOf(chain).find((one) => one.name === name);
   if (account === undefined) throw new Error(`no test account is called ${name}`);

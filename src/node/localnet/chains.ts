@@ -1,4 +1,4 @@
-/** What makes a local chain what it is. */
+/** Identifiers of a local chain. */
 export interface ChainProfile {
   readonly part: LocalnetPart;
   readonly chainId: string;
@@ -8,10 +8,9 @@ export interface ChainProfile {
   readonly chainName: string;
 }
 
-/** The chains of a localnet: one to which results are brought, one from which they come. */
+/** `local` receives query results; `remote` is the chain that they come from. */
 export type LocalnetPart = "local" | "remote";
 
-/** The two chains. */
 export const CHAINS: Readonly<Record<LocalnetPart, ChainProfile>> = {
   local: {
     part: "local",

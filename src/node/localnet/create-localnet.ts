@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { Secret } from "../../base/secret.ts";
 import { type Service, supervise } from "../../base/service.ts";
 import { createApp } from "../../chain/app.ts";
 import type { StateStorage } from "../../chain/store/state-storage.ts";
-import { createDeferred } from "../../ops/deferred.ts";
 import type { HttpRoute } from "../../ops/http-route.ts";
 import { createHttpService, type HttpService } from "../../ops/http-service.ts";
-import type { Secret } from "../../base/secret.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { createNode, type Node, type RunningNode } from "../create-node.ts";
 import type { GenesisDoc } from "../genesis-doc.ts";
@@ -18,83 +17,93 @@ import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
 import { localGenesis, localnetSeeds, remoteGenesis } from "./genesis.ts";
 import { fetchRemoteHeader } from "./remote-header.ts";
 
-/** How one chain of the localnet runs. */
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /** Voting powers of its validators, at least one. */
+  /** Voting powers of the validators in the genesis document; at least one. */
   readonly validatorPowers: readonly bigint[];
-  /** Starts a new chain from this document (an export, say) instead of the localnet's own. */
+  /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
   readonly genesis?: GenesisDoc;
 }
 
-/** How a localnet runs. */
 export interface LocalnetOptions {
-  /** The chains to run here; the other one may run in another process. */
+  /** The chains to run in this process. The other chain may run in another process. */
   readonly chains: Readonly<Partial<Record<LocalnetPart, LocalnetChainOptions>>>;
-  /** Directory for the chains' homes (`<home>/local-1`, `<home>/remote-1`); without it they live in memory. */
+  /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;
+  /** Pause after each block. */
   readonly blockTimeMs: number;
-  /** RPC of the remote chain when it does not run here; the local chain's first start asks it for a header. */
+  /**
+   * RPC of the remote chain when it runs in another process. The first start of the local chain reads a header of the
+   * remote chain.
+   */
   readonly remoteRpcUrl: string;
-  /** The price sidecar that the local validator asks. */
+  /** Price sidecar of the local chain. */
   readonly oracle?: OracleOptions;
+  /** Control API. Without it, none is served. */
   readonly control?: {
     readonly address: ServerAddress;
     readonly token: Secret;
-    /** Routes of other parts, such as the sidecar's errors. */
+    /** More routes, for instance the fault injection of the sidecar. */
     readonly routes?: readonly HttpRoute[];
   };
 }
 
-/** What a localnet is made of. */
 export interface LocalnetDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** REST, gRPC and whatever else shows a chain. */
-  readonly faces?: (chain: ChainProfile) => readonly ServerFactory[];
+  /** Returns the servers of a chain besides RPC and metrics: REST, gRPC. */
+  readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
 }
 
-/** A localnet that is up. */
+/** A localnet whose servers all listen. */
 export interface RunningLocalnet {
   readonly chains: Readonly<Partial<Record<LocalnetPart, RunningNode>>>;
+  /** Undefined without a control API. */
   readonly controlPort: number | undefined;
 }
 
-/** The chains of a localnet in one process. */
+/** One or both chains of a localnet in one process. */
 export interface Localnet extends Service {
+  /** Resolves when all servers listen. Rejects when a part does not start. */
   readonly ready: Promise<RunningLocalnet>;
 }
 
 const REMOTE_WAIT_MS = 60_000;
 
-/** Creates a localnet: one or both chains, and the control face. The first error stops all of it and comes out of `run`. */
+/** Creates a localnet: one or both chains, and the control API. The first error of a part stops all parts and rejects `run`. */
 export function createLocalnet(options: LocalnetOptions, deps: LocalnetDeps): Localnet {
   const remote = options.chains.remote && createRemote(options, options.chains.remote, deps);
   const local = options.chains.local && createLocal(options, options.chains.local, deps, remote);
   const control = createControl(options, deps, { local, remote });
   const services = [remote, local, control].filter((one) => one !== undefined);
-  const ready = createDeferred<RunningLocalnet>();
-  const settle = async (): Promise<RunningLocalnet> => {
-    const [runningLocal, runningRemote, address] = await Promise.all([
-      local?.ready,
-      remote?.ready,
-      control?.ready,
-    ]);
-    return {
-      chains: {
-        ...(runningLocal === undefined ? {} : { local: runningLocal }),
-        ...(runningRemote === undefined ? {} : { remote: runningRemote }),
-      },
-      controlPort: address?.port,
-    };
-  };
+  const ready = whenReady(local, remote, control);
+  // `run` rejects with the same error, so a caller may ignore `ready`.
+  ready.catch(() => {});
   const run = async (signal: AbortSignal): Promise<void> => {
-    settle().then(ready.resolve, ready.reject);
     const [first] = await supervise(services, signal, deps.logger);
     if (first !== undefined) throw first.error;
   };
-  return { name: "localnet", run, ready: ready.promise };
+  return { name: "localnet", run, ready };
+}
+
+async function whenReady(
+  local: Node | undefined,
+  remote: Node | undefined,
+  control: HttpService | undefined,
+): Promise<RunningLocalnet> {
+  const [runningLocal, runningRemote, address] = await Promise.all([
+    local?.ready,
+    remote?.ready,
+    control?.ready,
+  ]);
+  return {
+    chains: {
+      ...(runningLocal === undefined ? {} : { local: runningLocal }),
+      ...(runningRemote === undefined ? {} : { remote: runningRemote }),
+    },
+    controlPort: address?.port,
+  };
 }
 
 function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: LocalnetDeps): Node {
@@ -107,7 +116,7 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
   });
 }
 
-/** The local chain's first start needs a header of the remote one; later ones continue from the home. */
+/** Only a first start reads a header of the remote chain. Later starts use the genesis document in the home. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,
@@ -120,8 +129,9 @@ function createLocal(
     {
       ...nodeDeps(CHAINS.local, deps),
       genesis: async (stored, signal) => {
-        const given = stored ?? chain.genesis;
-        if (given !== undefined) return given;
+        const document = stored ?? chain.genesis;
+        if (document !== undefined) return document;
+        // With port 0, only `ready` of the remote chain knows the bound port.
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
@@ -149,7 +159,7 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
     clock: deps.clock,
     logger: deps.logger.child({ chain: profile.chainId }),
     createApp: (storage: StateStorage) => createApp({ ...profile, kind: profile.part }, { storage }),
-    faces: deps.faces?.(profile) ?? [],
+    servers: deps.servers?.(profile) ?? [],
   };
 }
 

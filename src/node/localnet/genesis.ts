@@ -9,44 +9,45 @@ import type { GenesisDoc } from "../genesis-doc.ts";
 import { accountNamed, accountsOf } from "./accounts.ts";
 import { type ChainProfile, CHAINS } from "./chains.ts";
 
-/** What the genesis of a local chain depends on. */
 export interface LocalnetGenesisOptions {
+  /** Genesis time. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
 }
 
-/** Coins of every test account: a thousand million whole ones. */
+/** Coins of every test account in micro units: 10^9 whole coins. */
 const TEST_BALANCE = "1000000000000000";
 
-/** Coins of the consumer contract: deposits for a hundred queries. */
+/** Coins of the consumer contract: the deposits of 100 queries. */
 const CONTRACT_FUNDS = "100000000";
 
-/** Blocks between two results of the query that is there from the start. */
+/** `update_period` of the query in the genesis state. */
 const FIRST_QUERY_PERIOD = 2;
 
 const SECONDS = 1_000_000_000n;
 const DAYS = 86_400n * SECONDS;
 
+/** Settings of the client of the remote chain, as on real networks: the trusting period is 2/3 of the unbonding period. */
 const CLIENT_SETTINGS = {
   trustingPeriodNs: 14n * DAYS,
   unbondingPeriodNs: 21n * DAYS,
   maxClockDriftNs: 60n * SECONDS,
 };
 
-/** Seeds of a local chain's validators. PUBLIC TEST KEYS. */
+/** Returns the seeds of a local chain's validators. PUBLIC TEST KEYS. */
 export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
 }
 
-/** Genesis of the remote chain: test accounts with coins. */
+/** Creates the genesis of the remote chain. Its state contains only the funded test accounts. */
 export function remoteGenesis(options: LocalnetGenesisOptions): GenesisDoc {
   return genesis(CHAINS.remote, options, accountState(CHAINS.remote));
 }
 
 /**
- * Genesis of the local chain: test accounts; a client and an open connection (`07-tendermint-0`, `connection-0`) to the
- * remote chain that trust `remote`; and a funded consumer contract that has registered query 1, the balance of alice on
- * the remote chain.
+ * Creates the genesis of the local chain. Its state contains the funded test accounts, a client `07-tendermint-0` that trusts the
+ * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1: the balance of
+ * alice on the remote chain.
  */
 export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHeader): GenesisDoc {
   const chain = CHAINS.local;
@@ -57,11 +58,6 @@ export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHead
     ownTimeNs: options.timeNs,
   });
   return genesis(chain, options, { ...accountState(chain), ibc, wasm: consumerState(chain) });
-}
-
-/** Address of the consumer contract on the local chain: the first instance of the first code. */
-export function consumerAddress(): string {
-  return encodeBech32(CHAINS.local.bech32Prefix, classicContractAddress(1n, 1n));
 }
 
 function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState: JsonObject): GenesisDoc {
@@ -104,8 +100,10 @@ function accountState(chain: ChainProfile): JsonObject {
   };
 }
 
-/** The contract host's part: codes, the consumer contract, and its first query. */
+/** Genesis state of the wasm module: the codes, the consumer contract, and the registration of query 1. */
 function consumerState(chain: ChainProfile): JsonObject {
+  // The address of the first instance of the first code. `gen_msgs` creates the contract before it is called.
+  const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;
   const watched = accountNamed(CHAINS.remote, "alice").address;
   const register = {
@@ -135,7 +133,7 @@ function consumerState(chain: ChainProfile): JsonObject {
       {
         execute_contract: {
           sender: operator,
-          contract: consumerAddress(),
+          contract: consumer,
           msg: register,
           funds: [],
         },

@@ -1,25 +1,21 @@
 import { Gauge, Histogram, type Registry } from "prom-client";
 
-/**
- * How one request for prices ended. An answer with a price that is no number counts as a response, but not as a vote
- * extension that worked. Latency in ms.
- */
+/** Result of one price request. */
 export interface OracleVote {
-  /** The sidecar answered. */
+  /** The sidecar sent a valid response. */
   readonly success: boolean;
-  /** Its prices can be voted. */
+  /** False when a price is not an integer. A real node counts such a response as a success, but does not vote its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
   readonly prices: ReadonlyMap<string, bigint>;
 }
 
-/** Counts votes under the names of the real node. */
+/** Counts votes under the metric names of a real node. */
 export interface OracleMetrics {
   readonly observe: (vote: OracleVote) => void;
 }
 
-/** Labels of the validator whose votes are counted. */
 export interface OracleMetricsOptions {
   readonly chainId: string;
   /** Bech32 consensus address. */
@@ -27,22 +23,25 @@ export interface OracleMetricsOptions {
 }
 
 /**
- * Creates the `app_*` families. As on the real node they are gauges that only rise, and a series is there from its first
- * event on: a node that has not failed since its start shows no Failure.
+ * Creates the `app_*` families. Two properties of a real node are copied: its counters have the type gauge, and a series
+ * appears with its first event. A node without a failure since its start has no series with `status="Failure"`.
  */
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions): OracleMetrics {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
+  // A ticker that was seen once counts as `missing_price` in every later vote without it.
   const tracked = new Set<string>();
-  const reported = (ticker: string, status: string): void =>
+  const countReport = (ticker: string, status: string): void =>
     families.reports.inc({ ...chain, validator: options.validator, ticker, status });
   return {
     observe: ({ success, usable, latencyMs, prices }) => {
       families.responses.inc({ ...chain, status: success ? "Success" : "Failure" });
+      // The real node observes whole milliseconds here, although the metric name has no unit.
       families.latency.observe(chain, Math.trunc(latencyMs));
       const extended = { ...chain, abci_method: "extend_vote" };
       families.requests.inc({ ...extended, status: extendVoteStatus(success, usable) });
       families.methodLatency.observe(extended, latencyMs / 1000);
+      // A local chain rejects no proposal, so these methods always succeed.
       for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
         families.requests.inc({ ...chain, abci_method, status: "Success" });
       }
@@ -51,7 +50,7 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
         families.prices.set({ ...chain, ticker }, Number(price));
         families.reportedPrices.set({ ...chain, validator: options.validator, ticker }, Number(price));
       }
-      for (const ticker of tracked) reported(ticker, prices.has(ticker) ? "with_price" : "missing_price");
+      for (const ticker of tracked) countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
     },
   };
 }

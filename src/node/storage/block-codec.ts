@@ -12,7 +12,7 @@ import * as Types from "../../proto/gen/tendermint/types/types.ts";
 import * as Validators from "../../proto/gen/tendermint/types/validator.ts";
 import type { StoredBlock } from "../node-view.ts";
 
-/** Encodes a block as `tendermint.types.Block`: the bytes whose parts the block id commits to. */
+/** Encodes a block as `tendermint.types.Block`. The part set header of the block id is a hash of these bytes. */
 export function encodeBlock(block: Pick<StoredBlock, "header" | "txs" | "lastCommit">): Uint8Array {
   return Block.encode({
     header: headerToProto(block.header),
@@ -22,7 +22,7 @@ export function encodeBlock(block: Pick<StoredBlock, "header" | "txs" | "lastCom
   }).finish();
 }
 
-/** Decodes a stored block. Throws when it is damaged. */
+/** Decodes a stored block. Throws on invalid bytes. */
 export function decodeBlock(bytes: Uint8Array, blockId: BlockId): StoredBlock {
   const { header, data, lastCommit } = Block.decode(bytes);
   if (header === undefined || lastCommit === undefined) throw new Error("a stored block is damaged");
@@ -40,7 +40,7 @@ export function encodeCommit(commit: Commit): Uint8Array {
   return Types.Commit.encode(commitToProto(commit)).finish();
 }
 
-/** Decodes a stored commit. Throws when it is damaged. */
+/** Decodes a stored commit. Throws on invalid bytes. */
 export function decodeCommit(bytes: Uint8Array): Commit {
   return commitFromProto(Types.Commit.decode(bytes));
 }
@@ -50,7 +50,7 @@ export function encodeValidatorSet(set: ValidatorSet): Uint8Array {
   return Validators.ValidatorSet.encode(validatorSetToProto(set)).finish();
 }
 
-/** Decodes a stored validator set. Throws when it is damaged. */
+/** Decodes a stored validator set. Throws on invalid bytes. */
 export function decodeValidatorSet(bytes: Uint8Array): ValidatorSet {
   return validatorSetFromProto(Validators.ValidatorSet.decode(bytes));
 }

@@ -18,37 +18,46 @@ import { decodeResults, encodeResults } from "./results-codec.ts";
 import { type Row, readRow, readRows } from "./rows.ts";
 import { createStateTables } from "./state-tables.ts";
 
-/** The node's durable memory. Synchronous. */
+/** All durable data of a node. Synchronous. Reads of an unknown height or hash return undefined. */
 export interface BlockStore {
+  /** State of the application. */
   readonly state: StateStorage;
   readonly index: EventIndex;
+  /** The stored genesis document, encoded. */
   readonly genesis: () => Uint8Array | undefined;
-  /** Keeps the genesis document and the first validator sets; once. */
+  /** Stores the genesis document and the first validator sets. Throws when the store has a genesis document. */
   readonly saveGenesis: (document: Uint8Array, validatorSets: HeightRecord["validatorSets"]) => void;
   readonly latestHeight: () => bigint | undefined;
+  /** Stores a height in one transaction. The data is on disk when the call returns. */
   readonly save: (record: HeightRecord) => void;
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
   readonly seenCommit: (height: bigint) => Commit | undefined;
-  /** The newest kept validator set at or below a height. */
+  /** The validator set with the largest stored height up to `height`. */
   readonly validatorSetAtOrBelow: (
     height: bigint,
   ) => { readonly height: bigint; readonly set: ValidatorSet } | undefined;
+  /** Does nothing when the address is stored already. */
   readonly saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void;
+  /** In order of address. */
   readonly validatorSeeds: () => readonly Uint8Array[];
+  /** Closes the database and releases the lock of the home. */
   readonly close: () => void;
 }
 
-/** Blocks and results that are read again and again; a full block takes megabytes once decoded. */
+/**
+ * Decoded blocks and results in memory. Clients mostly read the newest heights, several times each. The number is small
+ * because a decoded full block takes megabytes.
+ */
 const CACHED_HEIGHTS = 8;
 
-/** Opens the store of a home directory; without one everything lives in memory. Throws `NodeError` (see {@link openDatabase}). */
+/** Opens the store of a home directory, or one in memory without a home. Throws like {@link openDatabase}. */
 export function openBlockStore(home: string | undefined): BlockStore {
   return createBlockStore(openDatabase(home));
 }
 
-/** Opens the store of a home directory as it is now, for reading; a node may be using it. Throws `NodeError` `home-unusable`. */
+/** Opens a read-only snapshot of a home directory. A node may be using the home. Throws `NodeError` `home-unusable`. */
 export function readBlockStore(home: string): BlockStore {
   return createBlockStore(openSnapshot(home));
 }
@@ -79,11 +88,13 @@ function createBlockStore({ database, close }: OpenDatabase): BlockStore {
       })(),
     latestHeight: () => readRow(sql.latest.get())?.integer("height"),
     save: (record) => {
+      // One transaction: after a kill, a height is either complete or absent.
       database.transaction(() => saveAll(record))();
       blocks.put(record.block.header.height, record.block);
       results.put(record.results.height, record.results);
     },
     block: (height) => blocks.get(height, () => readBlock(sql.block.get(height))),
+    // In an array, because the driver takes a single blob argument for an object of named parameters.
     heightOfHash: (hash) => readRow(sql.heightOfHash.get([hash]))?.integer("height"),
     results: (height) => results.get(height, () => readResults(height, sql.results.get(height))),
     seenCommit: (height) => {

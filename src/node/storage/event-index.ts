@@ -5,35 +5,37 @@ import { createBulkInsert } from "./bulk-insert.ts";
 import type { HeightRecord } from "./height-record.ts";
 import { readRow, readRows } from "./rows.ts";
 
-/** Where a transaction is: block height and place in the block. */
+/** Block height and position in the block of a transaction. */
 export interface TxPlace {
   readonly height: bigint;
   readonly position: number;
 }
 
-/** What narrows a search before events are compared; heights are inclusive. */
+/** The part of a query that the index can answer. Both heights are inclusive. */
 export interface Narrowing {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
+  /** Event attribute "type.key". Undefined selects every transaction or block in the range. */
   readonly tag: string | undefined;
-  /** Exact value of the tag. */
+  /** Exact value of the attribute. Undefined selects all values. */
   readonly value: string | undefined;
 }
 
-/** Index of event attributes, transactions by hash. */
+/** Index of transactions by hash, and of transactions and blocks by event attribute. */
 export interface EventIndex {
-  /** Adds a height; the caller holds a transaction. */
+  /** Adds a height. The caller must have an open transaction. */
   readonly add: (record: HeightRecord) => void;
   readonly placeOf: (hash: Uint8Array) => TxPlace | undefined;
-  /** Places that may match, ascending, each once. `tag` undefined: every transaction in the range. */
+  /** Returns the transactions in the range with the attribute: a superset of the matches, ascending, without duplicates. */
   readonly txCandidates: (narrowing: Narrowing) => Iterable<TxPlace>;
+  /** Returns the heights in the range whose block events have the attribute. Otherwise like `txCandidates`. */
   readonly blockCandidates: (narrowing: Narrowing) => Iterable<bigint>;
 }
 
 const TX_EVENT_COLUMNS = 4;
 const BLOCK_EVENT_COLUMNS = 3;
 
-/** Creates the index over the node's database. */
+/** Creates the index over the database of a node. */
 export function createEventIndex(database: Database.Database): EventIndex {
   const sql = {
     place: database.prepare("SELECT height, position FROM txs WHERE hash = ?"),
@@ -50,13 +52,14 @@ export function createEventIndex(database: Database.Database): EventIndex {
     ),
   };
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
-    const row = readRow(sql.place.get([hash])); // a lone blob outside an array would be taken for named parameters
+    // In an array, because the driver takes a single blob argument for an object of named parameters.
+    const row = readRow(sql.place.get([hash]));
     return row && { height: row.integer("height"), position: Number(row.integer("position")) };
   };
   const addPlace = (record: HeightRecord, tx: Uint8Array, position: number): void => {
     const result = record.results.txResults[position];
     const hash = sha256(tx);
-    // A transaction that once succeeded keeps its place when the same bytes fail again, as CometBFT's indexer has it.
+    // The same bytes may be in several blocks. As in CometBFT's indexer, a failed copy does not replace a successful one.
     if (result?.code === 0 || placeOf(hash) === undefined) {
       sql.savePlace.run(hash, record.block.header.height, position);
     }
@@ -66,6 +69,7 @@ export function createEventIndex(database: Database.Database): EventIndex {
     add: (record) => {
       const { height } = record.block.header;
       record.block.txs.forEach((tx, position) => addPlace(record, tx, position));
+      // A transaction may emit an attribute several times. `INSERT OR IGNORE` stores one row per value.
       sql.txEvents(
         record.results.txResults.flatMap(({ events }, position) =>
           Array.from(indexed(events), ([tag, value]) => [tag, value, height, position]),
@@ -78,6 +82,7 @@ export function createEventIndex(database: Database.Database): EventIndex {
   };
 }
 
+/** Yields the attributes to index. As in CometBFT, an empty event type or key is not indexed. */
 function* indexed(events: readonly ChainEvent[]): Generator<readonly [tag: string, value: string]> {
   for (const event of events) {
     for (const attribute of event.attributes) {

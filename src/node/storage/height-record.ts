@@ -2,13 +2,13 @@ import type { CommitChanges } from "../../chain/store/state-storage.ts";
 import type { Commit, ValidatorSet } from "../../comet/block-types.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 
-/** Everything that one height adds; written in one durable transaction or not at all. */
+/** All data that one height adds to the store. */
 export interface HeightRecord {
   readonly block: StoredBlock;
-  /** The commit seen for this block (the next block carries it). */
+  /** Commit for this block. The next block contains it too, but a restart needs it before that. */
   readonly seenCommit: Commit;
   readonly results: StoredResults;
-  /** Validator set of a later height that is worth keeping (see `validator-history.ts`). */
+  /** Validator sets of later heights to store, usually none (see `setsToKeep`). */
   readonly validatorSets: readonly { readonly height: bigint; readonly set: ValidatorSet }[];
   readonly changes: CommitChanges;
 }

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
-import { NodeError } from "../errors.ts";
 import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
+import { NodeError } from "../errors.ts";
 import { prepareDatabase } from "./schema.ts";
 
-/** An open database. */
+/** A database connection. `close` also releases the lock of the home, if any. */
 export interface OpenDatabase {
   readonly database: Database.Database;
   readonly close: () => void;
@@ -14,9 +14,9 @@ export interface OpenDatabase {
 const DATABASE_FILE = "node.db";
 
 /**
- * Opens the database of a home directory (made when missing), or one in memory without a home. The home stays locked for
- * this process until it is closed. Throws `NodeError` `home-in-use` while another process has it, `home-unusable` when it
- * cannot be made or holds no database.
+ * Opens the database of a home directory, or one in memory without a home. Creates the directory if necessary and locks it
+ * until `close`. Throws `NodeError` `home-in-use` while another process has the lock, and `home-unusable` when the directory
+ * cannot be created or `node.db` is not a database of this version.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
@@ -39,22 +39,22 @@ function inUse(home: string, cause: FolderInUseError): NodeError {
 }
 
 /**
- * Opens the database of a home directory for reading, all of it as it is at this moment, also while a node goes on writing.
- * Throws `NodeError` `home-unusable` when no database is there.
+ * Opens a read-only snapshot of the database of a home directory. Does not lock the home: with WAL, a node may write at the same
+ * time, and the snapshot does not change. Throws `NodeError` `home-unusable` when the home has no database.
  */
 export function openSnapshot(home: string): OpenDatabase {
   const path = join(home, DATABASE_FILE);
   if (!existsSync(path)) {
     throw new NodeError(
       { code: "home-unusable", home },
-      `no chain is kept in ${home}; choose the directory that the node was given with --home`,
+      `there is no chain in ${home}; choose the --home of the node`,
     );
   }
   const database = new Database(path);
   try {
     database.defaultSafeIntegers(true);
     database.exec("PRAGMA query_only = ON");
-    // The first read of a transaction settles what all of it sees.
+    // BEGIN alone takes no snapshot. The first read does, and all later reads of the transaction see the same state.
     database.exec("BEGIN");
     database.prepare("SELECT key FROM meta").all();
   } catch (error) {

@@ -3,14 +3,16 @@ import type { TxResult, ValidatorPower } from "../../chain/abci.ts";
 import { Event, ExecTxResult, ValidatorUpdate } from "../../proto/gen/tendermint/abci/types.ts";
 import type { StoredResults } from "../node-view.ts";
 
+// Field numbers of `ResponseFinalizeBlock`. Parameter updates (4) are never stored.
 const EVENTS = 1;
 const TX_RESULTS = 2;
 const VALIDATOR_UPDATES = 3;
 const APP_HASH = 5;
 
-/** Encodes a block's results as CometBFT's `ResponseFinalizeBlock` (without parameter updates). */
+/** Encodes the results of a block as CometBFT's `ResponseFinalizeBlock`. */
 export function encodeResults(results: StoredResults): Uint8Array {
   const writer = new BinaryWriter();
+  // All fields are length-delimited (wire type 2).
   const field = (number: number): BinaryWriter => writer.uint32((number << 3) | 2);
   for (const event of results.events) {
     field(EVENTS).bytes(Event.encode({ ...event, attributes: [...event.attributes] }).finish());
@@ -24,7 +26,7 @@ export function encodeResults(results: StoredResults): Uint8Array {
   return writer.finish();
 }
 
-/** Decodes what {@link encodeResults} wrote. Throws on anything else. */
+/** Decodes the bytes of {@link encodeResults}. Throws on other bytes. */
 export function decodeResults(height: bigint, bytes: Uint8Array): StoredResults {
   const reader = new BinaryReader(bytes);
   const events: Event[] = [];

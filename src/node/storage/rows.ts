@@ -1,22 +1,25 @@
 import { isRecord } from "../../base/json.ts";
 
-/** A row of bytes, integers and texts, read column by column; a column of another type is a damaged database and throws. */
+/** Typed access to the columns of a row. Throws when a column has another type, which means that the database is damaged. */
 export interface Row {
   readonly bytes: (column: string) => Uint8Array;
+  /** Undefined for NULL. */
   readonly optionalBytes: (column: string) => Uint8Array | undefined;
   readonly integer: (column: string) => bigint;
   readonly text: (column: string) => string;
 }
 
-/** Reads a row that the driver returned; undefined when there was none. */
+/** Wraps a row from the driver. Returns undefined when the query found no row. */
 export function readRow(row: unknown): Row | undefined {
   if (row === undefined || row === null) return undefined;
   if (!isRecord(row)) throw new Error("the database returned something that is not a row");
   const optionalBytes = (column: string): Uint8Array | undefined => {
     const value = row[column];
     if (value === null) return undefined;
-    if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.length); // no Buffer
-    if (value instanceof ArrayBuffer) return new Uint8Array(value); // from the driver's `all`, unlike its `get`
+    // The driver returns a Buffer from `get` and an ArrayBuffer from `all`. A Buffer becomes a plain Uint8Array, because
+    // its `slice` shares memory.
+    if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.length);
+    if (value instanceof ArrayBuffer) return new Uint8Array(value);
     throw damaged(column);
   };
   return {
@@ -40,7 +43,7 @@ export function readRow(row: unknown): Row | undefined {
   };
 }
 
-/** Reads all rows. */
+/** Wraps all rows of a result. */
 export function readRows(rows: readonly unknown[]): readonly Row[] {
   return rows.flatMap((row) => readRow(row) ?? []);
 }

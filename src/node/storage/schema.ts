@@ -1,9 +1,12 @@
 import type Database from "libsql";
 import { readRow } from "./rows.ts";
 
-/** Version of the tables below, kept in the database's `user_version`. */
+/** Version of the tables below. The database stores it in `user_version`. */
 const SCHEMA_VERSION = 1n;
 
+// WITHOUT ROWID stores the rows of a table in its primary key. The event tables are the index: `(tag, value, height, …)`
+// finds an exact value within a range of heights, and `(tag, …)` finds all values. `txs_by_place` serves searches by height
+// alone, and UNIQUE on `blocks.hash` serves `block_by_hash`.
 const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blocks (
@@ -50,18 +53,19 @@ CREATE TABLE IF NOT EXISTS state_roots (
 ) WITHOUT ROWID;
 `;
 
-/**
- * Settles a connection and makes the tables. WAL with synchronous=FULL: what a block's transaction acknowledged is on
- * disk (about half a millisecond a block), so a power cut loses nothing. Throws when another version of
- * this program made them.
- */
+/** Configures a connection and creates missing tables. Throws when the tables have another version. */
 export function prepareDatabase(database: Database.Database): void {
+  // WAL: a commit appends to one file, and a reader in another process does not block it.
   database.pragma("journal_mode = WAL");
+  // FULL syncs the WAL at each commit, which costs about half a millisecond per block. With NORMAL, a power cut could lose
+  // blocks that clients have seen.
   database.pragma("synchronous = FULL");
+  // Integers as bigint, since heights are bigint everywhere.
   database.defaultSafeIntegers(true);
-  const found = readRow(database.prepare("PRAGMA user_version").get())?.integer("user_version") ?? 0n;
-  if (found !== 0n && found !== SCHEMA_VERSION) {
-    throw new Error(`its tables are of version ${found}, this program has ${SCHEMA_VERSION}`);
+  const version = readRow(database.prepare("PRAGMA user_version").get())?.integer("user_version") ?? 0n;
+  // A new database has version 0.
+  if (version !== 0n && version !== SCHEMA_VERSION) {
+    throw new Error(`the tables have version ${version}, this program needs version ${SCHEMA_VERSION}`);
   }
   database.exec(TABLES);
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);

@@ -1,4 +1,5 @@
-import { fromHex, toHex } from "../../base/bytes.ts";
+import { fromHex } from "../../base/bytes.ts";
+import { upperHex } from "../../base/go-text.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { PageError } from "../errors.ts";
 import type { SearchPage, SearchRequest, StoredBlock, StoredTx } from "../node-view.ts";
@@ -10,7 +11,7 @@ import type { Narrowing, TxPlace } from "./event-index.ts";
 const TX_TAGS: readonly string[] = ["tx.height", "tx.hash"];
 const BLOCK_TAGS: readonly string[] = ["block.height"];
 
-/** The transaction at a place; undefined when there is none. */
+/** Returns the transaction at a place, or undefined when there is none. */
 export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx | undefined {
   const tx = store.block(height)?.txs[position];
   const result = store.results(height)?.txResults[position];
@@ -19,33 +20,34 @@ export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx
 }
 
 /**
- * Searches transactions. Conditions on tx.height and tx.hash are about the transaction; all others must hold in one
- * event of it (CometBFT 0.38 kv indexer). Cost: the index narrows by the first other condition, what remains is compared.
+ * Searches transactions, as CometBFT 0.38's kv indexer does. The conditions on `tx.height` and `tx.hash` are about the
+ * transaction; one event of it must satisfy all others. The index selects candidates by one condition and the range of
+ * heights; the cost is linear in the number of candidates. Throws `QueryLanguageError` and {@link PageError}.
  */
 export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage<StoredTx> {
   const query = parseQuery(request.query);
-  const found: TxPlace[] = [];
+  const matches: TxPlace[] = [];
   for (const place of txCandidates(store, query)) {
     const tx = txAt(store, place);
     if (tx === undefined) continue;
     const fixed = new Map([
       ["tx.height", tx.height.toString()],
-      ["tx.hash", hashAsAsked(query, tx.hash)],
+      ["tx.hash", hashInQueryCase(query, tx.hash)],
     ]);
-    if (matchesSearch(query, fixed, tx.result.events)) found.push(place);
+    if (matchesSearch(query, fixed, tx.result.events)) matches.push(place);
   }
-  return page(found, request, (place) => txAt(store, place));
+  return page(matches, request, (place) => txAt(store, place));
 }
 
-/** Searches blocks by height and by the events of their begin and end. */
+/** Searches blocks by height and by the events of BeginBlock and EndBlock. Otherwise like {@link searchTxs}. */
 export function searchBlocks(store: BlockStore, request: SearchRequest): SearchPage<StoredBlock> {
   const query = parseQuery(request.query);
-  const found: bigint[] = [];
+  const matches: bigint[] = [];
   for (const height of store.index.blockCandidates(narrow(query, "block.height", BLOCK_TAGS))) {
     const fixed = new Map([["block.height", height.toString()]]);
-    if (matchesSearch(query, fixed, store.results(height)?.events ?? [])) found.push(height);
+    if (matchesSearch(query, fixed, store.results(height)?.events ?? [])) matches.push(height);
   }
-  return page(found, request, (height) => store.block(height));
+  return page(matches, request, (height) => store.block(height));
 }
 
 function txCandidates(store: BlockStore, query: EventQuery): Iterable<TxPlace> {
@@ -57,20 +59,21 @@ function txCandidates(store: BlockStore, query: EventQuery): Iterable<TxPlace> {
   return place === undefined ? [] : [place];
 }
 
-/** The hash in the case that the query wrote it in: CometBFT accepts either. */
-function hashAsAsked(query: EventQuery, hash: Uint8Array): string {
-  const upper = toHex(hash).toUpperCase();
-  const asked = query.conditions.find(({ tag }) => tag === "tx.hash")?.operand;
-  return asked?.kind === "string" && asked.text.toUpperCase() === upper ? asked.text : upper;
+/** Returns the hash in the letter case of the query. CometBFT accepts both, but the matcher compares exactly. */
+function hashInQueryCase(query: EventQuery, hash: Uint8Array): string {
+  const upper = upperHex(hash);
+  const operand = query.conditions.find(({ tag }) => tag === "tx.hash")?.operand;
+  return operand?.kind === "string" && operand.text.toUpperCase() === upper ? operand.text : upper;
 }
 
 const MAX_HEIGHT = 2n ** 63n - 1n;
 
-/** The range of heights that a query allows, and the best attribute to look up. */
+/** Returns the range of heights of a query, and the condition for the index lookup. */
 function narrow(query: EventQuery, heightTag: string, fixedTags: readonly string[]): Narrowing {
   let fromHeight = 0n;
   let toHeight = MAX_HEIGHT;
   for (const { tag, operator, operand } of query.conditions) {
+    // A condition that is not a decimal height does not narrow the range. The matcher compares it later.
     if (tag !== heightTag || operand?.kind !== "number" || !/^\d{1,18}$/.test(operand.text)) continue;
     const height = BigInt(operand.text);
     if (operator === "=" || operator === ">=" || operator === ">") {
@@ -81,26 +84,27 @@ function narrow(query: EventQuery, heightTag: string, fixedTags: readonly string
     }
   }
   const others = query.conditions.filter(({ tag }) => !fixedTags.includes(tag));
+  // An exact value selects fewer candidates than a range or EXISTS.
   const equal = others.find(({ operator, operand }) => operator === "=" && operand?.kind === "string");
   const value = equal?.operand?.kind === "string" ? equal.operand.text : undefined;
   return { fromHeight, toHeight, tag: (equal ?? others[0])?.tag, value };
 }
 
-/** One page of ascending finds. Pages count from 1; an empty find has one empty page. Throws {@link PageError}. */
+/** Returns one page of the matches, which are ascending. An empty result has one empty page. Throws {@link PageError}. */
 function page<P, T>(
-  found: readonly P[],
+  matches: readonly P[],
   request: SearchRequest,
   load: (place: P) => T | undefined,
 ): SearchPage<T> {
   const { page: number, perPage, order } = request;
-  const pages = Math.max(1, Math.ceil(found.length / perPage));
+  const pages = Math.max(1, Math.ceil(matches.length / perPage));
   if (number < 1 || number > pages) {
     throw new PageError(
       { code: "page-out-of-range", pages },
       `page should be within [1, ${pages}] range, given ${number}`,
     );
   }
-  const ordered = order === "asc" ? found : found.toReversed();
+  const ordered = order === "asc" ? matches : matches.toReversed();
   const items = ordered.slice((number - 1) * perPage, number * perPage).flatMap((place) => load(place) ?? []);
-  return { items, total: found.length };
+  return { items, total: matches.length };
 }

@@ -3,16 +3,16 @@ import type { CommitChanges, StateStorage } from "../../chain/store/state-storag
 import { createBulkInsert } from "./bulk-insert.ts";
 import { readRow, readRows } from "./rows.ts";
 
-/** The application's state in the node's database. */
+/** State of the application in the database of the node. */
 export interface StateTables {
   readonly storage: StateStorage;
-  /** Writes one commit; the caller holds a transaction. */
+  /** Writes the changes of one commit. The caller must have an open transaction. */
   readonly apply: (changes: CommitChanges) => void;
 }
 
 const NODE_COLUMNS = 3;
 
-/** Creates the state's part of the store. */
+/** Creates the state storage over the database of a node. */
 export function createStateTables(database: Database.Database): StateTables {
   const node = database.prepare("SELECT node FROM state_nodes WHERE store = ? AND id = ?");
   const writeNodes = createBulkInsert(
@@ -31,7 +31,7 @@ export function createStateTables(database: Database.Database): StateTables {
   return {
     apply: (changes) => {
       writeNodes(changes.writes.map(({ store, id, bytes }) => [store, id, bytes]));
-      for (const gone of changes.deletes) deleteNode.run(gone.store, gone.id);
+      for (const { store, id } of changes.deletes) deleteNode.run(store, id);
       for (const height of changes.expired ?? []) deleteRoots.run(height);
       for (const root of changes.roots) writeRoot.run(changes.height, root.store, root.rootId ?? null);
     },

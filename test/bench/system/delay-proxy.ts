@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { createServer, connect, type Server, type Socket } from "node:net";
 
-/** A TCP proxy that makes an endpoint look far away. */
+/** A TCP proxy that adds latency. */
 export interface DelayProxy {
   readonly port: number;
   readonly close: () => Promise<void>;
 }
 
-/** Bytes under way in one direction of a connection before its sender has to wait. */
+/** Maximum number of bytes in flight in one direction of a connection. */
 const MOST_UNDER_WAY = 16_777_216;
 
 /**
@@ -22,7 +22,7 @@ export async function startDelayProxy(port: number, oneWayMs: number): Promise<D
       sockets.add(socket);
       socket.setNoDelay(true);
       socket.once("close", () => sockets.delete(socket));
-      // The other end learns of an error by its own socket's end.
+      // An error of one socket ends the other one.
       socket.on("error", () => socket.destroy());
     }
     passOn(near, far, oneWayMs);

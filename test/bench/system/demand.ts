@@ -1,3 +1,4 @@
+import { consumerAddress } from "../../support/consumer-address.ts";
 import { encodeBech32 } from "../../../src/base/bech32.ts";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -12,7 +13,6 @@ import { createSigner } from "../../../src/client/tx/signer.ts";
 import type { WireMessage } from "../../../src/client/tx/tx-sender.ts";
 import { accountNamed } from "../../../src/node/localnet/accounts.ts";
 import { type ChainProfile, CHAINS } from "../../../src/node/localnet/chains.ts";
-import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
 import { MsgSend } from "../../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { MsgExecuteContract } from "../../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
 

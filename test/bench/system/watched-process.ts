@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 export interface Ended {
   /** Exit code, or the name of the signal that killed it. */
   readonly code: number | string;
-  /** Largest resident memory of its life, MB (10^6 bytes); undefined when it was killed. */
+  /** Peak resident memory, MB (10^6 bytes); undefined when it was killed. */
   readonly peakMb: number | undefined;
   /** The end of what it wrote to stderr. */
   readonly complaints: string;
@@ -65,7 +65,7 @@ interface Lines {
   readonly until: (start: string) => Promise<string>;
 }
 
-/** Keeps the lines of stdout, of which there are few, for whoever asks for one later. */
+/** Collects the lines of stdout. They are few. */
 function watchLines(child: ChildProcess): Lines {
   const seen: string[] = [];
   const waiting = new Set<(line: string) => void>();

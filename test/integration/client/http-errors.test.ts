@@ -18,7 +18,7 @@ const signal = new AbortController().signal;
 const opened: { readonly close: () => unknown }[] = [];
 
 afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
+  for (const resource of opened.splice(0)) await resource.close();
 });
 
 async function serve(handle: (exchange: RpcExchange) => void, port = 0): Promise<RpcServer> {
@@ -44,7 +44,7 @@ function connect(urls: readonly string[], chainId: string | undefined = "test-1"
   return client;
 }
 
-/** The code with which a call fails. */
+/** Returns the code of the error, "none" on success. */
 async function errorOf(work: Promise<unknown>): Promise<ClientErrorFacts["code"] | "none"> {
   try {
     await work;
@@ -59,39 +59,43 @@ const good = (exchange: RpcExchange): void =>
 
 describe("a node that misbehaves", () => {
   const cases: readonly (readonly [string, (exchange: RpcExchange) => void, ClientErrorFacts["code"]])[] = [
-    ["never answers", () => {}, "timeout"],
-    ["sends headers and then nothing", ({ response }) => response.writeHead(200).flushHeaders(), "timeout"],
+    ["never responds", () => {}, "timeout"],
+    ["sends only headers", ({ response }) => response.writeHead(200).flushHeaders(), "timeout"],
     [
       "stops in the middle of the body",
       ({ response }) => void response.writeHead(200, { "content-length": "100" }).write('[{"id"'),
       "timeout",
     ],
-    ["answers HTML", ({ response }) => response.end("<html>login</html>"), "bad-answer"],
-    ["answers nothing", ({ response }) => response.end(), "bad-answer"],
-    ["answers a number", ({ reply }) => reply(42), "bad-answer"],
+    ["responds with HTML", ({ response }) => response.end("<html>login</html>"), "bad-answer"],
+    ["responds with an empty body", ({ response }) => response.end(), "bad-answer"],
+    ["responds with a number", ({ reply }) => reply(42), "bad-answer"],
     [
-      "answers with another id",
+      "responds with another id",
       ({ reply }) => reply({ jsonrpc: "2.0", id: 987_654, result: {} }),
       "bad-answer",
     ],
     [
-      "answers with neither result nor error",
+      "responds with neither result nor error",
       ({ reply, calls }) => reply({ id: calls[0]?.id }),
       "bad-answer",
     ],
-    ["answers 503 with a page", ({ response }) => response.writeHead(503).end("no"), "http-status"],
-    ["answers a huge body", ({ response }) => response.end(`"${"x".repeat(100_000)}"`), "too-large"],
-    ["closes before answering", ({ request }) => request.socket.end(), "unreachable"],
+    [
+      "responds with status 503 and a page",
+      ({ response }) => response.writeHead(503).end("no"),
+      "http-status",
+    ],
+    ["responds with a huge body", ({ response }) => response.end(`"${"x".repeat(100_000)}"`), "too-large"],
+    ["closes the connection before it responds", ({ request }) => request.socket.end(), "unreachable"],
     ["resets the connection", ({ request }) => request.socket.resetAndDestroy(), "unreachable"],
   ];
 
-  it.each(cases)("%s: every call of a batch settles with its error", async (_name, handle, code) => {
+  it.each(cases)("%s: every call of a batch rejects with the right error", async (_name, handle, code) => {
     const client = connect([(await serve(handle)).url], undefined);
     const calls = Array.from({ length: 5 }, () => errorOf(client.pool.call("block", {}, signal)));
     expect(new Set(await Promise.all(calls))).toEqual(new Set([code]));
   });
 
-  it("answers half of a batch: the other half is told", async () => {
+  it("responds to half of a batch: the other half is sent again", async () => {
     const server = await serve((exchange) => {
       if (!exchange.isBatch) return good(exchange);
       const half = exchange.calls.slice(0, 3);
@@ -100,11 +104,11 @@ describe("a node that misbehaves", () => {
     const client = connect([server.url]);
     await client.status(signal);
     const calls = ["a", "b", "c", "d", "e"].map((method) => errorOf(client.pool.call(method, {}, signal)));
-    // The missing ones are asked again on the lone endpoint; their batch of two is then answered whole.
+    // The lone endpoint gets a second attempt with the two missing calls, and responds to both.
     expect(await Promise.all(calls)).toEqual(["none", "none", "none", "none", "none"]);
   });
 
-  it("refuses the whole batch with one error without id", async () => {
+  it("responds to a batch with one error without id: every call rejects with it", async () => {
     const server = await serve((exchange) =>
       exchange.isBatch
         ? exchange.reply({
@@ -120,13 +124,13 @@ describe("a node that misbehaves", () => {
     expect(await Promise.all(calls)).toEqual(["rpc", "rpc"]);
   });
 
-  it("is not there at all", async () => {
+  it("does not listen: the call rejects", async () => {
     const server = await startRpcServer(good);
     await server.close();
     expect(await errorOf(connect([server.url]).status(signal))).toBe("unreachable");
   });
 
-  it("restarts while calls are made: later calls succeed again", async () => {
+  it("restarts: later calls succeed again", async () => {
     const first = await startRpcServer(good);
     const client = connect([first.url]);
     await client.status(signal);
@@ -136,7 +140,7 @@ describe("a node that misbehaves", () => {
     expect((await client.status(signal)).latestHeight).toBe(7n);
   });
 
-  it("closed the idle connection: the next read is made on a fresh one", async () => {
+  it("closes idle connections: the next read uses a new one", async () => {
     let requests = 0;
     const server = await serve((exchange) => {
       requests += 1;
@@ -144,13 +148,14 @@ describe("a node that misbehaves", () => {
       exchange.response.on("finish", () => exchange.request.socket.destroy());
     });
     const client = connect([server.url]);
-    for (let turn = 0; turn < 5; turn++) expect((await client.status(signal)).chainId).toBe("test-1");
+    for (let attempt = 0; attempt < 5; attempt++)
+      expect((await client.status(signal)).chainId).toBe("test-1");
     expect(requests).toBeGreaterThanOrEqual(5);
   });
 });
 
 describe("calls", () => {
-  it("made in one turn travel in batches of ten at most, broadcasts alone, with the bearer token", async () => {
+  it("of one turn are batched by ten, broadcasts are sent alone, and all carry the bearer token", async () => {
     const sizes: number[] = [];
     const tokens = new Set<string | undefined>();
     const server = await serve((exchange) => {
@@ -167,7 +172,7 @@ describe("calls", () => {
     expect(tokens).toEqual(new Set(["Bearer t0ken"]));
   });
 
-  it("whose answers are too large together are asked for in halves", async () => {
+  it("are sent in halves when their responses are too large together", async () => {
     const server = await serve((exchange) =>
       answerCalls(exchange, (method) =>
         method === "status" ? statusResult("test-1", 7n) : "x".repeat(20_000),
@@ -175,12 +180,12 @@ describe("calls", () => {
     );
     const client = connect([server.url]);
     await client.status(signal);
-    const answers = await Promise.all(Array.from({ length: 7 }, () => client.pool.call("big", {}, signal)));
-    expect(answers).toHaveLength(7);
-    expect(new Set(answers)).toEqual(new Set(["x".repeat(20_000)]));
+    const results = await Promise.all(Array.from({ length: 7 }, () => client.pool.call("big", {}, signal)));
+    expect(results).toHaveLength(7);
+    expect(new Set(results)).toEqual(new Set(["x".repeat(20_000)]));
   });
 
-  it("reject with the signal's reason, each its own, and the others go on", async () => {
+  it("reject each with the reason of its own signal, and the others go on", async () => {
     const server = await serve((exchange) => void setTimeout(() => good(exchange), 30));
     const client = connect([server.url]);
     await client.status(signal);
@@ -192,7 +197,7 @@ describe("calls", () => {
     await expect(going).resolves.toEqual({ method: "b" });
   });
 
-  it("end with `closed` when the client is closed", async () => {
+  it("reject with closed when the client is closed", async () => {
     const client = connect([(await serve(() => {})).url]);
     const calls = [errorOf(client.status(signal)), errorOf(client.comet.status())];
     client.close();
@@ -200,43 +205,43 @@ describe("calls", () => {
     expect(await errorOf(client.status(signal))).toBe("closed");
   });
 
-  it("never show URL or token in an error", async () => {
+  it("never have the URL or the token in an error", async () => {
     const server = await serve(({ response }) => response.writeHead(500).end("no"));
     const client = connect([`${server.url}/key-s3cret?apikey=s3cret`]);
     const error = await client.status(signal).catch((thrown: unknown) => thrown);
-    const shown = `${String(error)} ${JSON.stringify(error)} ${JSON.stringify(client.pool.health())}`;
-    expect(shown).toContain("node-0");
-    expect(shown).not.toMatch(/s3cret|t0ken|127\.0\.0\.1/);
+    const texts = `${String(error)} ${JSON.stringify(error)} ${JSON.stringify(client.pool.health())}`;
+    expect(texts).toContain("node-0");
+    expect(texts).not.toMatch(/s3cret|t0ken|127\.0\.0\.1/);
   });
 });
 
 describe("several endpoints", () => {
-  it("the next one answers when the first is silent, wrong, or of another chain", async () => {
+  it("are tried in order when one is silent, sends nonsense, or serves another chain", async () => {
     const silent = await serve(() => {});
     const nonsense = await serve((exchange) =>
       answerCalls(exchange, (method) => (method === "status" ? statusResult("test-1", 7n) : { odd: true })),
     );
     const foreign = await serve((exchange) => answerCalls(exchange, () => statusResult("other-9", 9n)));
-    const whole = await serve((exchange) =>
+    const valid = await serve((exchange) =>
       answerCalls(exchange, (method) =>
         method === "status" ? statusResult("test-1", 7n) : { response: { value: "AQI=", height: "7" } },
       ),
     );
-    const client = connect([silent.url, nonsense.url, foreign.url, whole.url]);
+    const client = connect([silent.url, nonsense.url, foreign.url, valid.url]);
     const read = await client.grpcQuery("/a.Query/B", new Uint8Array(0), signal);
     expect(read).toEqual(new Uint8Array([1, 2]));
     expect(client.pool.health().map(({ state }) => state)).toEqual(["down", "down", "wrong-chain", "good"]);
   });
 
-  it("of which one is down and one is of another chain are worth another try", async () => {
+  it("reject with the retryable error when one is down and one serves another chain", async () => {
     const foreign = await serve((exchange) => answerCalls(exchange, () => statusResult("other-9", 9n)));
-    const gone = await startRpcServer(good);
-    await gone.close();
-    expect(await errorOf(connect([gone.url, foreign.url]).status(signal))).toBe("unreachable");
-    expect(await errorOf(connect([foreign.url, gone.url]).status(signal))).toBe("unreachable");
+    const stopped = await startRpcServer(good);
+    await stopped.close();
+    expect(await errorOf(connect([stopped.url, foreign.url]).status(signal))).toBe("unreachable");
+    expect(await errorOf(connect([foreign.url, stopped.url]).status(signal))).toBe("unreachable");
   });
 
-  it("are all checked at start; a lone wrong chain is an error that names both ids", async () => {
+  it("reject with both chain ids when the only one serves another chain", async () => {
     const foreign = await serve((exchange) => answerCalls(exchange, () => statusResult("other-9", 9n)));
     const client = connect([foreign.url]);
     const [check] = await client.pool.check(signal);
@@ -244,7 +249,7 @@ describe("several endpoints", () => {
     await expect(client.status(signal)).rejects.toThrow(/other-9.*test-1/);
   });
 
-  it("ask another endpoint for a block that the first has not reached", async () => {
+  it("are tried in order for a block that the first has not reached", async () => {
     const behind = await serve((exchange) =>
       answerCalls(exchange, (method) => {
         if (method === "status") return statusResult("test-1", 7n);

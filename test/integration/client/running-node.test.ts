@@ -92,7 +92,7 @@ function transfer(amount: string): WireMessage {
 }
 
 describe("the client against a running node", () => {
-  it("reads light blocks that a light client accepts, from one height to a later one", async () => {
+  it("reads light blocks that pass light-client verification", async () => {
     await untilHeight(4n);
     const blocks = await Promise.all([2n, 4n].map((height) => client.lightBlock(height, signal)));
     const [trusted, untrusted] = blocks.map((bytes) => ({
@@ -114,20 +114,20 @@ describe("the client against a running node", () => {
     await untilHeight(3n);
     const supply = utf8(`\u0000${CHAIN.denom}`);
     const read = (store: string, key: Uint8Array) => client.readStore({ store, key, height: 2n }, signal);
-    const [there, absent, refused] = await Promise.all([
+    const [present, absent, refused] = await Promise.all([
       read("bank", supply),
       read("bank", utf8("\u0000nothing")),
       read("nowhere", supply),
     ]);
-    expect(there).toMatchObject({ code: 0, height: 2n });
-    expect(there.value?.length).toBeGreaterThan(0);
-    expect(there.proof.map(({ type }) => type)).toEqual(["ics23:iavl", "ics23:simple"]);
+    expect(present).toMatchObject({ code: 0, height: 2n });
+    expect(present.value?.length).toBeGreaterThan(0);
+    expect(present.proof.map(({ type }) => type)).toEqual(["ics23:iavl", "ics23:simple"]);
     expect(absent).toMatchObject({ code: 0, value: undefined });
     expect(absent.proof).toHaveLength(2);
     expect(refused).toMatchObject({ code: 4, value: undefined, proof: [] });
   });
 
-  it("sends transactions one after the other, and says where each ended", async () => {
+  it("sends transactions one after the other and returns their final states", async () => {
     const account = sender();
     const simulated = await account.simulate([transfer("5")], signal);
     if (!simulated.ok) throw new Error(simulated.log);
@@ -150,14 +150,14 @@ describe("the client against a running node", () => {
     expect(kinds).toEqual(["included", "included", "included", "included"]);
   });
 
-  it("says that a transaction was refused for too little gas, and goes on", async () => {
+  it("returns refused for too little gas, and the next transaction succeeds", async () => {
     const account = sender();
     const refused = await account.send([transfer("1")], 2_000n, signal);
     expect(refused.confirmation).toMatchObject({ kind: "refused", codespace: "sdk", code: 11 });
     expect((await account.send([transfer("1")], 200_000n, signal)).confirmation.kind).toBe("included");
   });
 
-  it("names the message that a simulation fails at", async () => {
+  it("returns the index of the message that fails in a simulation", async () => {
     const outcome = await sender().simulate([transfer("1"), transfer("9".repeat(30))], signal);
     expect(outcome).toMatchObject({ ok: false, failedMessage: 1 });
   });
@@ -179,14 +179,14 @@ describe("the client against a running node", () => {
     expect((await subscription.next(stop.signal)).kind).toBe("connected");
     const sent = await sender().send([transfer("3")], 200_000n, signal);
     expect(sent.confirmation.kind).toBe("included");
-    const seen: string[] = [];
+    const hashes: string[] = [];
     let blocks = 0;
-    while (seen.length === 0) {
+    while (hashes.length === 0) {
       const notice = await subscription.next(stop.signal);
       if (notice.kind === "block") blocks += 1;
-      if (notice.kind === "tx") seen.push(toHex(notice.hash));
+      if (notice.kind === "tx") hashes.push(toHex(notice.hash));
     }
-    expect(seen).toEqual([toHex(sent.hash)]);
+    expect(hashes).toEqual([toHex(sent.hash)]);
     expect(blocks).toBeGreaterThan(0);
     stop.abort(new Error("test over"));
     await running;

@@ -29,7 +29,7 @@ async function serve(options: EventServerOptions = {}): Promise<EventServer> {
 }
 
 interface Follower extends WebSocketSubscription {
-  /** The next notices as short texts, one for each of `count`. */
+  /** Takes `count` notices and returns each as a short text. */
   readonly take: (count: number) => Promise<readonly string[]>;
 }
 
@@ -56,9 +56,9 @@ function follow(urls: readonly string[], limits: Partial<SubscriptionLimits> = {
     return done;
   });
   const take = async (count: number): Promise<readonly string[]> => {
-    const seen: string[] = [];
-    while (seen.length < count) seen.push(shortText(await subscription.next(stop.signal)));
-    return seen;
+    const texts: string[] = [];
+    while (texts.length < count) texts.push(shortText(await subscription.next(stop.signal)));
+    return texts;
   };
   return { ...subscription, take };
 }
@@ -69,7 +69,7 @@ function shortText(notice: ChainNotice): string {
 }
 
 describe("a WebSocket subscription", () => {
-  it("subscribes every query, says so, and passes notices on in order", async () => {
+  it("subscribes every query, reports the connection, and returns notices in order", async () => {
     const server = await serve();
     const follower = follow([server.url]);
     expect(await follower.take(1)).toEqual(["connected"]);
@@ -84,10 +84,10 @@ describe("a WebSocket subscription", () => {
   });
 
   it.each([
-    ["a clean close by the node", (server: EventServer) => server.sockets()[0]?.close(1000)],
-    ["a broken connection", (server: EventServer) => server.sockets()[0]?.terminate()],
-    ["a frame that is no JSON", (server: EventServer) => server.sendRaw("<html>")],
-  ])("connects again after %s, subscribes again, and says that blocks may be missed", async (_name, cut) => {
+    ["the node closes the connection", (server: EventServer) => server.sockets()[0]?.close(1000)],
+    ["the connection breaks", (server: EventServer) => server.sockets()[0]?.terminate()],
+    ["a frame is not JSON", (server: EventServer) => server.sendRaw("<html>")],
+  ])("reconnects when %s, subscribes again, and reports missed events", async (_name, cut) => {
     const server = await serve();
     const follower = follow([server.url]);
     await follower.take(1);
@@ -99,7 +99,7 @@ describe("a WebSocket subscription", () => {
     expect(follower.failures()).toBe(1);
   });
 
-  it("connects again to a node that was restarted", async () => {
+  it("reconnects to a restarted node", async () => {
     const first = await startEventServer();
     const follower = follow([first.url]);
     await follower.take(1);
@@ -109,7 +109,7 @@ describe("a WebSocket subscription", () => {
     expect(await follower.take(2)).toEqual(["missed: the event stream was interrupted", "connected"]);
   });
 
-  it("leaves a node that answers nothing, not even pings, for the next one", async () => {
+  it("uses the next endpoint when a node responds to nothing, not even to pings", async () => {
     const mute = await serve({ mute: true });
     const alive = await serve();
     const follower = follow([mute.url, alive.url]);
@@ -117,7 +117,7 @@ describe("a WebSocket subscription", () => {
     expect([mute.connections(), alive.connections()]).toEqual([1, 1]);
   });
 
-  it("gives up a connection without any sign of life", async () => {
+  it("reconnects when no frame arrives within the read deadline", async () => {
     const server = await serve();
     const follower = follow([server.url]);
     await follower.take(1);
@@ -125,14 +125,14 @@ describe("a WebSocket subscription", () => {
     expect(await follower.take(2)).toEqual(["missed: the event stream was interrupted", "connected"]);
   });
 
-  it("gives up a connection that answers pings but brings no event", async () => {
+  it("reconnects when no event arrives within the event deadline", async () => {
     const server = await serve();
     const follower = follow([server.url], { eventDeadlineMs: 60 });
     await follower.take(1);
     expect(await follower.take(2)).toEqual(["missed: the event stream was interrupted", "connected"]);
   });
 
-  it("leaves a node of another chain", async () => {
+  it("uses the next endpoint when a node serves another chain", async () => {
     const foreign = await serve({ chainId: "other-9" });
     const right = await serve();
     const follower = follow([foreign.url, right.url]);
@@ -141,18 +141,18 @@ describe("a WebSocket subscription", () => {
     expect(right.subscribed).toEqual(QUERIES);
   });
 
-  it("says so when an event cannot be read, and goes on", async () => {
+  it("reports missed when an event cannot be decoded, and goes on", async () => {
     const server = await serve();
     const follower = follow([server.url]);
     await follower.take(1);
     server.publish(NEW_BLOCK_HEADER, { header: 1 });
     server.publish(NEW_BLOCK_HEADER, headerEvent(9));
     const [missed, next] = await follower.take(2);
-    expect(missed).toMatch(/^missed: an event could not be read: .*event\.data\.value\.header/);
+    expect(missed).toMatch(/^missed: an event could not be decoded: .*event\.data\.value\.header/);
     expect([next, server.connections()]).toEqual(["block 9", 1]);
   });
 
-  it("takes up a subscription that the node cut because we were slow", async () => {
+  it("renews a subscription that the node cancelled because we were slow", async () => {
     const server = await serve();
     const follower = follow([server.url]);
     await follower.take(1);
@@ -164,17 +164,17 @@ describe("a WebSocket subscription", () => {
         error: { code: -32000, message: "Server error", data: reason },
       }),
     );
-    expect(await follower.take(1)).toEqual([`missed: the node cut a subscription: ${reason}`]);
+    expect(await follower.take(1)).toEqual([`missed: the node cancelled a subscription: ${reason}`]);
     expect(server.subscribed).toEqual([...QUERIES, QUERIES[1]]);
     expect(server.connections()).toBe(1);
   });
 
-  it("takes a subscription that exists already for what it is", async () => {
+  it("accepts the error for a subscription that exists already", async () => {
     const server = await serve({ refuse: () => "failed to subscribe: already subscribed" });
     expect(await follow([server.url]).take(1)).toEqual(["connected"]);
   });
 
-  it("comes back later when the node has too many subscribers", async () => {
+  it("tries again when the node has too many subscribers", async () => {
     const refuse = (_query: string, attempt: number): string | undefined =>
       attempt <= 4 ? "max_subscription_clients 100 reached" : undefined;
     const server = await serve({ refuse });
@@ -183,7 +183,7 @@ describe("a WebSocket subscription", () => {
     expect(follower.failures()).toBe(2);
   });
 
-  it("puts one `missed` in the place of what a slow reader could not take", async () => {
+  it("replaces the notices that a slow reader misses by one `missed`", async () => {
     const server = await serve();
     const follower = follow([server.url], { queueCapacity: 3 });
     await follower.take(1);
@@ -193,13 +193,13 @@ describe("a WebSocket subscription", () => {
       "block 1",
       "block 2",
       "block 3",
-      "missed: more events arrived than could be handled",
+      "missed: the reader was too slow, events were dropped",
     ]);
     server.publish(NEW_BLOCK_HEADER, headerEvent(11));
     expect(await follower.take(1)).toEqual(["block 11"]);
   });
 
-  it("stops when asked to, connected or not", async () => {
+  it("stops when the signal aborts, connected or not", async () => {
     const stop = new AbortController();
     const subscription = createWebSocketSubscription(
       { endpoints: [{ url: "http://127.0.0.1:1" }], chainId: undefined, queries: QUERIES },

@@ -16,8 +16,8 @@ import { testGenesis as appGenesis } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 import { startTestNode, testGenesis, type TestNode } from "../../support/test-node.ts";
 
-/** Marks of a removed TX query: more than the two blocks of a test clean up. */
-const MARKS = Array.from({ length: 10 }, (_, index) => index.toString(16).padStart(64, "0"));
+/** Transaction hashes of a removed TX query: more than the blocks of a test delete. */
+const HASHES = Array.from({ length: 10 }, (_, index) => index.toString(16).padStart(64, "0"));
 
 const PARAMS = {
   query_submit_timeout: "100",
@@ -27,7 +27,7 @@ const PARAMS = {
   max_transactions_filters: "32",
 };
 
-/** Recorded queries, a result, transactions that were seen, a removed query that is being cleaned up, and a high last id. */
+/** Recorded queries, a result, submitted transactions, a removed query whose hashes are not all deleted, and a high last id. */
 function state(): JsonObject {
   const queries = recordedQueries();
   return appGenesis([{ key: createTestKey("alice"), untrn: 1_000_000_000n }], {
@@ -52,7 +52,7 @@ function state(): JsonObject {
       ],
       submitted_txs: [
         { query_id: "2", hash: "ab".repeat(32) },
-        ...MARKS.map((hash) => ({ query_id: "800", hash })),
+        ...HASHES.map((hash) => ({ query_id: "800", hash })),
       ],
       removed_tx_queries: ["800"],
     },
@@ -62,7 +62,7 @@ function state(): JsonObject {
 const newApp = (storage: StateStorage): Application =>
   createApp({ kind: "local", denom: "untrn" }, { storage });
 
-/** Starts a halted node on a home; `genesis` is for a home without one. */
+/** Starts a halted node on a home. `genesis` is used when the home has no genesis document. */
 function start(home: string, genesis?: GenesisDoc): Promise<TestNode> {
   const first = genesis ?? testGenesis("kv-1", [10n]);
   return startTestNode({ home, powers: [10n] }, { createApp: newApp, genesis: (stored) => stored ?? first });
@@ -83,7 +83,7 @@ describe("the state of a home as a genesis document", () => {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-  it("begins a chain that goes on as the one it came from", async () => {
+  it("starts a chain that continues like the exported one", async () => {
     const [first, second] = [join(root, "first"), join(root, "second")];
     expect(await produce(first, 1, genesis())).toBe(1n);
     const exported = exportHomeGenesis(first, newApp);
@@ -92,7 +92,7 @@ describe("the state of a home as a genesis document", () => {
       params: PARAMS,
       last_query_id: "900",
       query_results: [{ query_id: "1", result: { height: "41" } }],
-      submitted_txs: [{ query_id: "2", hash: "ab".repeat(32) }, ...MARKS.slice(2).map((hash) => ({ hash }))],
+      submitted_txs: [{ query_id: "2", hash: "ab".repeat(32) }, ...HASHES.slice(2).map((hash) => ({ hash }))],
       removed_tx_queries: ["800"],
     });
     importHomeGenesis(second, decodeGenesis(encodeGenesis(exported)), newApp);
@@ -104,7 +104,7 @@ describe("the state of a home as a genesis document", () => {
     expect(after.validators).toEqual(own.validators);
   });
 
-  it("is that of one height while the chain runs", async () => {
+  it("shows one height while the chain runs", async () => {
     const node = await start(root, genesis());
     node.control.produce(3);
     expect(exportHomeGenesis(root, newApp).initialHeight).toBe(4n);
@@ -113,8 +113,8 @@ describe("the state of a home as a genesis document", () => {
     await node.stop();
   });
 
-  it("is refused where there is none, and where a chain is already", async () => {
-    expect(() => exportHomeGenesis(join(root, "nowhere"), newApp)).toThrow(/no chain is kept in .*--home/);
+  it("cannot be exported without a block, or imported into a home with a chain", async () => {
+    expect(() => exportHomeGenesis(join(root, "nowhere"), newApp)).toThrow(/there is no chain in .*--home/);
     const halted = await start(root, genesis());
     expect(() => exportHomeGenesis(root, newApp)).toThrow(/has made no block yet/);
     await halted.stop();

@@ -1,28 +1,18 @@
-import { type LightBlock, verifyLightBlock } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import type { ValidatorSet } from "../../../src/comet/block-types.ts";
 import { testValidatorSeed, validatorKey } from "../../../src/node/consensus/validator-keys.ts";
 import type { NodeView } from "../../../src/node/node-view.ts";
 import { startTestNode } from "../../support/test-node.ts";
+import { lightBlockAt, verifyLightBlock } from "../../support/comet/light-block.ts";
 
-function lightBlock(view: NodeView, height: bigint): LightBlock {
-  const header = view.block(height)?.header;
-  const commit = view.commit(height);
-  const validatorSet = view.validators(height);
-  if (header === undefined || commit === undefined || validatorSet === undefined) {
-    throw new Error(`no light block at ${height}`);
-  }
-  return { header, commit, validatorSet };
-}
-
-/** Verifies every step by one, and every step by three, over the whole chain. */
+/** Verifies all steps by one height and all steps by three heights. Returns their number. */
 function verifyChain(view: NodeView): number {
   const { latestHeight } = view.status();
   let verified = 0;
   for (const step of [1n, 3n]) {
     for (let height = 1n; height + step <= latestHeight; height++) {
-      verifyLightBlock(lightBlock(view, height), lightBlock(view, height + step));
+      verifyLightBlock(lightBlockAt(view, height), lightBlockAt(view, height + step));
       verified += 1;
     }
   }
@@ -30,7 +20,7 @@ function verifyChain(view: NodeView): number {
 }
 
 describe("a light client", () => {
-  it("accepts the headers of a chain of four", async () => {
+  it("accepts the headers of a chain with several validators", async () => {
     const node = await startTestNode({ powers: [10n, 7n, 3n, 1n] });
     node.view.broadcast(utf8("a=1"));
     node.control.produce(30);
@@ -44,7 +34,7 @@ describe("a light client", () => {
     await node.stop();
   });
 
-  it("accepts the headers of a chain of a hundred, a few of them absent", async () => {
+  it("accepts the headers of a large validator set with absent validators", async () => {
     const powers = Array.from({ length: 100 }, (_, index) => BigInt(200 - index));
     const node = await startTestNode({ powers });
     node.control.produce(2);
@@ -56,7 +46,7 @@ describe("a light client", () => {
     await node.stop();
   });
 
-  it("accepts changes of the validator set, which sign two heights later", async () => {
+  it("accepts changes of the validator set two heights after the update", async () => {
     const node = await startTestNode({ powers: [10n, 10n, 10n] });
     node.control.produce(3);
     node.control.setValidator(testValidatorSeed("kv-1", 7), 15n);
@@ -79,7 +69,7 @@ describe("a light client", () => {
     await node.stop();
   });
 
-  it("sees the next round when the proposer is absent, and a chain that stands still without two thirds", async () => {
+  it("accepts a block of the next round when the proposer is absent, and no block is made without a quorum", async () => {
     const node = await startTestNode({ powers: [10n, 10n, 10n, 10n] });
     node.control.produce(1);
     const proposer = node.view.validators(2n)?.proposer?.address ?? new Uint8Array();
@@ -98,7 +88,7 @@ describe("a light client", () => {
     );
     node.control.setAbsent([]);
     expect(node.control.produce(1)).toBe(3n);
-    verifyLightBlock(lightBlock(node.view, 1n), lightBlock(node.view, 3n));
+    verifyLightBlock(lightBlockAt(node.view, 1n), lightBlockAt(node.view, 3n));
     await node.stop();
   });
 });

@@ -9,7 +9,7 @@ import { testValidatorSeed } from "../../../src/node/consensus/validator-keys.ts
 import { createKvApplication } from "../../support/kv-application.ts";
 import { startTestNode, testGenesis } from "../../support/test-node.ts";
 
-/** A value with bytes as hex, so that a Buffer equals a plain array. */
+/** Replaces bytes with hex, so that a Buffer and a Uint8Array with the same bytes are equal. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return toHex(value);
   if (Array.isArray(value)) return value.map(plain);
@@ -24,7 +24,7 @@ describe("a node with a home directory", () => {
   });
   afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-  it("continues exactly where it stopped", async () => {
+  it("continues with the same state after a restart", async () => {
     const first = await startTestNode({ home, powers: [10n, 4n] });
     first.view.broadcast(utf8("colour=red"));
     first.control.produce(4);
@@ -56,12 +56,12 @@ describe("a node with a home directory", () => {
     expect(after).toEqual(before);
     expect(second.control.produce(3)).toBe(height + 3n);
     expect(plain(view.block(height + 1n)?.header.lastBlockId)).toEqual(plain(lastId));
-    // the validator that was ordered still signs: its key is kept in the home
+    // The added validator still signs: the home contains its key.
     expect(view.commit(height + 2n)?.signatures.map((one) => one.flag)).toEqual([2, 2, 2]);
     await second.stop();
   });
 
-  it("starts again from its genesis when it was stopped before the first block", async () => {
+  it("starts again from its genesis after a stop before the first block", async () => {
     const first = await startTestNode({ home });
     await first.stop();
     const second = await startTestNode({ home });
@@ -69,8 +69,8 @@ describe("a node with a home directory", () => {
     await second.stop();
   });
 
-  it("stops when the machine breaks in a block, and continues from the block before", async () => {
-    const breaksAt = 3n;
+  it("stops when a block fails, and continues after the block before it", async () => {
+    const failedHeight = 3n;
     const first = await startTestNode(
       { home },
       {
@@ -78,23 +78,23 @@ describe("a node with a home directory", () => {
           const app = createKvApplication(storage);
           const commit = () => {
             const changes = app.commit();
-            if (changes.height === breaksAt) throw new Error("the machine broke");
+            if (changes.height === failedHeight) throw new Error("commit failed");
             return changes;
           };
           return { ...app, commit };
         },
       },
     );
-    expect(() => first.control.produce(5)).toThrow("the machine broke");
-    expect(() => first.control.produce(1)).toThrow("the machine broke");
-    await expect(first.stop()).rejects.toThrow("the machine broke");
+    expect(() => first.control.produce(5)).toThrow("commit failed");
+    expect(() => first.control.produce(1)).toThrow("commit failed");
+    await expect(first.stop()).rejects.toThrow("commit failed");
     const second = await startTestNode({ home });
-    expect(second.view.status().latestHeight).toBe(breaksAt - 1n);
-    expect(second.control.produce(2)).toBe(breaksAt + 1n);
+    expect(second.view.status().latestHeight).toBe(failedHeight - 1n);
+    expect(second.control.produce(2)).toBe(failedHeight + 1n);
     await second.stop();
   });
 
-  it("refuses a state that is not that of the last block", async () => {
+  it("rejects an application state of another height than the last block", async () => {
     const first = await startTestNode({ home });
     first.control.produce(2);
     await first.stop();
@@ -110,7 +110,7 @@ describe("a node with a home directory", () => {
     await expect(other).rejects.toMatchObject({ facts: { code: "state-mismatch", height: 2n } });
   });
 
-  it("refuses another genesis document", async () => {
+  it("rejects another genesis document", async () => {
     const first = await startTestNode({ home });
     first.control.produce(1);
     await first.stop();
@@ -118,7 +118,7 @@ describe("a node with a home directory", () => {
     await expect(other).rejects.toMatchObject({ facts: { code: "other-genesis", chainId: "kv-2" } });
   });
 
-  it("refuses a home that another node holds", async () => {
+  it("rejects a home that another node uses", async () => {
     const first = await startTestNode({ home });
     await expect(startTestNode({ home })).rejects.toMatchObject({
       facts: { code: "home-in-use", home, pid: process.pid },
@@ -128,7 +128,7 @@ describe("a node with a home directory", () => {
     await second.stop();
   });
 
-  it("refuses a home whose tables another version made, and a file in place of a home", async () => {
+  it("rejects tables of another version, and a file in place of a home", async () => {
     const database = new Database(join(home, "node.db"));
     database.exec("PRAGMA user_version = 77");
     database.close();
@@ -137,7 +137,7 @@ describe("a node with a home directory", () => {
     await expect(startTestNode({ home: join(home, "node.db") })).rejects.toMatchObject(unusable);
   });
 
-  it("names the port that is in use and the option that moves it", async () => {
+  it("names the port that is in use and the option that changes it", async () => {
     const first = await startTestNode();
     const port = first.ports.get("rpc") ?? 0;
     const second = startTestNode({ rpc: { host: "127.0.0.1", port, portOption: "--rpc-port" } });

@@ -2,29 +2,28 @@ import type { Buffer } from "node:buffer";
 import { type WebSocket, WebSocketServer } from "ws";
 import { boundPort, statusResult } from "./rpc-server.ts";
 
-/** A WebSocket server on loopback that answers `status` and `subscribe`, and sends what the test says. */
+/** A WebSocket server on loopback. It responds to `status` and `subscribe` and publishes events of the test. */
 export interface EventServer {
   readonly url: string;
   readonly port: number;
-  /** Texts of the subscriptions asked for so far, over all connections. */
+  /** Queries of all subscribe requests so far, over all connections. */
   readonly subscribed: readonly string[];
-  /** Connections made so far. */
+  /** Number of connections so far. */
   readonly connections: () => number;
-  /** Sends an event to every open connection, under the id of its subscription number `index`. */
+  /** Sends an event to every open connection. `id` is the id of the subscribe request, 1 by default. */
   readonly publish: (type: string, value: unknown, id?: number) => void;
-  /** Sends any text to every open connection. */
+  /** Sends a text frame to every open connection. */
   readonly sendRaw: (text: string) => void;
   readonly sockets: () => readonly WebSocket[];
   readonly close: () => Promise<void>;
 }
 
-/** How the server treats requests; both may return an RPC error's text instead of answering well. */
 export interface EventServerOptions {
   readonly port?: number;
   readonly chainId?: string;
-  /** Error text for a subscription, undefined to accept it; `attempt` counts from 1 over all connections. */
+  /** Returns an error text to refuse a subscription, undefined to accept it. `attempt` counts from 1 over all connections. */
   readonly refuse?: (query: string, attempt: number) => string | undefined;
-  /** Answers nothing at all, not even pings. */
+  /** Responds to nothing, not even to pings. */
   readonly mute?: boolean;
 }
 
@@ -51,11 +50,11 @@ export async function startEventServer(options: EventServerOptions = {}): Promis
       }
       subscribed.push(params.query);
       const refusal = options.refuse?.(params.query, subscribed.length);
-      const answer =
+      const outcome =
         refusal === undefined
           ? { result: {} }
           : { error: { code: -32603, message: "Internal error", data: refusal } };
-      socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+      socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...outcome }));
     });
   });
   await new Promise<void>((resolve) => server.once("listening", resolve));
@@ -80,7 +79,7 @@ export async function startEventServer(options: EventServerOptions = {}): Promis
   };
 }
 
-/** Value of a NewBlockHeader event. */
+/** Creates the value of a NewBlockHeader event. */
 export function headerEvent(height: number): unknown {
   return { header: { height: `${height}`, time: "2026-11-21T12:26:05.360483943Z" } };
 }

@@ -8,66 +8,66 @@ import { SimulateRequest, SimulateResponse } from "../../../src/proto/gen/cosmos
 import { AuthInfo, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/query.ts";
 
-/** What becomes of a broadcast. */
-type BroadcastFate =
-  /** into the mempool, and into the next block */
+/** Result of a broadcast, decided by the test. */
+type BroadcastResult =
+  /** accepted and included in the next block */
   | "good"
-  /** into the mempool, never into a block */
+  /** accepted, never included */
   | "vanish"
-  /** into the mempool, but the answer is lost */
+  /** accepted and included, but the response is lost */
   | "unanswered"
-  /** lost on the way, and so is the answer */
+  /** never arrives, no response */
   | "unreachable"
-  /** refused by CheckTx after the sequence was raised there (measured: out of gas in the fee step) */
+  /** refused by CheckTx after it counted the sequence, as a real node does when gas runs out in the fee step */
   | "out-of-gas"
-  /** in the block, with code 5 */
+  /** included, with code 5 */
   | "fails-in-block"
   /** JSON-RPC errors */
   | "mempool-full"
   | "too-large";
 
-/** A transaction that reached the chain. */
-interface SeenTx {
+/** A decoded transaction. */
+interface DecodedTx {
   readonly hash: string;
   readonly body: TxBody;
   readonly authInfo: AuthInfo;
   readonly raw: TxRaw;
 }
 
-/** One account's chain in memory, behind the part of the client that a sender uses. */
+/** A chain in memory with one account, behind the part of the client that a sender uses. */
 export interface FakeChain {
   readonly client: Pick<PooledChainClient, "grpcQuery" | "status" | "pool">;
-  /** Makes a block of what the mempool holds. */
+  /** Produces a block from the mempool. */
   readonly mine: () => void;
-  /** Fates of the coming broadcasts, in order; "good" when there is none. */
-  readonly fates: BroadcastFate[];
-  /** Transactions broadcast so far, whatever their fate. */
-  readonly broadcasts: readonly SeenTx[];
+  /** Results of the next broadcasts, in order; "good" when empty. */
+  readonly broadcastResults: BroadcastResult[];
+  /** All transactions broadcast so far. */
+  readonly broadcasts: readonly DecodedTx[];
   readonly calls: readonly string[];
-  /** Somebody else uses the account: its sequence moves on. */
+  /** Raises the sequence, as a transaction of another process does. */
   readonly useElsewhere: () => void;
-  /** Answer of the fee market, in 10^-18 units; undefined: there is none. */
+  /** Gas price in 10^-18 units. Undefined means that the chain has no fee market. */
   gasPrice: bigint | undefined;
-  /** Refusal of the next simulations. */
+  /** Error log of simulations. Undefined lets them succeed. */
   simulationLog: string | undefined;
 }
 
-/** Creates a chain at height 100 with an account of number 7 and sequence 40. */
+/** Creates a chain at height 100. The account has number 7 and sequence 40. */
 export function createFakeChain(address: string): FakeChain {
   let height = 100n;
   let committed = 40n;
   let mempoolSequence = 40n;
-  let mempool: { readonly tx: SeenTx; readonly fate: BroadcastFate }[] = [];
+  let mempool: { readonly tx: DecodedTx; readonly result: BroadcastResult }[] = [];
   const blocks = new Map<string, { readonly height: bigint; readonly code: number }>();
-  const broadcasts: SeenTx[] = [];
+  const broadcasts: DecodedTx[] = [];
   const calls: string[] = [];
 
   const mine = (): void => {
     height += 1n;
-    for (const { tx, fate } of mempool) {
-      if (fate === "vanish") continue;
+    for (const { tx, result } of mempool) {
+      if (result === "vanish") continue;
       committed += 1n;
-      blocks.set(tx.hash, { height, code: fate === "fails-in-block" ? 5 : 0 });
+      blocks.set(tx.hash, { height, code: result === "fails-in-block" ? 5 : 0 });
     }
     mempool = [];
     mempoolSequence = committed;
@@ -78,21 +78,21 @@ export function createFakeChain(address: string): FakeChain {
 
   const broadcast = (bytes: Uint8Array): unknown => {
     const tx = readTx(bytes);
-    const fate = chain.fates.shift() ?? "good";
+    const result = chain.broadcastResults.shift() ?? "good";
     broadcasts.push(tx);
-    if (fate === "mempool-full") throw rpcError("broadcast_tx_sync", "mempool is full: number of txs 5000");
-    if (fate === "too-large")
+    if (result === "mempool-full") throw rpcError("broadcast_tx_sync", "mempool is full: number of txs 5000");
+    if (result === "too-large")
       throw rpcError("broadcast_tx_sync", "Tx too large. Max size is 1048576, but got 2000000");
-    if (fate === "unreachable") throw unreachable();
+    if (result === "unreachable") throw unreachable();
     const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
-    if (mempool.some((waiting) => waiting.tx.hash === tx.hash))
+    if (mempool.some((pending) => pending.tx.hash === tx.hash))
       throw rpcError("broadcast_tx_sync", "tx already exists in cache");
     if (sequence !== mempoolSequence) return { code: 32, codespace: "sdk", log: mismatch(sequence) };
     mempoolSequence += 1n;
-    if (fate === "out-of-gas")
+    if (result === "out-of-gas")
       return { code: 11, codespace: "sdk", log: "out of gas in location: WriteFlat" };
-    mempool.push({ tx, fate });
-    if (fate === "unanswered") throw unreachable();
+    mempool.push({ tx, result });
+    if (result === "unanswered") throw unreachable();
     return { code: 0, codespace: "", log: "" };
   };
 
@@ -104,7 +104,7 @@ export function createFakeChain(address: string): FakeChain {
       tx_result: {
         code: found.code,
         codespace: "sdk",
-        log: "as told",
+        log: "reason",
         gas_used: "90000",
         gas_wanted: "100000",
       },
@@ -164,7 +164,7 @@ export function createFakeChain(address: string): FakeChain {
       },
     },
     mine,
-    fates: [],
+    broadcastResults: [],
     broadcasts,
     calls,
     useElsewhere: () => {
@@ -177,7 +177,7 @@ export function createFakeChain(address: string): FakeChain {
   return chain;
 }
 
-function readTx(bytes: Uint8Array): SeenTx {
+function readTx(bytes: Uint8Array): DecodedTx {
   const raw = TxRaw.decode(bytes);
   return {
     hash: toHex(sha256(bytes)),

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** Text of a recorded file under test/fixtures. */
+/** Reads a file under test/fixtures. */
 export function fixtureText(path: string): string {
   return readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), "utf8");
 }
 
-/** A recorded RPC call; `request` or `path` says what was asked. */
+/** A recorded RPC call, made by POST (`request`, `request_raw`) or by URI (`path`). */
 export interface RecordedCall {
   readonly note: string;
   readonly http: string;
@@ -21,13 +21,13 @@ export interface RecordedCall {
   readonly response_start?: string;
 }
 
-/** All recorded RPC calls, in order. */
+/** Reads all recorded RPC calls, in order. */
 export function recordedCalls(): readonly RecordedCall[] {
   const calls: readonly RecordedCall[] = JSON.parse(fixtureText("rpc.json"));
   return calls;
 }
 
-/** The body that the node sent: JSON, or what was no JSON as it stood. */
+/** Returns the body of the response: JSON, or the recorded text when it was not JSON. */
 export function recordedBody(call: RecordedCall): string {
   if (call.response_start !== undefined) return call.response_start;
   return typeof call.response === "string" ? call.response : JSON.stringify(call.response);

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A request of the wire, with what a handler needs. */
+/** A received request and the means to respond. */
 export interface RpcExchange {
   readonly body: string;
-  /** the request's calls; one for a request that is no batch */
+  /** calls of the request; one when it is not a batch */
   readonly calls: readonly {
     readonly id: unknown;
     readonly method: string;
@@ -14,11 +14,11 @@ export interface RpcExchange {
   readonly isBatch: boolean;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Answers with a JSON body. */
+  /** Responds with a JSON body. */
   readonly reply: (value: unknown, status?: number) => void;
 }
 
-/** An HTTP server on loopback whose every answer the test decides. */
+/** An HTTP server on loopback. The test supplies every response. */
 export interface RpcServer {
   readonly url: string;
   readonly port: number;
@@ -66,13 +66,13 @@ export async function startRpcServer(handle: (exchange: RpcExchange) => void, po
   };
 }
 
-/** The port that a server listens on. */
+/** Returns the port of a listening server. */
 export function boundPort(address: AddressInfo | string | null): number {
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return address.port;
 }
 
-/** The part of a `status` answer that the client reads. */
+/** Result of `status`, only with the fields that the client reads. */
 export function statusResult(chainId: string, height: bigint): unknown {
   return {
     node_info: { network: chainId },
@@ -85,12 +85,12 @@ export function statusResult(chainId: string, height: bigint): unknown {
   };
 }
 
-/** Answers every call of an exchange by name; a handler that throws gives an RPC error with that text. */
+/** Responds to every call of a request. An exception of `answer` becomes a JSON-RPC error with its text. */
 export function answerCalls(
   exchange: RpcExchange,
   answer: (method: string, params: Record<string, unknown>) => unknown,
 ): void {
-  const answers = exchange.calls.map(({ id, method, params }) => {
+  const responses = exchange.calls.map(({ id, method, params }) => {
     try {
       return { jsonrpc: "2.0", id, result: answer(method, params) };
     } catch (error) {
@@ -98,5 +98,5 @@ export function answerCalls(
       return { jsonrpc: "2.0", id, error: { code: -32603, message: "Internal error", data } };
     }
   });
-  exchange.reply(exchange.isBatch ? answers : answers[0]);
+  exchange.reply(exchange.isBatch ? responses : responses[0]);
 }

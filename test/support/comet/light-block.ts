@@ -5,6 +5,7 @@ import { signedHeaderToProto, validatorSetToProto } from "../../../src/comet/pro
 import { commitToJson, headerToJson } from "../../../src/comet/rpc-print.ts";
 import type { Height } from "../../../src/proto/gen/ibc/core/client/v1/client.ts";
 import type { Header as UpdateHeader } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import type { NodeView } from "../../../src/node/node-view.ts";
 
 const CENTURY_NS = 100n * 365n * 86_400n * 1_000_000_000n;
 
@@ -29,6 +30,17 @@ export function updateHeader(target: LightBlock, trustedHeight: Height, next: Li
     trustedHeight,
     trustedValidators: validatorSetToProto(next.validatorSet),
   };
+}
+
+/** Returns header, commit and validators of a height. Throws if the node does not have them. */
+export function lightBlockAt(view: NodeView, height: bigint): LightBlock {
+  const header = view.block(height)?.header;
+  const commit = view.commit(height);
+  const validatorSet = view.validators(height);
+  if (header === undefined || commit === undefined || validatorSet === undefined) {
+    throw new Error(`no light block at ${height}`);
+  }
+  return { header, commit, validatorSet };
 }
 
 /** Verifies a block against an earlier one, at the time of the block. Throws `CometError` if it is invalid. */

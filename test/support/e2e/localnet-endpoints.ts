@@ -1,23 +1,23 @@
 import { isRecord } from "../../../src/base/json.ts";
 import { getJson, until } from "./cli-process.ts";
 
-/** What a test reads of a running localnet. */
+/** URLs of a running localnet, and reads from its APIs. */
 export interface LocalnetEndpoints {
   readonly rpc: Readonly<Record<"local" | "remote", string>>;
   readonly rest: string;
   readonly relayer: string;
   readonly watchdog: string;
   readonly control: string;
-  /** A field, deep down, of a JSON answer of the REST face. */
+  /** Returns a nested field of a JSON response of the local REST API. */
   readonly read: (path: string, ...fields: readonly string[]) => Promise<unknown>;
   /** Local height of the last result of a query; 0 before the first. */
   readonly lastResult: (queryId: number) => Promise<bigint>;
-  /** Waits for a result after a local height; gives its local height. */
+  /** Waits for a result after a local height. Returns the local height of the result. */
   readonly resultAfter: (queryId: number, height: bigint) => Promise<bigint>;
   readonly height: (chain: "local" | "remote") => Promise<bigint>;
 }
 
-/** The faces at a port offset. */
+/** Creates the reader of a localnet at a port offset. */
 export function localnetEndpoints(portOffset: number): LocalnetEndpoints {
   const at = (port: number): string => `http://127.0.0.1:${port + portOffset}`;
   const rpc = { local: at(26_657), remote: at(26_757) };
@@ -48,7 +48,7 @@ export function localnetEndpoints(portOffset: number): LocalnetEndpoints {
   };
 }
 
-/** A field below fields; throws when one is missing. */
+/** Returns a nested field. Throws when an object on the path lacks its field. */
 export function deep(value: unknown, fields: readonly string[]): unknown {
   return fields.reduce((inner, name) => {
     if (Array.isArray(inner)) {

@@ -1,3 +1,4 @@
+import { consumerAddress } from "../consumer-address.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
@@ -6,12 +7,11 @@ import { MsgExecuteContract } from "cosmjs-types/cosmwasm/wasm/v1/tx";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
 import { toBase64, utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { consumerAddress } from "../../../src/node/localnet/genesis.ts";
 import { type CliHome, getJson } from "./cli-process.ts";
 import { localnetEndpoints } from "./localnet-endpoints.ts";
 import { testAccount } from "./test-account.ts";
 
-/** Gives orders to a chain through the control face. */
+/** Sends a command to a chain through the control API. */
 type Order = (name: string, body?: object) => Promise<void>;
 
 /** A test account at work, with stock CosmJS. */

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { withTimeout, pause, onAbort } from "../../../src/base/abort.ts";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -47,5 +48,21 @@ describe("pause", () => {
     await second;
     await pause(1_000, clock, stop.signal);
     expect(clock.nowMs()).toBe(10);
+  });
+});
+
+describe("onAbort", () => {
+  it("uses one listener for any number of callbacks and calls each once", () => {
+    const stop = new AbortController();
+    const called: number[] = [];
+    const unwatch = Array.from({ length: 500 }, (_value, index) =>
+      onAbort(stop.signal, () => called.push(index)),
+    );
+    expect(getEventListeners(stop.signal, "abort")).toHaveLength(1);
+    for (const remove of unwatch.slice(1)) remove();
+    stop.abort(new Error("stop"));
+    expect(called).toEqual([0]);
+    onAbort(stop.signal, (reason) => called.push(reason.message.length));
+    expect(called).toEqual([0, 4]);
   });
 });

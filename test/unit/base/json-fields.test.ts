@@ -22,7 +22,7 @@ describe("member and elements", () => {
   it("build the path of a nested field", () => {
     const txs = elements(member(member(root({ block: { txs: ["a", 1] } }), "block"), "txs"));
     expect(txs.map(({ path }) => path)).toEqual(["block.txs[0]", "block.txs[1]"]);
-    expect(() => txs.map(asText)).toThrow("block.txs[1] is not a text");
+    expect(() => txs.map(asText)).toThrow("block.txs[1] is not a string");
   });
 
   it("treat absent and null as empty, and refuse another type", () => {
@@ -76,7 +76,7 @@ describe("texts, booleans, bytes and times", () => {
   });
 
   it("refuse another type and never print the value", () => {
-    expect(() => asText(read(7))).toThrow("x is not a text");
+    expect(() => asText(read(7))).toThrow("x is not a string");
     expect(() => asBoolean(read("true"))).toThrow("x is not true or false");
     expect(() => asBase64(read("secret!"))).toThrow("x is not base64");
     expect(() => asTimeNs(read(undefined))).toThrow("x is not an RFC 3339 time");

@@ -19,17 +19,17 @@ const notFound: ClientErrorFacts = {
 };
 const included = { height: "111", tx_result: { code: 0, gas_used: "5", gas_wanted: "9" } };
 
-/** A node that answers `tx` with each of `answers` in turn, the last one for ever; its height is `height`. */
-function nodeWith(answers: readonly (ClientErrorFacts | typeof included)[], height: () => bigint) {
-  let asked = 0;
+/** A node that responds to `tx` with each of `responses` in turn and repeats the last one. */
+function nodeWith(responses: readonly (ClientErrorFacts | typeof included)[], height: () => bigint) {
+  let polls = 0;
   const clock = createSteppingClock();
   const caller = {
     call: async (method: string): Promise<unknown> => {
       if (method === "status") return statusResult("test-1", height());
-      const answer = answers[Math.min(asked, answers.length - 1)];
-      asked += 1;
-      if (answer === undefined || "height" in answer) return answer;
-      throw new ClientError(answer, answer.code);
+      const response = responses[Math.min(polls, responses.length - 1)];
+      polls += 1;
+      if (response === undefined || "height" in response) return response;
+      throw new ClientError(response, response.code);
     },
     close: () => {},
   };
@@ -45,14 +45,14 @@ function nodeWith(answers: readonly (ClientErrorFacts | typeof included)[], heig
     catchingUp: false,
   });
   const deps: ConfirmationDeps = { client: { pool, status }, clock, newBlock: undefined };
-  return { deps, clock, asked: () => asked };
+  return { deps, clock, polls: () => polls };
 }
 
-describe("waiting for a transaction", () => {
-  it("outwaits errors of the endpoint, and looks again", async () => {
-    const broken: ClientErrorFacts = { code: "unreachable", endpoint: "node", reason: "ECONNREFUSED" };
-    const late: ClientErrorFacts = { code: "timeout", endpoint: "node", method: "tx", afterMs: 9 };
-    const { deps, clock } = nodeWith([notFound, broken, broken, late, included], () => 110n);
+describe("waitForConfirmation", () => {
+  it("polls again after errors of the endpoint", async () => {
+    const unreachable: ClientErrorFacts = { code: "unreachable", endpoint: "node", reason: "ECONNREFUSED" };
+    const timeout: ClientErrorFacts = { code: "timeout", endpoint: "node", method: "tx", afterMs: 9 };
+    const { deps, clock } = nodeWith([notFound, unreachable, unreachable, timeout, included], () => 110n);
     expect(await waitForConfirmation(request, deps, signal)).toEqual({
       kind: "included",
       height: 111n,
@@ -62,7 +62,7 @@ describe("waiting for a transaction", () => {
     expect(clock.sleeps).toEqual([500, 500, 500]);
   });
 
-  it("ends when the timeout height is past, with slack for the index", async () => {
+  it("returns lost a few blocks after the timeout height", async () => {
     let height = 119n;
     const { deps } = nodeWith([notFound], () => {
       height += 1n;
@@ -72,32 +72,32 @@ describe("waiting for a transaction", () => {
     expect(height).toBeGreaterThanOrEqual(123n);
   });
 
-  it("ends at its deadline on a chain that stands still, also without timeout height", async () => {
+  it("returns lost at its deadline when the chain has halted", async () => {
     const { deps, clock } = nodeWith([notFound], () => 110n);
     const outcome = await waitForConfirmation({ ...request, timeoutHeight: 0n }, deps, signal);
     expect(outcome).toEqual({ kind: "lost", reason: "not in a block after 10000 ms" });
     expect(clock.monotonicMs()).toBe(10_000);
   });
 
-  it("says at once that the node keeps no index", async () => {
+  it("throws at once when the node has no transaction index", async () => {
     const { deps } = nodeWith([{ ...notFound, data: "transaction indexing is disabled" }], () => 110n);
     await expect(waitForConfirmation(request, deps, signal)).rejects.toThrow("rpc");
   });
 
-  it("looks as soon as a block is announced", async () => {
+  it("polls as soon as a block is announced", async () => {
     const newBlock = createWakeSignal();
     const never = { ...createSteppingClock(), sleep: () => new Promise<void>(() => {}) };
-    const { deps, asked } = nodeWith([notFound, notFound, included], () => 110n);
+    const { deps, polls } = nodeWith([notFound, notFound, included], () => 110n);
     const waiting = waitForConfirmation(request, { ...deps, clock: never, newBlock }, signal);
     for (let block = 1; block <= 2; block++) {
-      while (asked() < block) await new Promise((resolve) => setImmediate(resolve));
+      while (polls() < block) await new Promise((resolve) => setImmediate(resolve));
       await new Promise((resolve) => setImmediate(resolve));
       newBlock.wake();
     }
     expect((await waiting).kind).toBe("included");
   });
 
-  it("leaves with the signal's reason", async () => {
+  it("rejects with the signal's reason", async () => {
     const stop = new AbortController();
     const { deps } = nodeWith([notFound], () => {
       stop.abort(new Error("asked to stop"));

@@ -3,7 +3,7 @@ import { Secret } from "../../../src/base/secret.ts";
 import { parseEndpoint } from "../../../src/client/endpoints/endpoint.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 
-describe("an endpoint", () => {
+describe("parseEndpoint", () => {
   it.each([
     ["http://10.0.0.1:26657", "http://10.0.0.1:26657", "/", "ws://10.0.0.1:26657/websocket"],
     ["https://rpc.example/", "https://rpc.example", "/", "wss://rpc.example/websocket"],
@@ -14,11 +14,11 @@ describe("an endpoint", () => {
       "wss://rpc.example/chain/key/websocket",
     ],
     ["https://rpc.example/a?k=1", "https://rpc.example", "/a?k=1", "wss://rpc.example/a/websocket?k=1"],
-  ])("%s is split", (url, origin, path, webSocketUrl) => {
+  ])("splits %s", (url, origin, path, webSocketUrl) => {
     expect(parseEndpoint({ url })).toMatchObject({ origin, path, webSocketUrl, headers: {} });
   });
 
-  it("takes user and password out of the URL, or a token, and is named by its host unless it has a name", () => {
+  it("turns credentials and tokens into a header, and uses the host as default name", () => {
     const basic = parseEndpoint({ url: "https://us%65r:p%40ss@rpc.example:8443/x" });
     expect(basic.headers).toEqual({ authorization: `Basic ${Buffer.from("user:p@ss").toString("base64")}` });
     expect(basic.name).toBe("rpc.example:8443");
@@ -32,7 +32,7 @@ describe("an endpoint", () => {
   });
 
   it.each(["", "rpc.example:26657", "tcp://10.0.0.1:26657", "ws://10.0.0.1/websocket"])(
-    "%s is refused",
+    "throws for %j",
     (url) => {
       expect(() => parseEndpoint({ url, name: "ours" })).toThrow(ClientError);
     },

@@ -33,14 +33,14 @@ const errors: readonly (readonly [ClientErrorFacts, string, boolean])[] = [
   [{ code: "closed" }, "aborted", false],
 ];
 
-describe("an error", () => {
-  it.each(errors)("%j is %s", (facts, expected, isOfEndpoint) => {
+describe("classifyClientError", () => {
+  it.each(errors)("classifies %j as %s", (facts, expected, isOfEndpoint) => {
     const error = new ClientError(facts, "text");
     expect(classifyClientError(error)).toBe(expected);
     expect(isEndpointError(error)).toBe(isOfEndpoint);
   });
 
-  it("that echoes our own signal is an abort, anything unknown is fatal", () => {
+  it("classifies the signal's reason as aborted and an unknown error as fatal", () => {
     const stop = new AbortController();
     stop.abort(new Error("stop"));
     expect(classifyClientError(stop.signal.reason, stop.signal)).toBe("aborted");

@@ -7,14 +7,14 @@ import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/
 const policy = { denom: "untrn", multiplier: parseDec18("1.5"), cap: parseDec18("0.01") };
 const signal = new AbortController().signal;
 
-describe("the gas price", () => {
+describe("gas price", () => {
   it.each([
     ["0.0025", "0.00375"],
     ["0.008", "0.01"],
     ["0.01", "0.01"],
     ["12345.678", "capped"],
     ["0.00000000000000001", "0.000000000000000015"],
-  ])("for a chain's price of %s is %s", (base, expected) => {
+  ])("turns a chain price of %s into %s", (base, expected) => {
     if (expected === "capped") {
       expect(() => planGasPrice(parseDec18(base), policy)).toThrow(ClientError);
       return;
@@ -22,7 +22,7 @@ describe("the gas price", () => {
     expect(planGasPrice(parseDec18(base), policy)).toBe(parseDec18(expected));
   });
 
-  it("is read as the integer of 10^-18 units that the wire carries, and as a decimal", () => {
+  it("is decoded from an integer of 10^-18 units and from a decimal", () => {
     const encode = (amount: string): Uint8Array =>
       GasPriceResponse.encode({ price: { denom: "untrn", amount } }).finish();
     expect(decodeGasPrice(encode("2500000000000000"))).toBe(parseDec18("0.0025"));
@@ -32,7 +32,7 @@ describe("the gas price", () => {
     expect(() => decodeGasPrice(new Uint8Array(0))).toThrow(ClientError);
   });
 
-  it("falls back only when the chain has no fee market", async () => {
+  it("uses the fallback only when the chain has no fee market", async () => {
     const refuse = {
       code: "abci",
       path: "",
@@ -52,7 +52,7 @@ describe("the gas price", () => {
     );
   });
 
-  it("makes a fee that is rounded up", () => {
+  it("gives a fee that is rounded up", () => {
     expect(feeFor(parseDec18("0.0025"), 200_000n)).toBe(500n);
     expect(feeFor(parseDec18("0.0025"), 200_001n)).toBe(501n);
     expect(feeFor(parseDec18("0.000000000000000001"), 1n)).toBe(1n);

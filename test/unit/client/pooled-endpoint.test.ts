@@ -24,8 +24,8 @@ function broken(): Promise<never> {
   );
 }
 
-describe("an endpoint of a pool", () => {
-  it("is asked for its chain once, for all who wait", async () => {
+describe("a pooled endpoint", () => {
+  it("checks the chain id once for parallel reads", async () => {
     const methods: string[] = [];
     const { endpoint } = setUp(async (method) => {
       methods.push(method);
@@ -37,10 +37,10 @@ describe("an endpoint of a pool", () => {
     expect(methods).toEqual(["status", "block", "block", "block"]);
   });
 
-  it("rests longer after each error, and errors at the same time count once", async () => {
+  it("rests longer after each failure and counts parallel failures once", async () => {
     const { clock, endpoint } = setUp(broken);
     const rests: number[] = [];
-    for (let turn = 0; turn < 4; turn++) {
+    for (let attempt = 0; attempt < 4; attempt++) {
       await Promise.allSettled([endpoint.verify(signal), endpoint.verify(signal)]);
       await endpoint.verify(signal).catch(() => {});
       rests.push(endpoint.restMs());
@@ -50,7 +50,7 @@ describe("an endpoint of a pool", () => {
     expect(endpoint.health()).toEqual({ name: "node", state: "down", failures: 4, lastError: "down" });
   });
 
-  it("is asked for its chain again after an error", async () => {
+  it("checks the chain id again after a failure", async () => {
     let isDown = false;
     const { endpoint } = setUp(async (method) => {
       if (isDown) return broken();
@@ -65,7 +65,7 @@ describe("an endpoint of a pool", () => {
     expect(endpoint.health()).toMatchObject({ state: "good", failures: 0, lastError: undefined });
   });
 
-  it("lets one caller leave while the others wait on", async () => {
+  it("keeps the shared check running when one caller aborts", async () => {
     let finish = (_value: unknown): void => {};
     const { endpoint } = setUp(() => new Promise((resolve) => (finish = resolve)));
     const stop = new AbortController();

@@ -13,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import { decodeAccount } from "../../../src/client/read/account.ts";
+import { decodeAccount } from "../../../src/client/tx/account.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 import {
   encodeForSimulation,
@@ -21,7 +21,7 @@ import {
   type TransactionDraft,
 } from "../../../src/client/tx/signed-transaction.ts";
 import { createSigner } from "../../../src/client/tx/signer.ts";
-import { decodeGrpcAnswer } from "../../../src/client/read/store-read.ts";
+import { decodeGrpcResponse } from "../../../src/client/read/store-read.ts";
 import { TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { recordedCalls } from "../../support/client/fixture.ts";
 
@@ -39,7 +39,7 @@ const draft: TransactionDraft = {
 };
 
 describe("a signed transaction", () => {
-  it("has the bytes that CosmJS makes, and a signature that verifies", async () => {
+  it("has the same bytes as CosmJS' transaction and a valid signature", async () => {
     const signer = await createSigner(
       { kind: "mnemonic", mnemonic: new Secret(`  ${MNEMONIC}\n`) },
       "neutron",
@@ -69,7 +69,7 @@ describe("a signed transaction", () => {
     ).toBe(true);
   });
 
-  it("has one empty signature for simulation", async () => {
+  it("has one empty signature when it is encoded for simulation", async () => {
     const signer = await createSigner({ kind: "private-key", hex: new Secret("22".repeat(32)) }, "neutron");
     const { signatures } = TxRaw.decode(encodeForSimulation(draft, signer));
     expect(signatures).toEqual([new Uint8Array(0)]);
@@ -77,7 +77,7 @@ describe("a signed transaction", () => {
 });
 
 describe("a signer", () => {
-  it("has the address that CosmJS derives, also on another path", async () => {
+  it("derives the same address as CosmJS, and another one from another path", async () => {
     const wallet = await DirectSecp256k1HdWallet.fromMnemonic(MNEMONIC, { prefix: "neutron" });
     const [account] = await wallet.getAccounts();
     const secret = new Secret(MNEMONIC);
@@ -90,7 +90,7 @@ describe("a signer", () => {
     expect(other.address).not.toBe(signer.address);
   });
 
-  it("refuses a bad key without showing it", async () => {
+  it("throws for an invalid key without any part of it in the error", async () => {
     const words = MNEMONIC.replace("about", "abandon");
     for (const key of [
       { kind: "mnemonic", mnemonic: new Secret(words) },
@@ -107,16 +107,19 @@ describe("a signer", () => {
 });
 
 describe("an account", () => {
-  it("is read out of the recorded answer", () => {
+  it("is decoded from the recorded response", () => {
     const call = recordedCalls().find(
       ({ request }) => request?.params["path"] === "/cosmos.auth.v1beta1.Query/Account",
     );
     const result = isRecord(call?.response) ? call.response["result"] : undefined;
-    expect(decodeAccount(decodeGrpcAnswer(result, "", "node"))).toEqual({ accountNumber: 3n, sequence: 25n });
+    expect(decodeAccount(decodeGrpcResponse(result, "", "node"))).toEqual({
+      accountNumber: 3n,
+      sequence: 25n,
+    });
   });
 
-  it("of an unknown kind, or none, is a bad answer", () => {
+  it("of an unknown type, or missing, throws", () => {
     expect(() => decodeAccount(new Uint8Array(0))).toThrow(ClientError);
-    expect(() => decodeAccount(utf8("\n\x04\n\x02/x"))).toThrow(/kind/);
+    expect(() => decodeAccount(utf8("\n\x04\n\x02/x"))).toThrow(/unknown type/);
   });
 });

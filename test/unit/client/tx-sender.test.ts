@@ -22,7 +22,7 @@ beforeEach(async () => {
   chain = createFakeChain(signer.address);
 });
 
-/** A sender on the fake chain; every sleep makes a block. */
+/** A sender on the fake chain. Each sleep produces a block. */
 function senderOn(limits: Partial<SendLimits> = {}, cap = "1"): TxSender {
   return createTxSender(
     {
@@ -50,8 +50,8 @@ function sequences(): readonly (bigint | undefined)[] {
   return chain.broadcasts.map(({ authInfo }) => authInfo.signerInfos[0]?.sequence);
 }
 
-describe("a transaction", () => {
-  it("is priced, signed, broadcast and found in a block", async () => {
+describe("send", () => {
+  it("prices, signs and broadcasts a transaction and finds it in a block", async () => {
     const outcome = await send(senderOn());
     const [tx] = chain.broadcasts;
     expect(outcome).toMatchObject({
@@ -68,14 +68,14 @@ describe("a transaction", () => {
     expect(tx?.raw.signatures[0]).toHaveLength(64);
   });
 
-  it("follows the one before with the next sequence, without reading the account again", async () => {
+  it("uses the next sequence after an inclusion without reading the account again", async () => {
     const sender = senderOn();
     await Promise.all([send(sender), send(sender), send(sender)]);
     expect(sequences()).toEqual([40n, 41n, 42n]);
     expect(chain.calls.filter((call) => call.endsWith("/Account"))).toHaveLength(1);
   });
 
-  it("is sent once more after a block when its sequence was stale", async () => {
+  it("sends once more after a block when the sequence was stale", async () => {
     const sender = senderOn();
     await send(sender);
     chain.useElsewhere();
@@ -83,36 +83,36 @@ describe("a transaction", () => {
     expect(sequences()).toEqual([40n, 41n, 42n]);
   });
 
-  it("succeeds after one that the node refused but counted until the next block", async () => {
-    chain.fates.push("out-of-gas");
+  it("succeeds after a refused transaction that the node counts until the next block", async () => {
+    chain.broadcastResults.push("out-of-gas");
     const sender = senderOn();
     expect((await send(sender)).confirmation).toMatchObject({ kind: "refused", code: 11, codespace: "sdk" });
     expect((await send(sender)).confirmation.kind).toBe("included");
     expect(sequences()).toEqual([40n, 40n, 40n]);
   });
 
-  it("that fails in the block is an outcome with its code, and the next one is right", async () => {
-    chain.fates.push("fails-in-block");
+  it("returns the code of a transaction that fails in the block, and uses the next sequence", async () => {
+    chain.broadcastResults.push("fails-in-block");
     const sender = senderOn();
-    expect((await send(sender)).confirmation).toMatchObject({ kind: "failed", code: 5, log: "as told" });
+    expect((await send(sender)).confirmation).toMatchObject({ kind: "failed", code: 5, log: "reason" });
     expect((await send(sender)).confirmation.kind).toBe("included");
     expect(sequences()).toEqual([40n, 41n]);
   });
 
-  it("whose answer is lost is sent again as it is, and counted once", async () => {
-    chain.fates.push("unanswered");
+  it("sends the same bytes again when the response was lost", async () => {
+    chain.broadcastResults.push("unanswered");
     expect((await send(senderOn())).confirmation.kind).toBe("included");
     expect(new Set(chain.broadcasts.map(({ hash }) => hash)).size).toBe(1);
   });
 
-  it("that never arrived is sent again", async () => {
-    chain.fates.push("unreachable", "unreachable", "good");
+  it("sends again when the transaction did not arrive", async () => {
+    chain.broadcastResults.push("unreachable", "unreachable", "good");
     expect((await send(senderOn())).confirmation.kind).toBe("included");
     expect(chain.broadcasts).toHaveLength(3);
   });
 
-  it("that no try could deliver is lost, once its timeout height is past", async () => {
-    chain.fates.push("unreachable", "unreachable", "unreachable");
+  it("returns lost after the timeout height when no broadcast arrived", async () => {
+    chain.broadcastResults.push("unreachable", "unreachable", "unreachable");
     const outcome = await send(senderOn({ timeoutBlocks: 5n }));
     expect(outcome.confirmation).toEqual({
       kind: "lost",
@@ -120,16 +120,16 @@ describe("a transaction", () => {
     });
   });
 
-  it("that vanished from the mempool is lost, and the next one takes its sequence", async () => {
-    chain.fates.push("vanish");
+  it("returns lost when the mempool dropped the transaction, and uses its sequence again", async () => {
+    chain.broadcastResults.push("vanish");
     const sender = senderOn();
     expect((await send(sender)).confirmation.kind).toBe("lost");
     expect((await send(sender)).confirmation.kind).toBe("included");
     expect(sequences()).toEqual([40n, 40n]);
   });
 
-  it("is given up on a chain that stands still", async () => {
-    const still = createTxSender(
+  it("returns lost at the deadline when the chain has halted", async () => {
+    const sender = createTxSender(
       {
         chainId: "test-1",
         memo: "",
@@ -138,21 +138,21 @@ describe("a transaction", () => {
       },
       { client: chain.client, signer, clock: createSteppingClock(), random: () => 0.5, logger: silentLogger },
     );
-    expect((await send(still)).confirmation).toEqual({
+    expect((await send(sender)).confirmation).toEqual({
       kind: "lost",
       reason: "not in a block after 4000 ms",
     });
   });
 
-  it("is not sent when the mempool is full, or when gas costs more than the cap", async () => {
-    chain.fates.push("mempool-full");
+  it("throws when the mempool is full or the gas price exceeds the cap", async () => {
+    chain.broadcastResults.push("mempool-full");
     await expect(send(senderOn())).rejects.toThrow("mempool is full");
-    await expect(send(senderOn({}, "0.002"))).rejects.toThrow(/0\.0025\d* ?untrn.*cap/);
+    await expect(send(senderOn({}, "0.002"))).rejects.toThrow(/0\.0025\d* ?untrn exceeds the cap/);
     expect(chain.broadcasts).toHaveLength(1);
   });
 
-  it("that is too large for the node is refused, once", async () => {
-    chain.fates.push("too-large");
+  it("returns refused when the transaction is too large for the node, after one broadcast", async () => {
+    chain.broadcastResults.push("too-large");
     expect((await send(senderOn())).confirmation).toMatchObject({
       kind: "refused",
       codespace: "sdk",
@@ -161,7 +161,7 @@ describe("a transaction", () => {
     expect(chain.broadcasts).toHaveLength(1);
   });
 
-  it("waits for its turn no longer than its signal", async () => {
+  it("stops waiting for its turn when its signal aborts", async () => {
     const sender = senderOn();
     const stop = new AbortController();
     const first = send(sender);
@@ -177,19 +177,19 @@ describe("a transaction", () => {
   });
 });
 
-describe("a simulation", () => {
-  it("gives the gas", async () => {
+describe("simulate", () => {
+  it("returns the gas", async () => {
     expect(await senderOn().simulate(messages, signal)).toEqual({ ok: true, gasUsed: 136_165n });
   });
 
-  it("takes the sequence that the node expects when ours is stale", async () => {
+  it("uses the sequence that the node expects when ours is stale", async () => {
     const sender = senderOn();
     await sender.simulate(messages, signal);
     chain.useElsewhere();
     expect(await sender.simulate(messages, signal)).toEqual({ ok: true, gasUsed: 136_165n });
   });
 
-  it("names the message that failed", async () => {
+  it("returns the index of the message that failed", async () => {
     chain.simulationLog = "failed to execute message; message index: 2: invalid proof: invalid request";
     expect(await senderOn().simulate(messages, signal)).toMatchObject({
       ok: false,
@@ -199,7 +199,7 @@ describe("a simulation", () => {
     });
   });
 
-  it("says when the account does not exist", async () => {
+  it("throws when the account does not exist", async () => {
     const log = "rpc error: code = NotFound desc = account neutron1 not found: key not found";
     const client = {
       ...chain.client,

@@ -130,8 +130,8 @@ describe("JSON of the RPC", () => {
   it.each([
     [null, "signed_header: expected an object"],
     [{ ...json, commit: 1 }, "commit: expected an object"],
-    [{ ...json, header: { ...header, height: 3 } }, "signed_header.header.height: expected a text"],
-    [{ ...json, header: { ...header, height: undefined } }, "header.height: expected a text"],
+    [{ ...json, header: { ...header, height: 3 } }, "signed_header.header.height: expected a string"],
+    [{ ...json, header: { ...header, height: undefined } }, "header.height: expected a string"],
     [
       { ...json, commit: { ...commit, round: "0" } },
       "signed_header.commit.round: expected a 32-bit unsigned integer",
@@ -149,7 +149,7 @@ describe("JSON of the RPC", () => {
     [{ ...json, header: { ...header, time: "now" } }, "header.time: expected an RFC 3339 time"],
     [
       { ...json, header: { ...header, chain_id: "x".repeat(300) } },
-      "header.chain_id: expected a text of at most 256 characters",
+      "header.chain_id: expected a string of at most 256 characters",
     ],
   ])("is refused with the path of the wrong field: %#", (value, expected) => {
     expect(() => parseSignedHeader(value)).toThrow(expected);

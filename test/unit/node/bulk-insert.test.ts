@@ -20,7 +20,7 @@ function stored(): readonly unknown[] {
     .map((row: unknown) => (Array.isArray(row) ? [row[0], row[1] === null ? null : [...row[1]]] : row));
 }
 
-describe("writing many rows", () => {
+describe("a bulk insert", () => {
   it.each([0, 1, 7, 8, 63, 64, 65, 73, 200])("writes %d rows, each once and in order", (count) => {
     createTable();
     const rows = Array.from({ length: count }, (_, index) => [`name ${index}`, Uint8Array.of(index)]);
@@ -28,7 +28,7 @@ describe("writing many rows", () => {
     expect(stored()).toEqual(rows.map((_, index) => [`name ${index}`, [index]]));
   });
 
-  it("keeps the head's rule about what is there already, also within one statement", () => {
+  it("follows OR IGNORE and OR REPLACE for equal keys, also within one statement", () => {
     createTable();
     const rows = Array.from({ length: 70 }, (_, index) => [`name ${index % 2}`, Uint8Array.of(index)]);
     createBulkInsert(database, "INSERT OR IGNORE INTO pairs (name, value)", 2)(rows);
@@ -43,7 +43,7 @@ describe("writing many rows", () => {
     ]);
   });
 
-  it("writes nothing at all as null", () => {
+  it("writes null", () => {
     createTable();
     createBulkInsert(database, "INSERT INTO pairs (name, value)", 2)([["a", null]]);
     expect(stored()).toEqual([["a", null]]);

@@ -15,7 +15,7 @@ const GOOD: TxResult = {
 const BAD: TxResult = { ...GOOD, code: 5 };
 
 describe("the mempool", () => {
-  it("knows a transaction until it failed its check", () => {
+  it("rejects a copy of a transaction, but not of one that failed its check", () => {
     const results = [BAD, GOOD];
     const mempool = createMempool(DEFAULT_MEMPOOL, () => results.shift() ?? GOOD);
     expect(mempool.add(utf8("a")).check.code).toBe(5);
@@ -24,7 +24,7 @@ describe("the mempool", () => {
     expect(() => mempool.add(utf8("a"))).toThrow("tx already exists in cache");
   });
 
-  it("keeps to its bounds", () => {
+  it("rejects transactions over its bounds", () => {
     const mempool = createMempool({ ...DEFAULT_MEMPOOL, maxTxs: 2, maxBytes: 10, maxTxBytes: 6 }, () => GOOD);
     expect(() => mempool.add(utf8("1234567"))).toThrow("Tx too large. Max size is 6, but got 7");
     mempool.add(utf8("123456"));
@@ -37,7 +37,7 @@ describe("the mempool", () => {
     );
   });
 
-  it("hands out a head of the queue within bytes and gas", () => {
+  it("reaps a prefix of the queue within bytes and gas", () => {
     const mempool = createMempool(DEFAULT_MEMPOOL, () => GOOD);
     const txs = ["aaaa", "bb", "c"].map(utf8);
     for (const tx of txs) mempool.add(tx);
@@ -47,7 +47,7 @@ describe("the mempool", () => {
     expect(mempool.reap(9n, -1n)).toEqual([]);
   });
 
-  it("after a block drops what was in it and what no longer passes; a failed one may come again", () => {
+  it("drops committed and invalid transactions after a block, and accepts failed ones again", () => {
     const rechecks: boolean[] = [];
     const mempool = createMempool(DEFAULT_MEMPOOL, (tx, recheck) => {
       rechecks.push(recheck);
@@ -64,7 +64,7 @@ describe("the mempool", () => {
     expect(mempool.add(utf8("c")).check.code).toBe(0);
   });
 
-  it("forgets the oldest hashes", () => {
+  it("removes the oldest hashes from its cache", () => {
     const mempool = createMempool({ ...DEFAULT_MEMPOOL, cacheSize: 2 }, () => GOOD);
     for (const tx of ["a", "b", "c"]) mempool.add(utf8(tx));
     expect(() => mempool.add(utf8("c"))).toThrow("tx already exists in cache");

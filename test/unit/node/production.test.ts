@@ -5,7 +5,7 @@ import { NodeError } from "../../../src/node/errors.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { producedBlock } from "../../support/produced-block.ts";
 
-/** Production over an engine that always makes the same block, or throws what stands in `errors`. */
+/** Starts a production over an engine that makes the same block each time, or throws the next element of `errors`. */
 async function setUp(overrides: Partial<ProductionDeps> = {}) {
   const clock = createManualClock(1_700_000_000_000);
   const errors: unknown[] = [];
@@ -36,7 +36,7 @@ async function setUp(overrides: Partial<ProductionDeps> = {}) {
 }
 
 describe("block production", () => {
-  it("makes a block at once, then one every block time", async () => {
+  it("makes a block immediately, then one per block time", async () => {
     const { clock, made } = await setUp();
     expect(made()).toBe(1);
     await clock.advance(999);
@@ -45,7 +45,7 @@ describe("block production", () => {
     expect(made()).toBe(2);
   });
 
-  it("stands still while halted, makes single blocks on order, and goes on at once when resumed", async () => {
+  it("makes only manual blocks while halted, and a block immediately after resume", async () => {
     const { clock, production, made } = await setUp();
     production.halt();
     for (let second = 0; second < 5; second++) await clock.advance(1000);
@@ -58,8 +58,8 @@ describe("block production", () => {
     expect(made()).toBe(3);
   });
 
-  it("waits for what comes before a block, and makes none when halted meanwhile", async () => {
-    let go = (): void => expect.unreachable("not waiting");
+  it("runs beforeBlock first, and makes no block when halted during it", async () => {
+    let go = (): void => expect.unreachable("beforeBlock was not called");
     const { production, made, clock } = await setUp({
       beforeBlock: () =>
         new Promise((resolve) => {
@@ -73,7 +73,7 @@ describe("block production", () => {
     expect(made()).toBe(0);
   });
 
-  it("tries again while there is no quorum, and ends with any other error", async () => {
+  it("retries without a quorum, and rejects with any other error", async () => {
     const { clock, errors, made, done } = await setUp();
     errors.push(new NodeError({ code: "no-quorum", height: 2n }, "no quorum"));
     await clock.advance(1000);
@@ -85,12 +85,16 @@ describe("block production", () => {
     await expect(done).rejects.toThrow("disk full");
   });
 
-  it("ends when an ordered block breaks the machine, though halted", async () => {
+  it.each([
+    ["while it waits for resume", 1000],
+    ["in the pause before it notices the halt", 0],
+  ])("rejects when a manual block fails on a halted chain, %s", async (_name, waitMs) => {
     const { clock, errors, production, done } = await setUp();
     production.halt();
-    await clock.advance(1000);
+    await clock.advance(waitMs);
     errors.push(new Error("disk full"));
     expect(() => production.produceNow()).toThrow("disk full");
+    await clock.advance(1000);
     await expect(done).rejects.toThrow("disk full");
   });
 
@@ -98,8 +102,8 @@ describe("block production", () => {
     const { production, stop, done, clock } = await setUp();
     if (halted) production.halt();
     await clock.advance(1000);
-    stop.abort(new Error("asked to"));
-    await expect(done).rejects.toThrow("asked to");
+    stop.abort(new Error("stopped"));
+    await expect(done).rejects.toThrow("stopped");
     expect(clock.sleeping()).toBe(0);
   });
 });

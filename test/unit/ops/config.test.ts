@@ -45,7 +45,7 @@ function errorsOf(text: string): readonly string[] {
 }
 
 describe("parseConfig", () => {
-  it("gives defaults, ms, bigint and a deeply frozen object", () => {
+  it("returns defaults, durations in ms, amounts as bigint, deeply frozen", () => {
     const config = parseConfig(
       {
         file: "w.yaml",
@@ -65,7 +65,7 @@ describe("parseConfig", () => {
     expect(Object.isFrozen(config.pairs)).toBe(true);
   });
 
-  it("reports every error at once with its place, in the order of the file", () => {
+  it("reports all errors with their positions, in the order of the file", () => {
     const text = [
       "interval: 30",
       "fee: 12",
@@ -94,13 +94,13 @@ describe("parseConfig", () => {
     expect(errorsOf(text).join()).not.toContain("plain-text-secret");
   });
 
-  it("does not overlook a key that objects treat in their own way", () => {
+  it("reports the key __proto__", () => {
     expect(errorsOf('node: {url: "http://h"}\n__proto__: {level: debug}')).toEqual([
       "w.yaml:2:1: __proto__: unknown key (expected one of the documented keys)",
     ]);
   });
 
-  it("places a missing key at the section that lacks it", () => {
+  it("reports a missing key at its section", () => {
     expect(errorsOf("level: info\nnode:\n  retries: 2\n")).toEqual([
       "w.yaml:2:1: node.url: is missing (expected a URL such as http://127.0.0.1:26660/metrics)",
     ]);
@@ -108,7 +108,7 @@ describe("parseConfig", () => {
     expect(errorsOf("node:\n")).toEqual(["w.yaml:1:1: node: is empty (expected a section)"]);
   });
 
-  it("names broken YAML, doubled keys and alias bombs", () => {
+  it("reports invalid YAML, duplicate keys and alias bombs", () => {
     expect(errorsOf("node: [1, 2")[0]).toMatch(/^w\.yaml:1:\d+: is not YAML: .+ \(expected YAML\)$/);
     expect(errorsOf("level: info\nlevel: debug")[0]).toMatch(
       /^w\.yaml:2:1: is not YAML: Map keys must be unique/,
@@ -129,7 +129,7 @@ describe("parseConfig", () => {
     ).toBeInstanceOf(Secret);
   });
 
-  it("names a secret that cannot be had", () => {
+  it("reports a secret that cannot be read", () => {
     const errors = (reference: string): string =>
       errorsOf(`node: {url: "http://h"}\nhook: ${reference}`).join("\n");
     expect(errors("{env: NO}")).toBe(
@@ -139,14 +139,14 @@ describe("parseConfig", () => {
       "w.yaml:2:1: hook: cannot be read: ENOENT (expected a readable file with the secret in it)",
     );
     expect(errors("{}")).toBe(
-      "w.yaml:2:1: hook: names no single place for the secret (expected either file or env)",
+      "w.yaml:2:1: hook: does not name exactly one place for the secret (expected either file or env)",
     );
-    expect(errors("{env: HOOK, file: /run/token}")).toContain("names no single place");
+    expect(errors("{env: HOOK, file: /run/token}")).toContain("does not name exactly one place");
   });
 });
 
 describe("loadConfig", () => {
-  it("reads a file and reports one that is not there as a configuration error", () => {
+  it("reads a file and reports a missing file as a configuration error", () => {
     const folder = mkdtempSync(join(tmpdir(), "relaywatch-config-"));
     const file = join(folder, "c.yaml");
     writeFileSync(file, "node: {url: 'https://x.example/metrics'}\n");

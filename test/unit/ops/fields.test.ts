@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readBuildInfo } from "../../../src/ops/build-info.ts";
-import { parseListenAddress } from "../../../src/ops/config-fields.ts";
-import { durationField, secretField } from "../../../src/ops/config-fields.ts";
-import { parseDurationMs } from "../../../src/ops/duration.ts";
+import {
+  durationField,
+  parseDurationMs,
+  parseListenAddress,
+  secretField,
+} from "../../../src/ops/config-fields.ts";
 import { createMetricsRegistry } from "../../../src/ops/metrics.ts";
-import { configJsonSchema, configTable } from "../../../src/ops/schema-docs.ts";
+import { configJsonSchema, configTable } from "../../support/config-table.ts";
 
 describe("parseDurationMs", () => {
   it.each([
@@ -39,13 +42,13 @@ describe("parseListenAddress", () => {
   });
 });
 
-describe("schema documentation", () => {
+describe("the JSON Schema of configuration fields", () => {
   const schema = z.strictObject({
-    interval: durationField().prefault("5s").describe("time between looks"),
+    interval: durationField().prefault("5s").describe("time between two scrapes"),
     hook: z.strictObject({ url: secretField() }).optional(),
   });
 
-  it("describes what a file may hold", () => {
+  it("has types and defaults", () => {
     expect(configJsonSchema(schema, "watchdog")).toMatchObject({
       title: "watchdog",
       type: "object",
@@ -54,11 +57,11 @@ describe("schema documentation", () => {
     });
   });
 
-  it("makes a table with one row a key", () => {
+  it("gives a table with one row for each key", () => {
     expect(configTable(schema).split("\n")).toEqual([
       "| key | type | default | what it does |",
       "|---|---|---|---|",
-      '| `interval` | string | `"5s"` | time between looks |',
+      '| `interval` | string | `"5s"` | time between two scrapes |',
       "| `hook.url.file` | string |  |  |",
       "| `hook.url.env` | string |  |  |",
     ]);
@@ -66,7 +69,7 @@ describe("schema documentation", () => {
 });
 
 describe("createMetricsRegistry", () => {
-  it("has build info, and process metrics without the badly named gauges", async () => {
+  it("has build info and process metrics, without gauges that have names of counters", async () => {
     const build = readBuildInfo();
     expect(build.name).toBe("relaywatch");
     const page = await createMetricsRegistry({ build, program: "test", processMetrics: true }).metrics();

@@ -18,7 +18,7 @@ function capture(level: LogLevel, pretty = false) {
 }
 
 describe("createLogger", () => {
-  it("writes one JSON object a line, with plain errors and no stack", () => {
+  it("writes one JSON object per line, errors without stack", () => {
     const { logger, text } = capture("info");
     const error = new SampleError({ code: "sample", height: 7n }, "it broke", { cause: new Error("a wire") });
     logger
@@ -45,7 +45,7 @@ describe("createLogger", () => {
     expect(text()).toContain('"stack":"Error: x');
   });
 
-  it("writes lines for people", () => {
+  it("writes readable lines with pretty", () => {
     const { logger, text } = capture("info", true);
     logger.info("listening", { port: 9998 });
     expect(text()).toMatch(/INFO.*listening/);
@@ -54,7 +54,7 @@ describe("createLogger", () => {
 });
 
 describe("createShutdown", () => {
-  it("fires on the first signal, leaves on the second, and can be disposed", () => {
+  it("aborts at the first signal, exits at the second, and can be disposed", () => {
     const source = new EventEmitter();
     const exits: number[] = [];
     let nowMs = 7_000;

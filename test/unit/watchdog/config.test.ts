@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../../src/ops/config.ts";
-import { configJsonSchema, configTable } from "../../../src/ops/schema-docs.ts";
+import { configJsonSchema, configTable } from "../../support/config-table.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../../../src/watchdog/config.ts";
 
 const example = new URL("../../../config/oracle-watchdog.example.yaml", import.meta.url);

@@ -20,7 +20,7 @@ const recordings: readonly { readonly chain: string; readonly blocks: readonly R
   "test-2",
 ].map((chain) => ({ chain, blocks: JSON.parse(fixtureText(`light-client/${chain}.json`)).blocks }));
 
-/** A node that holds one recorded block and serves its validators in pages of `perPage`. */
+/** A node with one recorded block. It returns validators in pages of `perPage`. */
 function nodeWith(block: RecordedBlock, perPage: number): ReadRpc {
   return async ({ method, params, decode }) => {
     if (method === "commit") return decode({ signed_header: block.signed_header, canonical: true }, "node");
@@ -39,7 +39,7 @@ function nodeWith(block: RecordedBlock, perPage: number): ReadRpc {
 }
 
 describe.each(recordings)("recorded blocks of $chain", ({ blocks }) => {
-  it("are encoded so that a light client accepts them, to the nanosecond", async () => {
+  it("keep their hashes and times when encoded for a light client", async () => {
     let read = 0;
     for (const block of blocks)
       for (const perPage of [100, 1]) {
@@ -58,11 +58,11 @@ describe.each(recordings)("recorded blocks of $chain", ({ blocks }) => {
   });
 });
 
-describe("a light block that does not hold together", () => {
+describe("readLightBlock", () => {
   const blocks = recordings[1]?.blocks ?? [];
   const [first, second] = [blocks[0], blocks.find(({ validators }) => validators.length !== 4)];
 
-  it("is refused: another height, another set, a commit for another header, an endless set", async () => {
+  it("throws for another height, another validator set, and empty pages", async () => {
     if (first === undefined || second === undefined) throw new Error("no recorded blocks");
     const mixed = { ...first, validators: second.validators };
     const node = nodeWith(first, 100);
@@ -75,7 +75,7 @@ describe("a light block that does not hold together", () => {
       await expect(readLightBlock(height, source)).rejects.toThrow(ClientError);
   });
 
-  it("reads the latest height when asked for 0", async () => {
+  it("reads the latest height for height 0", async () => {
     if (first === undefined) throw new Error("no recorded blocks");
     const bytes = await readLightBlock(0n, nodeWith(first, 100));
     expect(bytes.height).toBe(BigInt(first.height));

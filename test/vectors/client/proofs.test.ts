@@ -6,7 +6,7 @@ import { decodeFound } from "../../../src/client/tx/confirmation.ts";
 import { createCosmjsRpcClient } from "../../../src/client/rpc/cosmjs-rpc-client.ts";
 import { decodeSignedHeader } from "../../../src/client/read/light-block.ts";
 import { decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
-import { isTransaction } from "../../../src/client/read/wire-transaction.ts";
+import { isTransaction } from "../../../src/client/events/wire-transaction.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
 interface KvCase {
@@ -32,7 +32,7 @@ const kvCases: readonly KvCase[] = JSON.parse(fixtureText("proofs/kv.json"));
 const txCases: readonly TxCase[] = JSON.parse(fixtureText("proofs/tx.json"));
 
 describe("recorded store reads", () => {
-  it("are 51", () => expect(kvCases).toHaveLength(51));
+  it("are all in the file", () => expect(kvCases).toHaveLength(51));
 
   it.each(kvCases.map((one) => [one.name, one] as const))("%s", (_name, one) => {
     const response = one.abci_query_response;
@@ -51,7 +51,7 @@ describe("recorded store reads", () => {
     expect(toHex(read.proof[0]?.key ?? new Uint8Array(0))).toBe(one.key);
   });
 
-  it("tell an empty value from an absent key by the proof where the answer prints null for both", () => {
+  it("tell an empty value from an absent key by the proof when the response has null for both", () => {
     const empty = kvCases.filter(({ abci_query_response: { value } }) => value === "");
     expect(empty).toHaveLength(2);
     for (const { abci_query_response } of empty)
@@ -62,7 +62,7 @@ describe("recorded store reads", () => {
 });
 
 describe("recorded transactions with proof", () => {
-  it("are 4", () => expect(txCases).toHaveLength(4));
+  it("are all in the file", () => expect(txCases).toHaveLength(4));
 
   it.each(txCases.map((one) => [one.tx.hash, one] as const))("%s", async (hash, one) => {
     const bytes = fromBase64(one.tx.tx);

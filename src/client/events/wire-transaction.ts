@@ -1,21 +1,11 @@
-import { sha256 } from "../../base/sha256.ts";
 import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 
 const LENGTH_DELIMITED = 2;
 const TX_RAW_FIELDS = 3;
 
-/** A transaction of a block. */
-export interface BlockTransaction {
-  /** Place among everything in the block's `txs`, steps included. */
-  readonly index: number;
-  /** SHA-256 of the bytes. */
-  readonly hash: Uint8Array;
-  readonly bytes: Uint8Array;
-}
-
 /**
- * Whether bytes out of a block's `txs` are a transaction. With vote extensions on, the first entry is the proposer's
- * extended commit (perhaps compressed), which is none; whoever reads blocks steps over it.
+ * Whether an entry of a block's `txs` is a transaction. On a chain with vote extensions the first entry is the
+ * proposer's extended commit, possibly zstd-compressed, which is not a transaction.
  */
 export function isTransaction(bytes: Uint8Array): boolean {
   if (!hasOnlyTxRawFields(bytes)) return false;
@@ -30,14 +20,9 @@ export function isTransaction(bytes: Uint8Array): boolean {
   }
 }
 
-/** The transactions of a block, with what is none left out. */
-export function transactionsOf(txs: readonly Uint8Array[]): readonly BlockTransaction[] {
-  return txs.flatMap((bytes, index) => (isTransaction(bytes) ? [{ index, bytes, hash: sha256(bytes) }] : []));
-}
-
 /**
- * Whether the bytes are fields 1 to 3, each length-delimited, and nothing else. The generated decoder steps over
- * unknown fields, which would let foreign messages pass.
+ * Whether the bytes consist of fields 1 to 3, all length-delimited. The generated decoder skips unknown fields, so other
+ * protobuf messages would decode too.
  */
 function hasOnlyTxRawFields(bytes: Uint8Array): boolean {
   let at = 0;
@@ -52,7 +37,7 @@ function hasOnlyTxRawFields(bytes: Uint8Array): boolean {
   return at === bytes.length && bytes.length > 0;
 }
 
-/** A varint of at most five bytes. */
+/** Reads a varint. Returns undefined when it has more than five bytes, enough for 2^32, or is cut off. */
 function readLength(
   bytes: Uint8Array,
   offset: number,

@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { isRecord } from "../base/json.ts";
+import { isRecord } from "../../src/base/json.ts";
 
-/** JSON Schema of what a configuration file may hold, from the schema that also parses it. */
+/** Returns the JSON Schema of a configuration file, from the zod schema that parses it. */
 export function configJsonSchema(schema: z.ZodType, title: string): Readonly<Record<string, unknown>> {
-  const made: unknown = JSON.parse(
+  const json: unknown = JSON.parse(
     JSON.stringify(z.toJSONSchema(schema, { io: "input", unrepresentable: "throw" })),
   );
-  if (!isRecord(made)) throw new Error("a configuration schema describes a section");
-  return { title, ...made };
+  if (!isRecord(json)) throw new Error("the JSON Schema is not an object");
+  return { title, ...json };
 }
 
-/** A Markdown table of all keys: key, type, default, description. */
+/** Returns a Markdown table with one row for each key: key, type, default, description. */
 export function configTable(schema: z.ZodType): string {
   const rows = tableRows(configJsonSchema(schema, ""), "");
   return ["| key | type | default | what it does |", "|---|---|---|---|", ...rows].join("\n");

@@ -2,17 +2,17 @@ import { accountFromAny } from "@cosmjs/stargate";
 import { QueryAccountRequest, QueryAccountResponse } from "../../proto/gen/cosmos/auth/v1beta1/query.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { badAnswer } from "../rpc/rpc-answer.ts";
+import { badResponse } from "../rpc/rpc-response.ts";
 
 const ACCOUNT_PATH = "/cosmos.auth.v1beta1.Query/Account";
 
-/** Number and next sequence of an account. */
+/** Account number and next sequence. */
 export interface AccountState {
   readonly accountNumber: bigint;
   readonly sequence: bigint;
 }
 
-/** Reads an account in the latest state; vesting and module accounts too. Throws `no-account` when it does not exist. */
+/** Reads an account in the latest state, also a vesting or module account. Throws `no-account` when it does not exist. */
 export async function readAccount(
   client: Pick<ChainClient, "grpcQuery">,
   address: string,
@@ -25,15 +25,15 @@ export async function readAccount(
   return decodeAccount(response);
 }
 
-/** Decodes the answer to the Account query. */
+/** Decodes a `QueryAccountResponse`. Throws `bad-answer` for an account type that CosmJS does not know. */
 export function decodeAccount(response: Uint8Array): AccountState {
   const { account } = QueryAccountResponse.decode(response);
-  if (account === undefined) throw badAnswer("chain", "account", "is missing");
+  if (account === undefined) throw badResponse("chain", "account", "is missing");
   try {
     const { accountNumber, sequence } = accountFromAny(account);
     return { accountNumber: BigInt(accountNumber), sequence: BigInt(sequence) };
   } catch {
-    throw badAnswer("chain", "account", `is of a kind that cannot be read: ${account.typeUrl}`);
+    throw badResponse("chain", "account", `has an unknown type: ${account.typeUrl}`);
   }
 }
 

@@ -12,24 +12,24 @@ import {
   decodeValidatorsPage,
 } from "../../../src/client/read/light-block.ts";
 import { decodeStatus } from "../../../src/client/read/node-status.ts";
-import { parseRpcAnswers } from "../../../src/client/rpc/rpc-answer.ts";
-import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
+import { parseRpcResponses } from "../../../src/client/rpc/rpc-response.ts";
+import { decodeGrpcResponse, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
 import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
 
 const calls = recordedCalls();
 
-/** The method asked for, whichever way it was asked. */
+/** Method of a call, from its JSON-RPC request or its URI. */
 function methodOf(call: RecordedCall): string {
   return call.request?.method ?? call.path?.slice(1).split("?")[0] ?? "";
 }
 
 function resultOf(call: RecordedCall): unknown {
-  const [answer] = parseRpcAnswers(recordedBody(call), "node");
-  return answer !== undefined && "result" in answer ? answer.result : undefined;
+  const [response] = parseRpcResponses(recordedBody(call), "node");
+  return response !== undefined && "result" in response ? response.result : undefined;
 }
 
-/** Recorded calls of these methods that were answered with a result. */
-function answered(...methods: readonly string[]): readonly RecordedCall[] {
+/** Recorded calls of these methods that have a result. */
+function withResult(...methods: readonly string[]): readonly RecordedCall[] {
   return calls.filter(
     (call) => methods.includes(methodOf(call)) && isRecord(call.response) && "result" in call.response,
   );
@@ -41,14 +41,13 @@ function cometOver(call: RecordedCall): Comet38Client {
   return Comet38Client.create(createCosmjsRpcClient(caller, new AbortController().signal));
 }
 
-describe("recorded RPC answers", () => {
-  it("are all 86 either read or refused for what they are", () => {
+describe("parseRpcResponses over recorded bodies", () => {
+  it("parses every body or throws a ClientError", () => {
     expect(calls).toHaveLength(86);
     const kinds = calls.map((call) => {
       try {
-        const answers = parseRpcAnswers(recordedBody(call), "node");
-        return answers
-          .map((answer) => ("result" in answer ? "result" : `error ${answer.rpcCode}`))
+        return parseRpcResponses(recordedBody(call), "node")
+          .map((response) => ("result" in response ? "result" : `error ${response.rpcCode}`))
           .join(", ");
       } catch (error) {
         return error instanceof ClientError ? error.facts.code : "another error";
@@ -68,26 +67,26 @@ describe("recorded RPC answers", () => {
     `);
   });
 
-  it("give the same result or error as the recording", () => {
+  it("returns the recorded result or error", () => {
     let compared = 0;
     for (const call of calls) {
       if (!isRecord(call.response)) continue;
-      const [answer] = parseRpcAnswers(recordedBody(call), "node");
-      if (answer === undefined) throw new Error("no answer");
+      const [response] = parseRpcResponses(recordedBody(call), "node");
+      if (response === undefined) throw new Error("no response");
       const { error } = call.response;
-      if ("result" in answer) expect(answer.result).toEqual(call.response["result"]);
+      if ("result" in response) expect(response.result).toEqual(call.response["result"]);
       else if (isRecord(error))
-        expect([answer.rpcCode, answer.data]).toEqual([error["code"], error["data"] ?? ""]);
-      expect(answer.id).toEqual(call.response["id"]);
+        expect([response.rpcCode, response.data]).toEqual([error["code"], error["data"] ?? ""]);
+      expect(response.id).toEqual(call.response["id"]);
       compared += 1;
     }
     expect(compared).toBe(81);
   });
 });
 
-describe("own decoders over recorded answers", () => {
-  it("read every status", () => {
-    const found = answered("status");
+describe("our decoders over recorded results", () => {
+  it("decode every status", () => {
+    const found = withResult("status");
     expect(found).toHaveLength(3);
     for (const call of found)
       expect(decodeStatus(resultOf(call), "node")).toEqual({
@@ -99,15 +98,15 @@ describe("own decoders over recorded answers", () => {
       });
   });
 
-  it("read every header and commit", () => {
-    const headers = answered("header").map((call) => decodeHeader(resultOf(call), "node"));
-    const commits = answered("commit").map((call) => decodeSignedHeader(resultOf(call), "node"));
+  it("decode every header and commit", () => {
+    const headers = withResult("header").map((call) => decodeHeader(resultOf(call), "node"));
+    const commits = withResult("commit").map((call) => decodeSignedHeader(resultOf(call), "node"));
     expect([headers.length, commits.length]).toEqual([2, 2]);
     for (const { header } of commits) expect(headers[0]).toEqual(header);
   });
 
-  it("read every page of validators", () => {
-    const found = answered("validators");
+  it("decode every page of validators", () => {
+    const found = withResult("validators");
     expect(found).toHaveLength(5);
     for (const call of found) {
       const result = resultOf(call);
@@ -119,27 +118,27 @@ describe("own decoders over recorded answers", () => {
     }
   });
 
-  it("read every abci_query, as a store read and as a gRPC query", () => {
-    const found = answered("abci_query");
+  it("decode every abci_query, as a store read and as a gRPC query", () => {
+    const found = withResult("abci_query");
     expect(found).toHaveLength(11);
     let refused = 0;
     for (const call of found) {
       const read = decodeStoreAnswer(resultOf(call), "node");
       if (read.code === 0) {
-        expect(decodeGrpcAnswer(resultOf(call), "/path", "node")).toEqual(read.value ?? new Uint8Array(0));
+        expect(decodeGrpcResponse(resultOf(call), "/path", "node")).toEqual(read.value ?? new Uint8Array(0));
         continue;
       }
       refused += 1;
-      expect(() => decodeGrpcAnswer(resultOf(call), "/path", "node")).toThrow(read.log);
+      expect(() => decodeGrpcResponse(resultOf(call), "/path", "node")).toThrow(read.log);
     }
     expect(refused).toBe(4);
   });
 
-  it("read every transaction and every broadcast", () => {
-    const found = answered("tx").map((call) => decodeFound(resultOf(call), "node"));
+  it("decode every transaction and every broadcast", () => {
+    const found = withResult("tx").map((call) => decodeFound(resultOf(call), "node"));
     expect(found).toHaveLength(3);
     for (const tx of found) expect(tx).toMatchObject({ kind: "included", height: 1553n });
-    const broadcasts = answered("broadcast_tx_sync", "broadcast_tx_async");
+    const broadcasts = withResult("broadcast_tx_sync", "broadcast_tx_async");
     expect(broadcasts.map((call) => decodeBroadcast(resultOf(call), "node").kind)).toEqual([
       "accepted",
       "refused",
@@ -148,8 +147,8 @@ describe("own decoders over recorded answers", () => {
   });
 });
 
-describe("CosmJS over our caller", () => {
-  const read: Readonly<Record<string, (comet: Comet38Client) => Promise<unknown>>> = {
+describe("CosmJS' client over our caller", () => {
+  const decoders: Readonly<Record<string, (comet: Comet38Client) => Promise<unknown>>> = {
     abci_info: (comet) => comet.abciInfo(),
     abci_query: (comet) => comet.abciQuery({ path: "/path", data: new Uint8Array([1]) }),
     block: (comet) => comet.block(),
@@ -169,13 +168,13 @@ describe("CosmJS over our caller", () => {
     validators: (comet) => comet.validators({ height: 1 }),
   };
 
-  it("reads every recorded answer of the calls that it knows", async () => {
+  it("decodes every recorded result of the methods that it knows", async () => {
     const errors: string[] = [];
     let decoded = 0;
-    for (const [method, ask] of Object.entries(read))
-      for (const call of answered(method)) {
+    for (const [method, decode] of Object.entries(decoders))
+      for (const call of withResult(method)) {
         decoded += 1;
-        await ask(cometOver(call)).catch((error: unknown) => errors.push(`${method}: ${String(error)}`));
+        await decode(cometOver(call)).catch((error: unknown) => errors.push(`${method}: ${String(error)}`));
       }
     expect(errors).toEqual([]);
     // 61 results less those of methods that CosmJS lacks (8) and of raw request texts (3).

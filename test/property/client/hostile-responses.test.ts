@@ -11,9 +11,9 @@ import {
   decodeValidatorsPage,
 } from "../../../src/client/read/light-block.ts";
 import { decodeStatus } from "../../../src/client/read/node-status.ts";
-import { parseRpcAnswers } from "../../../src/client/rpc/rpc-answer.ts";
-import { decodeGrpcAnswer, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
-import { isTransaction } from "../../../src/client/read/wire-transaction.ts";
+import { parseRpcResponses } from "../../../src/client/rpc/rpc-response.ts";
+import { decodeGrpcResponse, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
+import { isTransaction } from "../../../src/client/events/wire-transaction.ts";
 import { fixtureText, recordedCalls } from "../../support/client/fixture.ts";
 
 const decoders: Readonly<Record<string, (result: unknown) => unknown>> = {
@@ -23,7 +23,7 @@ const decoders: Readonly<Record<string, (result: unknown) => unknown>> = {
   validators: (result) => decodeValidatorsPage(result, 500n, "node"),
   tx: (result) => decodeFound(result, "node"),
   broadcast_tx_sync: (result) => decodeBroadcast(result, "node"),
-  abci_query: (result) => [decodeStoreAnswer(result, "node"), decodeGrpcAnswer(result, "/path", "node")],
+  abci_query: (result) => [decodeStoreAnswer(result, "node"), decodeGrpcResponse(result, "/path", "node")],
 };
 
 const recorded = recordedCalls().flatMap(({ request, response }) =>
@@ -37,14 +37,14 @@ const frames = fixtureText("websocket.jsonl")
   .filter((line) => line !== "")
   .map((line): unknown => JSON.parse(line).frame);
 
-/** Paths to every value inside `value`, the root left out. */
+/** Paths to all values inside `value`, without the root. */
 function pathsOf(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [path];
   const inner = Object.entries(value).flatMap(([key, child]) => pathsOf(child, [...path, key]));
   return path.length === 0 ? inner : [path, ...inner];
 }
 
-/** A copy in which the value at `path` is another. */
+/** Copies `value` and replaces the value at `path`. */
 function withChange(value: unknown, path: readonly string[], change: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return change;
@@ -74,7 +74,7 @@ const odd = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Runs a decoder: it gives a value, or an error of ours. */
+/** Whether a decoder returns a value or throws a `ClientError`. */
 function settles(decode: () => unknown): boolean {
   try {
     decode();
@@ -85,8 +85,8 @@ function settles(decode: () => unknown): boolean {
   }
 }
 
-describe("an answer of a hostile node", () => {
-  it("with one value changed is read or refused as a ClientError", () => {
+describe("a response of a hostile node", () => {
+  it("with one value changed is decoded or throws a ClientError", () => {
     expect(recorded.length).toBeGreaterThan(20);
     const changed = fc
       .constantFrom(...recorded)
@@ -99,18 +99,18 @@ describe("an answer of a hostile node", () => {
     );
   });
 
-  it("of any JSON at all is read or refused as a ClientError", () => {
+  it("of arbitrary JSON is decoded or throws a ClientError", () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(decoders)), fc.jsonValue(), (method, value) =>
         settles(() => decoders[method]?.(value)),
       ),
     );
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json()), (body) => settles(() => parseRpcAnswers(body, "node"))),
+      fc.property(fc.oneof(fc.string(), fc.json()), (body) => settles(() => parseRpcResponses(body, "node"))),
     );
   });
 
-  it("over WebSocket, with one value changed, is read or refused as a ClientError", () => {
+  it("over WebSocket, with one value changed, is decoded or throws a ClientError", () => {
     const changed = fc
       .constantFrom(...frames)
       .chain((frame) => fc.tuple(fc.constant(frame), fc.constantFrom(...pathsOf(frame)), odd));
@@ -122,7 +122,7 @@ describe("an answer of a hostile node", () => {
     );
   });
 
-  it("with any bytes in the place of a transaction never throws", () => {
+  it("with arbitrary bytes instead of a transaction never makes isTransaction throw", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => typeof isTransaction(bytes) === "boolean"),
     );
