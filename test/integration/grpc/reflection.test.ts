@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe("server reflection", () => {
-  it.each(["v1", "v1alpha"] as const)("%s lists what is served", async (version) => {
+  it.each(["v1", "v1alpha"] as const)("%s lists the services", async (version) => {
     const [answer] = await client.reflect(version, [{ $case: "listServices", value: "" }]);
     const names =
       answer?.$case === "listServicesResponse" ? answer.value.service.map(({ name }) => name) : [];
@@ -44,7 +44,7 @@ describe("server reflection", () => {
     expect(names).toContain("neutron.interchainqueries.Query");
   });
 
-  it("gives the file of a symbol with all that it imports, once a stream", async () => {
+  it("sends the file of a symbol with all its imports, each once in a stream", async () => {
     const answers = await client.reflect("v1", [
       { $case: "fileContainingSymbol", value: "neutron.interchainqueries.Query" },
       { $case: "fileContainingSymbol", value: "neutron.interchainqueries.Query.Params" },
@@ -61,7 +61,7 @@ describe("server reflection", () => {
     expect(registry.getService("neutron.interchainqueries.Query")?.methods).toHaveLength(5);
   });
 
-  it("knows extensions, and says what is not there", async () => {
+  it("finds extensions, and reports unknown names", async () => {
     const [numbers, file, ...absent] = await client.reflect("v1", [
       { $case: "allExtensionNumbersOfType", value: "google.protobuf.MethodOptions" },
       {
@@ -87,7 +87,7 @@ describe("server reflection", () => {
   });
 });
 
-/** Every file after those that it imports, as a descriptor set needs them. Throws when one is missing. */
+/** Sorts files so that each follows its imports, as a descriptor set requires. Throws when an import is missing. */
 function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const ordered = new Set<FileDescriptorProto>();
   const visit = (wanted: string): void => {

@@ -1,3 +1,4 @@
+import { updateHeader } from "../../support/comet/light-block.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/base/bytes.ts";
@@ -9,7 +10,6 @@ import { openConnectionGenesis } from "../../../src/chain/modules/ibc/open-conne
 import type { Context } from "../../../src/chain/runtime/context.ts";
 import { QueryError } from "../../../src/chain/runtime/module.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
-import { updateHeader } from "../../../src/comet/update-header.ts";
 import type { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
 import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../src/proto/type-urls.ts";

@@ -1,3 +1,4 @@
+import { updateHeader } from "../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { encodeBech32 } from "../../../src/base/bech32.ts";
 import { packClientState, TENDERMINT_TYPE } from "../../../src/chain/modules/ibc/client/client-state.ts";
@@ -9,7 +10,6 @@ import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../src/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../src/chain/modules/ibc/open-connection.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
-import { updateHeader } from "../../../src/comet/update-header.ts";
 import {
   MsgCreateClient,
   MsgRecoverClient,

@@ -1,7 +1,6 @@
+import { updateHeader, type LightBlock } from "../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { toHex } from "../../../src/base/bytes.ts";
-import type { LightBlock } from "../../../src/comet/block-types.ts";
-import { updateHeader } from "../../../src/comet/update-header.ts";
 import { packClientState, TENDERMINT_TYPE } from "../../../src/chain/modules/ibc/client/client-state.ts";
 import { packConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
 import { createClient } from "../../../src/chain/modules/ibc/client/create-client.ts";

@@ -2,7 +2,7 @@ import { unregisteredError } from "../../../runtime/module-error.ts";
 import { NS_PER_SECOND } from "../../../../base/rfc3339.ts";
 import { revisionOfChainId } from "../../../../comet/chain-revision.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
-import { goDurationText } from "../../../../comet/go-text.ts";
+import { goDurationText } from "../../../../comet/go-time.ts";
 import { isTrustLevel } from "../../../../comet/light-client.ts";
 import { MAX_CHAIN_ID_LENGTH, validateHash } from "../../../../comet/validate.ts";
 import type { ClientState } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";

@@ -1,9 +1,9 @@
+import { upperHex } from "../../../../base/go-text.ts";
 import { withRevision } from "../../../../comet/chain-revision.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import type { ValidatorSet } from "../../../../comet/block-types.ts";
 import { verifyHeader } from "../../../../comet/light-client.ts";
 import { validatorSetFromProto } from "../../../../comet/proto-blocks.ts";
-import { upperHex } from "../../../../base/go-text.ts";
 import { validatorsHash } from "../../../../comet/validator-set.ts";
 import type { ClientState, Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { ClientStore } from "../client/client-store.ts";

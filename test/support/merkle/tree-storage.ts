@@ -1,18 +1,21 @@
 import { toHex } from "../../../src/base/bytes.ts";
 import { createIavlTree, type IavlCommit, type IavlTree } from "../../../src/merkle/iavl/tree.ts";
 
-/** A storage of tree nodes in memory, as a node keeps them on disk. */
-export interface MemoryStorage {
+/** Storage of tree nodes in memory. */
+export interface TreeStorage {
+  /** Encoded nodes by id, in hex. */
   readonly nodes: Map<string, Uint8Array>;
+  /** Returns the number of reads. */
   readonly loads: () => number;
   readonly keep: (commit: IavlCommit) => void;
+  /** Releases a version of the tree and deletes the nodes that it returns. Throws if one of them is not stored. */
   readonly release: (tree: IavlTree, version: bigint) => void;
-  /** A tree over what is kept, as after a restart. */
+  /** Creates a tree over the stored nodes, as after a restart. */
   readonly open: () => IavlTree;
 }
 
-/** An empty storage. */
-export function createMemoryStorage(): MemoryStorage {
+/** Creates an empty storage. */
+export function createTreeStorage(): TreeStorage {
   const nodes = new Map<string, Uint8Array>();
   const versions = new Map<bigint, Uint8Array | undefined>();
   let loads = 0;
@@ -25,7 +28,7 @@ export function createMemoryStorage(): MemoryStorage {
     },
     release: (tree, version) => {
       for (const id of tree.release(version)) {
-        if (!nodes.delete(toHex(id))) throw new Error(`released a node that is not there: ${toHex(id)}`);
+        if (!nodes.delete(toHex(id))) throw new Error(`released a node that is not stored: ${toHex(id)}`);
       }
       versions.delete(version);
     },

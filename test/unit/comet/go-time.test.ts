@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatRfc3339Ns, GO_ZERO_TIME_NS, parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
-import { goDurationText, goTimeText } from "../../../src/comet/go-text.ts";
+import { goDurationText, goTimeText } from "../../../src/comet/go-time.ts";
 
 describe("times", () => {
   it.each([
@@ -9,12 +9,12 @@ describe("times", () => {
     ["1970-01-01T00:00:00Z", 0n],
     ["1969-12-31T23:59:59.999999999Z", -1n],
     ["0001-01-01T00:00:00Z", GO_ZERO_TIME_NS],
-  ])("%s is read and printed", (text, timeNs) => {
+  ])("%s is parsed and printed", (text, timeNs) => {
     expect(parseRfc3339Ns(text)).toBe(timeNs);
     expect(formatRfc3339Ns(timeNs)).toBe(text);
   });
 
-  it("take an offset and fewer digits", () => {
+  it("may have an offset and fewer digits", () => {
     expect(parseRfc3339Ns("1970-01-01T01:00:00.5+01:00")).toBe(500_000_000n);
   });
 

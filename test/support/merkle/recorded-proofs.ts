@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fromBase64, fromHex } from "../../../src/base/bytes.ts";
 
-/** One case of `test/fixtures/proofs/kv.json`, with its bytes decoded. */
+/** A case of `test/fixtures/proofs/kv.json`, with decoded bytes. */
 export interface RecordedProof {
   readonly name: string;
   readonly store: string;
@@ -9,7 +9,7 @@ export interface RecordedProof {
   readonly height: number;
   readonly root: Uint8Array;
   readonly value: Uint8Array;
-  /** Undefined for a refused query. */
+  /** Undefined if the node refused the query. */
   readonly operations: readonly Uint8Array[] | undefined;
   readonly log: string;
   readonly expect: {
@@ -34,7 +34,7 @@ interface RawCase {
   readonly expect: RecordedProof["expect"];
 }
 
-/** All recorded `abci_query` answers. */
+/** Reads all recorded `abci_query` responses. */
 export function readRecordedProofs(): readonly RecordedProof[] {
   const path = new URL("../../fixtures/proofs/kv.json", import.meta.url);
   const cases: readonly RawCase[] = JSON.parse(readFileSync(path, "utf8"));

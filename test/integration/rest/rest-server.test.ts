@@ -26,7 +26,7 @@ async function get(
   };
 }
 
-/** Sends a request line that no HTTP client would send. */
+/** Sends a request line that HTTP clients do not send. */
 function raw(line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(node.ports.get("rest") ?? 0, "127.0.0.1");
@@ -38,8 +38,8 @@ function raw(line: string): Promise<string> {
   });
 }
 
-describe("the REST face of a chain of another name", () => {
-  it("answers under its own name alone", async () => {
+describe("the REST server of a chain of another name", () => {
+  it("serves paths only under its own name", async () => {
     const own = await get("/acme/interchainqueries/registered_query?query_id=1");
     expect(own.status).toBe(200);
     expect(await get("/neutron/interchainqueries/registered_query?query_id=1")).toEqual({
@@ -62,7 +62,7 @@ describe("heights by header", () => {
       expect(await get(SUPPLY, { headers: { [name]: "4" } })).toMatchObject({ status: 200, height: "4" }),
   );
 
-  it("several are as none", async () => {
+  it("several have no effect", async () => {
     const headers = [
       ["x-cosmos-block-height", "4"],
       ["x-cosmos-block-height", "5"],
@@ -157,7 +157,7 @@ describe("transactions over REST", () => {
     return { status: answer.status, body: await answer.json() };
   };
 
-  it("are found by their events, with limit and order", async () => {
+  it("are found by events, with limit and order", async () => {
     const search = `${local.restUrl}/cosmos/tx/v1beta1/txs?query=tx.height%3D12`;
     expect(await (await fetch(`${search}&limit=1&order_by=2`)).json()).toMatchObject({
       total: "1",

@@ -2,14 +2,21 @@ import { Buffer } from "node:buffer";
 import { hash as digest } from "node:crypto";
 import { bad, good, type Result } from "../../base/result.ts";
 import { encodeUvarint } from "../varint.ts";
-import type { HashText } from "./hash-text.ts";
 import { fromHashText, joinStep, toHashText } from "./hashing.ts";
-import { type CommitmentProof, type ExistenceProof, keyOf, type LeafOp, rangeOf } from "./proof-types.ts";
+import {
+  type CommitmentProof,
+  type ExistenceProof,
+  type HashText,
+  keyOf,
+  type LeafOp,
+  rangeOf,
+} from "./proof-types.ts";
 import { NO_HASH } from "./proof-spec.ts";
 
 /**
- * The root that a proof leads to by whatever operations it names (ics23 `Calculate`), without any judgement; only for the
- * texts about proofs that were refused. The error is Go's text.
+ * Computes the root of a proof with the operations that the proof names, without any check against a spec (ics23
+ * `Calculate`). Go prints this root when it refuses a proof, so it is used for error texts only. The error is Go's
+ * text.
  */
 export function calculateRoot(proof: CommitmentProof): Result<HashText, string> {
   if (proof.kind === "exist") return calculateExistence(proof.exist);
@@ -49,7 +56,7 @@ function prepare(hashOp: number, lengthOp: number, data: Buffer): Result<Buffer,
   return hashed.ok ? withLength(lengthOp, fromHashText(hashed.value)) : hashed;
 }
 
-/** Names that Node's crypto knows the operations of the enum `HashOp` by. BITCOIN (5) is two of them. */
+/** Node's names of the hash functions in the enum `HashOp`. BITCOIN (5) applies two functions. */
 const HASH_NAMES: ReadonlyMap<number, readonly string[]> = new Map([
   [1, ["sha256"]],
   [2, ["sha512"]],

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe("queries over gRPC", () => {
-  it("pass through to the application and name the height", async () => {
+  it("reach the application and return the height", async () => {
     const request = QueryAllBalancesRequest.encode({
       address: RECORDED_ACCOUNT,
       pagination: undefined,
@@ -40,7 +40,7 @@ describe("queries over gRPC", () => {
     expect(answer.metadata["x-cosmos-block-height"]).toBe("12");
   });
 
-  it("look at the height that the metadata names", async () => {
+  it("read the height in the metadata", async () => {
     const path = "/cosmos.bank.v1beta1.Query/SupplyOf";
     const request = QuerySupplyOfRequest.encode({ denom: "untrn" }).finish();
     const past = await client.call(path, request, "3");
@@ -61,7 +61,7 @@ describe("queries over gRPC", () => {
       "x",
       'codespace sdk code 18: invalid request: Baseapp.RegisterGRPCServer: invalid height header "x-cosmos-block-height": strconv.ParseInt: parsing "x": invalid syntax',
     ],
-  ])("refuse the height %s, of application and node alike", async (height, details) => {
+  ])("fail for the height %s, in the application and in the node", async (height, details) => {
     for (const path of ["/cosmos.bank.v1beta1.Query/Params", `${TENDERMINT}/GetSyncing`]) {
       await expect(client.call(path, NOTHING, height)).rejects.toMatchObject({ code: 2, details });
     }
@@ -78,7 +78,7 @@ describe("queries over gRPC", () => {
     });
   });
 
-  it("refuse bytes that are no request, and paths that nobody has", async () => {
+  it("fail for undecodable bytes and unknown paths", async () => {
     for (const path of ["/cosmos.bank.v1beta1.Query/AllBalances", `${TX}/GetTx`]) {
       await expect(client.call(path, new Uint8Array([0x0a, 0x7f, 1]))).rejects.toMatchObject({
         code: 13,
@@ -91,14 +91,14 @@ describe("queries over gRPC", () => {
     await expect(client.call(`${TX}/TxEncodeAmino`, NOTHING)).rejects.toMatchObject({ code: 12 });
   });
 
-  it("refuse a request larger than 10 MiB", async () => {
+  it("fail for a request larger than 10 MiB", async () => {
     await expect(client.call(`${TX}/TxDecode`, new Uint8Array(10 * 1024 * 1024 + 1))).rejects.toMatchObject({
       code: 8,
     });
   });
 });
 
-describe("the listening side", () => {
+describe("the gRPC port", () => {
   const options = {
     host: "127.0.0.1",
     portOption: "--grpc-port",
@@ -107,26 +107,26 @@ describe("the listening side", () => {
     rpcAddress: () => "",
   };
 
-  it("says which port is taken and what moves it", async () => {
+  it("reports a busy port and the option that changes it", async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
     const address = holder.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
-    const face = createGrpcEndpoint({ ...options, port }, { logger: silentLogger })(node.view);
-    await expect(face.listen()).rejects.toMatchObject({
+    const server = createGrpcEndpoint({ ...options, port }, { logger: silentLogger })(node.view);
+    await expect(server.listen()).rejects.toMatchObject({
       facts: { code: "port-in-use", port, option: "--grpc-port" },
     });
     await new Promise((resolve) => holder.close(resolve));
   });
 
-  it("closes although a stream is open and a client stays", async () => {
-    const face = createGrpcEndpoint({ ...options, port: 0 }, { logger: silentLogger })(node.view);
-    const port = await face.listen();
+  it("closes while a stream is open and a client stays connected", async () => {
+    const server = createGrpcEndpoint({ ...options, port: 0 }, { logger: silentLogger })(node.view);
+    const port = await server.listen();
     const other = createGrpcTestClient(`127.0.0.1:${port}`);
     await other.call(`${TENDERMINT}/GetSyncing`, NOTHING);
     const open = other.openReflection();
     await open.answered;
-    await face.close();
+    await server.close();
     await expect(open.ended).resolves.toBeTypeOf("number");
     await expect(other.call(`${TENDERMINT}/GetSyncing`, NOTHING)).rejects.toMatchObject({ code: 14 });
     other.close();

@@ -5,12 +5,12 @@ const UNITS = [
   { size: 60_000_000_000n, name: "m" },
 ] as const;
 
-/** A UTC time as Go prints it with `%v`: "2026-11-21 11:59:49.878735817 +0000 UTC". Part of CometBFT's error texts. */
+/** Formats a time as Go's `%v` in UTC: "2026-11-21 11:59:49.878735817 +0000 UTC". CometBFT's error texts contain it. */
 export function goTimeText(timeNs: bigint): string {
   return formatRfc3339Ns(timeNs).replace("T", " ").replace("Z", " +0000 UTC");
 }
 
-/** A duration as Go prints it: "10s", "336h0m0s", "1.5s", "250ms". */
+/** Formats a duration as Go's `time.Duration.String`: "10s", "336h0m0s", "1.5s", "250ms". */
 export function goDurationText(durationNs: bigint): string {
   if (durationNs < 0n) return `-${goDurationText(-durationNs)}`;
   if (durationNs < 1_000_000_000n) return subSecondText(durationNs);
@@ -31,7 +31,7 @@ function subSecondText(durationNs: bigint): string {
   return `${decimal(durationNs, 1_000_000n)}ms`;
 }
 
-/** `value` / `unit` without trailing zeros. */
+/** Formats `value` / `unit` without trailing zeros. `unit` is a power of ten. */
 function decimal(value: bigint, unit: bigint): string {
   const digits = unit.toString().length - 1;
   const rest = (value % unit).toString().padStart(digits, "0").replace(/0+$/, "");
