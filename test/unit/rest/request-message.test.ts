@@ -19,15 +19,6 @@ function request(method: "GET" | "POST", target: string, body = ""): JsonValue {
 }
 
 const QUERIES = "/neutron/interchainqueries/registered_queries";
-const TXS = "/cosmos/tx/v1beta1/txs";
-const SEARCH = {
-  events: [],
-  pagination: null,
-  order_by: "ORDER_BY_UNSPECIFIED",
-  page: "0",
-  limit: "0",
-  query: "",
-};
 const PAGE = { key: null, offset: "0", limit: "0", count_total: false, reverse: false };
 
 describe("requests from path and query", () => {
@@ -55,10 +46,6 @@ describe("requests from path and query", () => {
     ["/cosmos/tx/v1beta1/txs/block/0x10", { height: "16", pagination: null }],
     ["/cosmos/tx/v1beta1/txs/block/7?height=9", { height: "7", pagination: null }],
     ["/cosmos/bank/v1beta1/denom_owners/ibc/AB", { denom: "ibc/AB", pagination: null }],
-    ...["ORDER_BY_DESC", "2", "%2B2", "4294967298"].map(
-      (order) => [`${TXS}?order_by=${order}`, { ...SEARCH, order_by: "ORDER_BY_DESC" }] as const,
-    ),
-    [`${TXS}?orderBy=0`, SEARCH],
     ["/neutron/harpoon/subscribed_contracts?hook_type=4", { hook_type: "HOOK_TYPE_AFTER_VALIDATOR_BONDED" }],
     [
       "/ibc/core/channel/v1/channels/channel-0/ports/p/packet_commitments/1,2/unreceived_acks",
@@ -97,10 +84,19 @@ describe("requests from path and query", () => {
       "/neutron/harpoon/subscribed_contracts?hook_type=HOOK_TYPE_AFTER_VALIDATOR_BONDED",
       'strconv.ParseInt: parsing "HOOK_TYPE_AFTER_VALIDATOR_BONDED": invalid syntax',
     ],
-    ...["desc", "", "3", "0x2", "-1"].map(
-      (order) => [`${TXS}?order_by=${order}`, `${order} is not a valid tx.OrderBy`] as const,
-    ),
   ])("%s is refused", (target, message) => expect(() => request("GET", target)).toThrow(message));
+
+  it.each(["ORDER_BY_DESC", "2", "%2B2", "4294967298"])("take an enum of the SDK: %s", (order) =>
+    expect(request("GET", `/cosmos/tx/v1beta1/txs?order_by=${order}`)).toMatchObject({
+      order_by: "ORDER_BY_DESC",
+    }),
+  );
+
+  it.each(["desc", "", "3", "0x2", "-1"])("refuse another value of an enum: %j", (order) =>
+    expect(() => request("GET", `/cosmos/tx/v1beta1/txs?order_by=${order}`)).toThrow(
+      `${order} is not a valid tx.OrderBy`,
+    ),
+  );
 
   it("ignore the query when the route has no field for it", () => {
     expect(request("GET", "/cosmos/bank/v1beta1/params?x=%zz")).toEqual({});
