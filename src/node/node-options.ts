@@ -19,6 +19,8 @@ export interface ServerAddress {
 
 export interface NodeOptions {
   readonly moniker: string;
+  /** First part of the type URLs of the chain's own modules: "neutron". */
+  readonly chainName: string;
   /** Directory of the database. Without it, the chain is in memory. */
   readonly home?: string;
   /** Pause after each block. Default 1 s. */
@@ -27,7 +29,7 @@ export interface NodeOptions {
   readonly startHalted?: boolean;
   /** 32-byte seeds of the validators that sign in this node. */
   readonly validatorSeeds: readonly Uint8Array[];
-  /** Bech32 prefix of consensus addresses in metrics: "neutronvalcons". */
+  /** Bech32 prefix of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
