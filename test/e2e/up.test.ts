@@ -5,8 +5,8 @@ import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 /** `up` stops within two seconds. The test allows twice as much for a busy machine. */
 const STOP_MS = 4_000;
 
-describe("relaywatch up", () => {
-  const home = openCliHome(5_000);
+describe("relaywatch up", async () => {
+  const home = await openCliHome();
   const localnet = localnetEndpoints(home.portOffset);
   afterAll(home.close);
 
@@ -14,7 +14,7 @@ describe("relaywatch up", () => {
     const { code, stdout, stderr } = await home.run("up", "--until-first-result", "$PORTS");
     expect(stderr).toBe("");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^local-1 REST +http:\/\/127\.0\.0\.1:6317$/m);
+    expect(stdout).toMatch(new RegExp(`^local-1 REST +${localnet.rest}$`, "m"));
     expect(stdout).toMatch(/[1-9]\d* results, 0 backing off {2}\| {2}oracle: [\d.]+ %, tier full\n$/);
   });
 
