@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -108,6 +108,20 @@ describe("a node with a home directory", () => {
       },
     );
     await expect(other).rejects.toMatchObject({ facts: { code: "state-mismatch", height: 2n } });
+  });
+
+  it("creates a home that only its user may read", async () => {
+    const own = join(home, "parent", "chain");
+    const node = await startTestNode({ home: own });
+    node.control.produce(1);
+    const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+    expect([mode(join(home, "parent")), mode(own)]).toEqual(["700", "700"]);
+    const files = readdirSync(own);
+    expect(files).toEqual(expect.arrayContaining(["lock.db", "lock.pid", "node.db", "node.db-wal"]));
+    expect(Object.fromEntries(files.map((file) => [file, mode(join(own, file))]))).toEqual(
+      Object.fromEntries(files.map((file) => [file, "600"])),
+    );
+    await node.stop();
   });
 
   it("rejects another genesis document", async () => {
