@@ -2,6 +2,7 @@ import type Database from "libsql";
 import { createRecentCache } from "../../base/recent-cache.ts";
 import type { StateStorage } from "../../chain/store/state-storage.ts";
 import type { Commit, ValidatorSet } from "../../comet/block-types.ts";
+import type { TxResult } from "../../chain/abci.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import {
   decodeBlock,
@@ -14,7 +15,7 @@ import {
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import type { HeightRecord } from "./height-record.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
-import { decodeResults, encodeResults } from "./results-codec.ts";
+import { decodeResults, decodeTxResult, encodeResults, splitTxResults } from "./results-codec.ts";
 import { type Row, readRow, readRows } from "./rows.ts";
 import { createStateTables } from "./state-tables.ts";
 
@@ -33,6 +34,8 @@ export interface BlockStore {
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
+  /** The result of one transaction. Does not decode the other results of its block. */
+  readonly txResult: (height: bigint, position: number) => TxResult | undefined;
   readonly seenCommit: (height: bigint) => Commit | undefined;
   /** The validator set with the largest stored height up to `height`. */
   readonly validatorSetAtOrBelow: (
@@ -67,6 +70,7 @@ function createBlockStore({ database, close }: OpenDatabase): BlockStore {
   const index = createEventIndex(database);
   const blocks = createRecentCache<bigint, StoredBlock>(CACHED_HEIGHTS);
   const results = createRecentCache<bigint, StoredResults>(CACHED_HEIGHTS);
+  const encodedTxResults = createRecentCache<bigint, readonly Uint8Array[]>(CACHED_HEIGHTS);
   const sql = statements(database);
   const saveSets = (sets: HeightRecord["validatorSets"]): void => {
     for (const { height, set } of sets) sql.saveSet.run(height, encodeValidatorSet(set));
@@ -97,6 +101,15 @@ function createBlockStore({ database, close }: OpenDatabase): BlockStore {
     // In an array, because the driver takes a single blob argument for an object of named parameters.
     heightOfHash: (hash) => readRow(sql.heightOfHash.get([hash]))?.integer("height"),
     results: (height) => results.get(height, () => readResults(height, sql.results.get(height))),
+    txResult: (height, position) => {
+      const decoded = results.get(height, () => undefined);
+      if (decoded !== undefined) return decoded.txResults[position];
+      const encoded = encodedTxResults.get(height, () => {
+        const row = readRow(sql.results.get(height));
+        return row && splitTxResults(row.bytes("results"));
+      })?.[position];
+      return encoded && decodeTxResult(encoded);
+    },
     seenCommit: (height) => {
       const row = readRow(sql.seenCommit.get(height));
       return row === undefined ? undefined : decodeCommit(row.bytes("seen_commit"));
