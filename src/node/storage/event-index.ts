@@ -13,7 +13,7 @@ export interface TxPlace {
 }
 
 /** A block with its results. */
-export interface IndexedBlock {
+interface IndexedBlock {
   readonly block: Pick<StoredBlock, "txs">;
   readonly results: StoredResults;
 }
