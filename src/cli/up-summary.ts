@@ -45,10 +45,10 @@ function heightText(node: UpParts["chains"]["local"]): string {
 function relayerText(parts: UpParts, paint: Paint): string {
   const status = parts.relayer?.status();
   if (status === undefined) return "relayer starting";
-  const held = status.queries.filter(({ error }) => error !== undefined).length;
+  const backingOff = status.queries.filter(({ state }) => state === "backing_off").length;
   const error = status.connections.find((connection) => connection.error !== undefined)?.error;
   const trouble = error === undefined ? "" : `, ${paint.red(error)}`;
-  return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${held} held back${trouble}`;
+  return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${backingOff} backing off${trouble}`;
 }
 
 function watchdogText({ watchdog }: UpParts, paint: Paint): string {

@@ -43,8 +43,8 @@ const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
 
 /**
  * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC,
- * metrics and `deps.servers`. `run` rejects with `NodeError`, `PortInUseError` or `ListenError` when the node cannot start,
- * and with the error of a failed block later.
+ * metrics and `deps.servers`. `run` rejects with `NodeError` or `ListenError` when the node cannot start, and with the
+ * error of a failed block later.
  */
 export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();

@@ -106,7 +106,7 @@ export interface NodeView {
 /** A network server of a node. */
 export interface NodeServer {
   readonly name: string;
-  /** Starts to listen. Returns the bound port. Rejects with `PortInUseError` or `ListenError`. */
+  /** Starts to listen. Returns the bound port. Rejects with `ListenError`. */
   readonly listen: () => Promise<number>;
   /** Stops listening and closes open connections within a second. */
   readonly close: () => Promise<void>;

@@ -15,7 +15,7 @@ describe("relaywatch up", () => {
     expect(stderr).toBe("");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^local-1 REST +http:\/\/127\.0\.0\.1:6317$/m);
-    expect(stdout).toMatch(/[1-9]\d* results, 0 held back {2}\| {2}oracle: [\d.]+ %, tier full\n$/);
+    expect(stdout).toMatch(/[1-9]\d* results, 0 backing off {2}\| {2}oracle: [\d.]+ %, tier full\n$/);
   });
 
   it("serves the result and the rate while it runs, and stops after SIGINT", async ({ annotate }) => {

@@ -3,21 +3,21 @@ import { parseGoBool, parseGoInteger } from "../../base/go-numbers.ts";
 import { formOf } from "../../proto/field-forms.ts";
 import { goBase64Decode } from "../rpc/go-decoding.ts";
 
-/** What one text of a path or query gives for a field. */
+/** The value of a field, parsed from a path or query. */
 export type FieldValue = string | number | bigint | boolean | Uint8Array;
 
 /**
- * Reads the text of one value as grpc-gateway 1.16 does: integers in any of Go's notations, enums as numbers only, bytes in
- * either base64 alphabet. Throws a plain error with the text of Go.
+ * Parses the text of one value as grpc-gateway 1.16 does: integers in all of Go's notations (0x10, 0b1, 010, 1_000), enums
+ * only as numbers, bytes in either base64 alphabet. Throws a plain error with Go's text.
  */
 export function parseFieldValue(field: DescField, text: string): FieldValue {
   if (field.enum !== undefined) return int32(text);
-  // Numbers that Go holds in a type of their own have no form in a query.
+  // Fields with a Go type of their own, such as math.Int, have no form in a query.
   if (field.scalar === undefined || formOf(field).number !== undefined) throw notSupported();
   return parseScalar(field.scalar, text);
 }
 
-/** The error of a field whose type has no form in a query. The words are those of Go's reflection. */
+/** The error for a field whose type has no form in a query. The odd text is what Go prints for the type. */
 export function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }
@@ -54,7 +54,7 @@ function int32(text: string): number {
   return Number(parseGoInteger(text, { signed: true, bits: 32, base: 0 }));
 }
 
-/** Standard base64, or else the URL alphabet, whose error counts. */
+/** Decodes standard base64, else base64 in the URL alphabet. Like the gateway, it reports the second error. */
 function parseBytes(text: string): Uint8Array {
   try {
     return goBase64Decode(text);
@@ -63,7 +63,7 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/** Standard letters for those of the URL alphabet; what only the standard one has becomes a bad letter at its place. */
+/** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a letter that fails at its place. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }

@@ -9,7 +9,7 @@ type Question = ServerReflectionRequest["messageRequest"];
 
 function ask(chainName: string, question: Question) {
   const stream = createReflectionStream({ serviceNames: [], chainName });
-  return stream.answer({ host: "h", messageRequest: question }).messageResponse;
+  return stream.respond({ host: "h", messageRequest: question }).messageResponse;
 }
 
 function fileNames(chainName: string, question: Question): readonly string[] {

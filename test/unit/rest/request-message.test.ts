@@ -82,7 +82,7 @@ describe("requests from path and query", () => {
     ],
   ])("%s is refused", (target, message) => expect(() => request("GET", target)).toThrow(message));
 
-  it("do not read a query that the route has no field for", () => {
+  it("ignore the query when the route has no field for it", () => {
     expect(request("GET", "/cosmos/bank/v1beta1/params?x=%zz")).toEqual({});
   });
 });

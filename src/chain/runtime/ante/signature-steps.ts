@@ -16,7 +16,7 @@ import { encodeAminoSignDoc } from "./amino-sign-doc.ts";
 import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
 import { addressOfKey, parsePublicKey, verifySecp256k1 } from "./public-key.ts";
 
-/** One required signer, with what the transaction says about it at the same position. */
+/** One required signer, with the signer info and signature at the same position of the transaction. */
 interface Signer {
   readonly index: number;
   readonly text: string;
@@ -41,7 +41,10 @@ function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer
   return account;
 }
 
-/** Keeps the public key of a signer with its first transaction; emits `tx.acc_seq` and `tx.signature`. */
+/**
+ * Stores the public key of each signer that has none yet. Emits `tx.acc_seq` and `tx.signature` for each signer, after
+ * all keys are stored; indexers find transactions by these events.
+ */
 export function setPublicKeys(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const signers = signersOf(tx, accounts);
@@ -55,6 +58,7 @@ export function setPublicKeys(accounts: AnteAccounts): AnteStep {
 
 function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer): void {
   const key = signer.info?.publicKey;
+  // A transaction may omit the key when the account has one. Without a key only a simulation reads the account here.
   if (key === undefined && context.mode !== "simulate") return;
   if (key !== undefined) checkKeyOwner(context, signer, key);
   const account = requireAccount(context, accounts, signer);
@@ -63,6 +67,7 @@ function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer):
 }
 
 function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
+  // Clients simulate with a placeholder key.
   if (context.mode === "simulate") return;
   if (equalBytes(addressOfKey(parsePublicKey(key)), signer.address)) return;
   throw ErrInvalidPubKey(
@@ -70,7 +75,7 @@ function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
   );
 }
 
-/** Limits how many signatures a transaction carries. */
+/** Limits the number of signatures. */
 export function limitSignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const { txSigLimit } = accounts.params(context);
@@ -79,7 +84,10 @@ export function limitSignatures(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Charges for the verification of each signature. */
+/**
+ * Consumes gas for the verification of each signature. A simulation of an account without a key is charged for
+ * secp256k1, the more expensive key type, so that the estimate is not too low.
+ */
 export function chargeSignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const params = accounts.params(context);
@@ -93,7 +101,10 @@ export function chargeSignatures(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Compares sequences and verifies signatures; a simulation and a recheck verify none. */
+/**
+ * Compares sequences and verifies signatures. The sequence is compared first: clients recognise `ErrWrongSequence` and
+ * sign again. A simulation has no signatures to verify; a recheck has verified them before.
+ */
 export function verifySignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const infos = tx.authInfo.signerInfos.length;
@@ -104,16 +115,17 @@ export function verifySignatures(accounts: AnteAccounts): AnteStep {
       const { base } = requireAccount(context, accounts, signer);
       if (base.pubKey === undefined && context.mode !== "simulate")
         throw ErrInvalidPubKey("pubkey on account is not set");
-      const given = signer.info?.sequence ?? 0n;
-      if (given !== base.sequence)
-        throw ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${given}`);
+      const sequence = signer.info?.sequence ?? 0n;
+      if (sequence !== base.sequence)
+        throw ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${sequence}`);
       if (context.mode === "simulate" || context.mode === "recheck" || base.pubKey === undefined) continue;
-      if (!isSigned(context, tx, { signer, account: { base } })) throw refusal(context, signer, { base });
+      if (!isSigned(context, tx, { signer, account: { base } }))
+        throw signatureError(context, signer, { base });
     }
   };
 }
 
-/** Whether the signature is that of the account's key over the document of its sign mode. */
+/** Whether the account's key signed the document of the sign mode. */
 function isSigned(
   context: Context,
   tx: DecodedTx,
@@ -125,7 +137,7 @@ function isSigned(
   return verifySecp256k1(parsePublicKey(base.pubKey), document, by.signer.signature);
 }
 
-/** Undefined for sign modes and messages that cannot be signed here. */
+/** Encodes the bytes to sign. Returns undefined for sign modes and messages that are not supported. */
 function signDocOf(
   { chainId }: Context,
   tx: DecodedTx,
@@ -146,8 +158,8 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/** The SDK names the sequence as a possible cause only for amino signatures: the direct document does not hold it. */
-function refusal(context: Context, signer: Signer, { base }: Account): Error {
+/** Creates the error of a wrong signature. Only the amino text names the sequence: the direct document does not contain it. */
+function signatureError(context: Context, signer: Signer, { base }: Account): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   return signModeOf(signer) === SignMode.SIGN_MODE_LEGACY_AMINO_JSON
     ? ErrUnauthorized(`${head}, sequence (${base.sequence}) and chain-id (${context.chainId})`)
@@ -156,7 +168,10 @@ function refusal(context: Context, signer: Signer, { base }: Account): Error {
       );
 }
 
-/** Advances the sequence of every signer. */
+/**
+ * Advances the sequence of every signer. This happens in checks too, so that the check state accepts the next pending
+ * transaction of the account.
+ */
 export function advanceSequences(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     for (const signer of signersOf(tx, accounts)) {
