@@ -12,6 +12,7 @@ import {
   encodeCommit,
   encodeValidatorSet,
 } from "./block-codec.ts";
+import { createBlockPruning } from "./block-pruning.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import type { HeightRecord } from "./height-record.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
@@ -29,7 +30,9 @@ export interface BlockStore {
   /** Stores the genesis document and the first validator sets. Throws when the store has a genesis document. */
   readonly saveGenesis: (document: Uint8Array, validatorSets: HeightRecord["validatorSets"]) => void;
   readonly latestHeight: () => bigint | undefined;
-  /** Stores a height in one transaction. The data is on disk when the call returns. */
+  /** Lowest stored height. Lower heights were pruned, or the chain started here. Undefined before the first block. */
+  readonly earliestHeight: () => bigint | undefined;
+  /** Stores a height and removes heights that are no longer kept, in one transaction. The data is on disk when the call returns. */
   readonly save: (record: HeightRecord) => void;
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
@@ -55,19 +58,23 @@ export interface BlockStore {
  */
 const CACHED_HEIGHTS = 8;
 
-/** Opens the store of a home directory, or one in memory without a home. Throws like {@link openDatabase}. */
-export function openBlockStore(home: string | undefined): BlockStore {
-  return createBlockStore(openDatabase(home));
+/**
+ * Opens the store of a home directory, or one in memory without a home. It keeps the last `keepBlocks` blocks; 0 keeps
+ * all. Throws like {@link openDatabase}.
+ */
+export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
+  return createBlockStore(openDatabase(home), keepBlocks);
 }
 
 /** Opens a read-only snapshot of a home directory. A node may be using the home. Throws `NodeError` `home-unusable`. */
 export function readBlockStore(home: string): BlockStore {
-  return createBlockStore(openSnapshot(home));
+  return createBlockStore(openSnapshot(home), 0);
 }
 
-function createBlockStore({ database, close }: OpenDatabase): BlockStore {
+function createBlockStore({ database, close }: OpenDatabase, keepBlocks: number): BlockStore {
   const stateTables = createStateTables(database);
   const index = createEventIndex(database);
+  const pruning = createBlockPruning(database, index, keepBlocks);
   const blocks = createRecentCache<bigint, StoredBlock>(CACHED_HEIGHTS);
   const results = createRecentCache<bigint, StoredResults>(CACHED_HEIGHTS);
   const encodedTxResults = createRecentCache<bigint, readonly Uint8Array[]>(CACHED_HEIGHTS);
@@ -80,6 +87,7 @@ function createBlockStore({ database, close }: OpenDatabase): BlockStore {
     saveSets(record.validatorSets);
     index.add(record);
     stateTables.apply(record.changes);
+    pruning.prune(record.block.header.height);
   };
   return {
     state: stateTables.storage,
@@ -91,6 +99,7 @@ function createBlockStore({ database, close }: OpenDatabase): BlockStore {
         saveSets(sets);
       })(),
     latestHeight: () => readRow(sql.latest.get())?.integer("height"),
+    earliestHeight: pruning.earliestHeight,
     save: (record) => {
       // One transaction: after a kill, a height is either complete or absent.
       database.transaction(() => saveAll(record))();
