@@ -47,7 +47,6 @@ export interface HttpLimits {
   readonly closeGraceMs: number;
 }
 
-/** Options of {@link openHttpServer}. */
 export interface HttpServerOptions extends ListenOptions {
   readonly limits: HttpLimits;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;

@@ -13,7 +13,6 @@ import {
 } from "./http-server.ts";
 import type { ListenOptions } from "./listen.ts";
 
-/** Options of {@link openRouteServer}. */
 export interface RouteServerOptions extends ListenOptions {
   readonly routes: readonly HttpRoute[];
   /** Opens the guarded routes. Without it they always reply 403. */

@@ -88,8 +88,8 @@ function refuse(socket: Duplex, status: string): void {
 function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSocketDeps): void {
   const send: Send = (message, always = false) => {
     if (client.readyState !== client.OPEN) return false;
-    // `ws` buffers without limit what the socket does not accept. Beyond this bound the node drops what it would send:
-    // a notification cancels its subscription (see `publishTo`), and the response to a call is lost.
+    // `ws` buffers unsent messages without limit. Above this bound the node drops a message: a dropped notification
+    // cancels its subscription (see `publishTo`), a dropped response is lost.
     if (!always && client.bufferedAmount > options.maxBufferedBytes) return false;
     client.send(JSON.stringify(message));
     return true;
