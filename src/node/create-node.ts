@@ -42,6 +42,10 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
+/** At 14 kB per block, 1.4 GB. */
+const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
+/** At 14 kB per block, 140 MB. */
+const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
  * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC,
@@ -52,7 +56,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      const store = openBlockStore(options.home);
+      const store = openBlockStore(options.home, options.keepBlocks ?? defaultKeepBlocks(options.home));
       try {
         await runOn(store, signal);
       } finally {
@@ -83,6 +87,10 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     }
   };
   return { name: options.moniker, run, ready: ready.promise };
+}
+
+function defaultKeepBlocks(home: string | undefined): number {
+  return home === undefined ? DEFAULT_KEEP_BLOCKS_IN_MEMORY : DEFAULT_KEEP_BLOCKS_ON_DISK;
 }
 
 /** Returns the genesis document to run and compares it with the stored one, if any. */

@@ -58,6 +58,7 @@ export interface NodeStatus {
   /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
+  /** Lowest readable block. Before the first block: the initial height. */
   readonly earliestHeight: bigint;
 }
 

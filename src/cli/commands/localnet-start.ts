@@ -4,13 +4,20 @@ import { portsAt } from "../../../daemons/localnet/ports.ts";
 import type { LogLevel } from "../../base/logger.ts";
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
-import { blockTimeOption, logLevelOption, portOffsetOption, powersOption } from "../options.ts";
+import {
+  blockTimeOption,
+  keepBlocksOption,
+  logLevelOption,
+  portOffsetOption,
+  powersOption,
+} from "../options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../state-home.ts";
 
 interface StartOptions {
   readonly portOffset: number;
   readonly home?: string;
   readonly blockTime: number;
+  readonly keepBlocks?: number;
   readonly localValidators: readonly bigint[];
   readonly remoteValidators: readonly bigint[];
   readonly logLevel: LogLevel;
@@ -24,6 +31,7 @@ export function startCommand(context: CliContext): Command {
     )
     .option("--home <dir>", "directory for the state of the chains")
     .addOption(blockTimeOption())
+    .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
     .addOption(portOffsetOption())
@@ -56,6 +64,7 @@ async function startLocalnet(
       ports: portsAt(options.portOffset),
       home: options.home ?? ownHome,
       blockTimeMs: options.blockTime,
+      keepBlocks: options.keepBlocks,
       validators: { local: options.localValidators, remote: options.remoteValidators },
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
     },
