@@ -1,16 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { fromHex } from "../../../src/base/bytes.ts";
+import { concat, fromHex } from "../../../src/base/bytes.ts";
 import { revisionOfChainId, withRevision } from "../../../src/comet/chain-revision.ts";
 import { packClientState, TENDERMINT_TYPE } from "../../../src/chain/modules/ibc/client/client-state.ts";
 import { packConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
 import { createClient } from "../../../src/chain/modules/ibc/client/create-client.ts";
 import { recoverClient } from "../../../src/chain/modules/ibc/client/recover-client.ts";
 import { updateClient } from "../../../src/chain/modules/ibc/client/update-client.ts";
+import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
 import { tendermintClientState } from "../../../src/chain/modules/ibc/open-connection.ts";
 import { validateMisbehaviour } from "../../../src/chain/modules/ibc/tendermint/misbehaviour.ts";
 import { validatorSetOf, newValidator } from "../../../src/comet/validator-set.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
-import { Header, type Misbehaviour } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import {
+  Header,
+  type Misbehaviour,
+} from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../src/proto/type-urls.ts";
 import { type LightBlock, updateHeader } from "../../support/comet/light-block.ts";
 import { blockTimeNs, createSigners, signBlock, type Signers } from "../../support/comet/signed-chain.ts";
@@ -72,6 +76,20 @@ describe("a recovered client", () => {
       'undefined/1 failed to verify header: invalid header: untrustedHeader.ValidateBasic failed: header belongs to another chain "remote-1", not "remote-2"',
     );
     update(subject, headerOf("remote-2", 5001n, 5000n), at(5001n));
+  });
+});
+
+describe("a header whose fields occur in two parts", () => {
+  it("is merged, as protobuf says", () => {
+    const clientId = create("parts-2", 10n);
+    const whole = headerOf("parts-2", 11n, 10n);
+    const { header, commit } = whole.signedHeader ?? {};
+    const rest = { validatorSet: undefined, trustedHeight: undefined, trustedValidators: undefined };
+    const first = Header.encode({ ...whole, signedHeader: { header, commit: undefined } }).finish();
+    const second = Header.encode({ ...rest, signedHeader: { header: undefined, commit } }).finish();
+    const context = at(11n);
+    updateClient(context, clientId, { typeUrl: TYPE_URL.tendermintHeader, value: concat(first, second) });
+    expect(ibcKeeper.clientLatestHeight(context, clientId)).toEqual(heightOf("parts-2", 11n));
   });
 });
 
