@@ -13,6 +13,8 @@ export interface FieldForm {
   readonly neverNull: boolean;
   /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
+  /** A query parameter holds the message as proto JSON. */
+  readonly queryJson: boolean;
 }
 
 /** Number forms by the value of `cosmos_proto.scalar`. */
@@ -48,6 +50,7 @@ function readForm(field: DescField): FieldForm {
     bytes: jsonForm === JSON_FORM_HEX ? "hex" : jsonForm === JSON_FORM_RAW ? "raw" : undefined,
     neverNull: getOption(field, extension("relaywatch.never_null")) === true,
     nullWhenEmpty: getOption(field, extension("relaywatch.null_when_empty")) === true,
+    queryJson: getOption(field, extension("relaywatch.query_json")) === true,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { parseGoBool, parseGoInteger } from "../../base/go-numbers.ts";
 import { formOf } from "../../proto/field-forms.ts";
+import { numberFromJson } from "../../proto/number-text.ts";
 import { goBase64Decode } from "../rpc/go-decoding.ts";
 
 /** What one text of a path or query gives for a field. */
@@ -12,8 +13,10 @@ export type FieldValue = string | number | bigint | boolean | Uint8Array;
  */
 export function parseFieldValue(field: DescField, text: string): FieldValue {
   if (field.enum !== undefined) return int32(text);
-  // Numbers that Go holds in a type of their own have no form in a query.
-  if (field.scalar === undefined || formOf(field).number !== undefined) throw notSupported();
+  if (field.scalar === undefined) throw notSupported();
+  const { number } = formOf(field);
+  // Go has no form for these numbers in a query. The estimates of the dex module are of no use without one.
+  if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 

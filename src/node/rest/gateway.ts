@@ -22,9 +22,14 @@ export interface GatewayDeps {
 export function createGateway(deps: GatewayDeps): (request: HttpRequest) => HttpAnswer {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request) => {
-    const segments = pathSegments(request.url.pathname);
+    const { pathname } = request.url;
+    const segments = pathSegments(pathname);
     if (segments === undefined) return plainAnswer(400, "400 Bad Request");
-    const found = findRoute(table, request, segments);
+    const found =
+      findRoute(table, request, segments) ??
+      // The gateway splits after it decodes, so that a slash of an IBC denomination splits a value of the path in two. Only
+      // when no route fits, `%2F` stays inside its value.
+      findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment));
     return found === undefined
       ? failure(GRPC.unimplemented, "Not Implemented")
       : answer(found, request, deps);
@@ -37,6 +42,10 @@ function pathSegments(pathname: string): readonly string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+function unescapeSegment(segment: string): string {
+  return goUnescape(segment, false);
 }
 
 /** A form posted to a path that only answers GET is taken as its query: for queries too long for a URL. */
