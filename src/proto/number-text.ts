@@ -1,14 +1,12 @@
 import { formatDec18, parseDec18 } from "../base/decimal.ts";
+import { formatPrecDec, parsePrecDec } from "../base/prec-dec.ts";
 
 /** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */
 export type NumberForm = "dec" | "prec-dec" | "int";
 
-/** Fractional digits of the decimals of the dex module. */
-const PREC_DEC_DIGITS = 27;
 // The SDK's Int has 256 bits, its Dec 315 and the dex decimal 345: at most 104 digits. The limit bounds the cost of BigInt on
 // input from outside.
 const DIGITS = /^-?\d{1,104}$/;
-const PREC_DEC = /^(-?)(\d{1,77})(?:\.(\d{1,27}))?$/;
 
 /**
  * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".
@@ -27,20 +25,4 @@ export function numberFromJson(text: string, form: NumberForm): string {
   if (form === "prec-dec") return parsePrecDec(text).toString();
   if (!DIGITS.test(text)) throw new Error(`not an integer: ${JSON.stringify(text.slice(0, 80))}`);
   return BigInt(text).toString();
-}
-
-function formatPrecDec(value: bigint): string {
-  const digits = (value < 0n ? -value : value).toString().padStart(PREC_DEC_DIGITS + 1, "0");
-  const sign = value < 0n ? "-" : "";
-  return `${sign}${digits.slice(0, -PREC_DEC_DIGITS)}.${digits.slice(-PREC_DEC_DIGITS)}`;
-}
-
-function parsePrecDec(text: string): bigint {
-  const [, sign, whole, fraction] = PREC_DEC.exec(text) ?? [];
-  if (whole === undefined) {
-    const shown = JSON.stringify(text.slice(0, 80));
-    throw new Error(`not a decimal with at most ${PREC_DEC_DIGITS} fractional digits: ${shown}`);
-  }
-  const magnitude = BigInt(whole + (fraction ?? "").padEnd(PREC_DEC_DIGITS, "0"));
-  return sign === "-" ? -magnitude : magnitude;
 }

@@ -113,7 +113,7 @@ describe("requests from path and query", () => {
     [`${DEX}/simulate_cancel_limit_order?msg=[]`, "json: cannot unmarshal array"],
     [`${DEX}/simulate_cancel_limit_order?msg={"x":1}`, 'unknown field "x" in types.MsgCancelLimitOrder'],
     [`${DEX}/simulate_multi_hop_swap?msg={"amount_in":"1.5"}`, 'not an integer: "1.5"'],
-    [`${DEX}/estimate_multi_hop_swap?exit_limit_price=1e5`, "not a decimal"],
+    [`${DEX}/estimate_multi_hop_swap?exit_limit_price=1e5`, "failed to set decimal string with base 10"],
     [`${DEX}/pool/a<>b/1.5/1`, "type mismatch, parameter: tick_index"],
     [`${QUERIES}?connection_id.x=1`, "unexpected nested field x in connection_id"],
     [`${QUERIES}?owners.x=1`, "unexpected repeated field in owners.x"],
