@@ -47,7 +47,7 @@ describe("the command line", () => {
   it("describes every command, loaded or not", async () => {
     const names = (await program()).commands.map((command) => command.name());
     const all = commandsOf(
-      await program(...names, "interchainqueries", "start", "accounts", "export", "import"),
+      await program(...names, "interchainqueries", "dex", "start", "accounts", "export", "import"),
     );
     expect(all.length).toBeGreaterThan(names.length);
     expect(all.filter(({ command }) => !isLoaded(command)).map(({ path }) => path)).toEqual([]);
