@@ -193,12 +193,14 @@ export function panicked(text: string): ModuleError {
   return new ModuleError("sdk", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Runs `work`; an overflow fails the transaction as a Go panic does. */
+/** Runs `work`; an overflow or a division by zero fails the transaction as the Go panic does. */
 export function orPanic<T>(work: () => T): T {
   try {
     return work();
   } catch (thrown) {
     if (thrown instanceof OverflowError) throw panicked(thrown.message);
+    if (thrown instanceof RangeError && thrown.message === "Division by zero")
+      throw panicked("division by zero");
     throw thrown;
   }
 }
