@@ -18,6 +18,8 @@ import {
   balanceKeyCodec,
   HOLDER_PREFIX,
   holderKeyCodec,
+  holdersOf as holdersKey,
+  lengthPrefixed,
   METADATA_PREFIX,
   MODULE_NAME,
   PARAMS_KEY,
@@ -48,6 +50,17 @@ const NOTHING = new Uint8Array(0);
 /** What an address holds of a denomination. */
 export function balanceOf(context: Context, address: Uint8Array, denom: string): Coin {
   return { denom, amount: balances.get(context, { address, denom }) ?? 0n };
+}
+
+/** Walks the coins of an address in the byte order of their denominations. */
+export function* balancesOf(context: Context, address: Uint8Array): IterableIterator<Coin> {
+  for (const [{ denom }, amount] of balances.entries(context, lengthPrefixed(address)))
+    yield { denom, amount };
+}
+
+/** Walks the addresses that have coins of a denomination, in ascending order. */
+export function* holdersOf(context: Context, denom: string): IterableIterator<Uint8Array> {
+  for (const [{ address }] of holders.entries(context, holdersKey(denom))) yield address;
 }
 
 /** Writes a balance and the index of holders; zero removes both. */
