@@ -37,6 +37,7 @@ describe("server reflection", () => {
       "grpc.reflection.v1alpha.ServerReflection",
       "ibc.core.client.v1.Query",
       "ibc.core.connection.v1.Query",
+      "neutron.dex.Query",
       "neutron.interchainqueries.Query",
     ]);
   });

@@ -19,9 +19,6 @@ const NOT_SERVED: readonly (readonly [path: string, why: string])[] = [
 /** Recorded calls to what is not served, without those that the recording node refused with 501 as well. */
 const NOT_SERVED_COUNT = 25;
 
-/** A module account of a module that is not here: it does not exist. */
-const DEX_ACCOUNT = 41;
-
 /** Answers that hold nothing of one chain's own history: they must be equal, not only alike. */
 const EQUAL: ReadonlySet<number> = new Set([
   0, 1, 3, 6, 7, 8, 9, 12, 13, 14, 18, 19, 27, 34, 37, 38, 39, 42, 43, 44, 45, 48, 60, 61, 62, 64, 69, 70, 71,
@@ -56,9 +53,6 @@ describe("recorded REST calls", () => {
       if (isNotServed(call)) {
         expect(answer.status).toBe(501);
         expect(body).toEqual({ code: 12, message: "Not Implemented", details: [] });
-      } else if (index === DEX_ACCOUNT) {
-        expect(answer.status).toBe(404);
-        expect(body).toEqual({ code: 5, message: "account dex not found", details: [] });
       } else {
         expect(answer.status).toBe(call.status);
         expect(answer.headers.get("grpc-metadata-x-cosmos-block-height")).toBe(expectedHeight(call));
