@@ -34,10 +34,13 @@ type Liquidity =
   | { readonly kind: "pool"; readonly reserves: PoolReserves; readonly pool: PoolSides }
   | { readonly kind: "tranche"; readonly tranche: Tranche };
 
-/** Swaps against the book, best price first. Emits the gas that it used. */
+/**
+ * Swaps against the book, best price first. Emits the gas that it used. The deployed module swaps on a layer that it always
+ * keeps; a failure here drops the message or the route, which has a layer of its own.
+ */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
-  const result = context.atomically((inner) => fill(inner, chainName, request));
+  const result = fill(context, chainName, request);
   context.emit(gasConsumed(chainName, context.gas.used() - gasBefore));
   return result;
 }
