@@ -1,15 +1,20 @@
-import { ModuleError } from "./module-error.ts";
+import type { ModuleError } from "./module-error.ts";
+import { ErrOutOfGas } from "./sdk-errors.ts";
 
-/** Counts gas; throws sdk/11 (out of gas) as soon as `used` exceeds `limit`. */
+/** Counts the gas of one transaction or query. */
 export interface GasMeter {
-  /** Gas that may be used; undefined: without limit. */
+  /** Undefined: no limit. */
   readonly limit: bigint | undefined;
+  /** Gas consumed so far. It can exceed `limit`: the consumption that fails is counted too. */
   readonly used: () => bigint;
-  /** Charges gas; `location` is the SDK's word for what costs ("ReadFlat", "WritePerByte", "txSize", …). */
+  /**
+   * Consumes gas. Throws `ErrOutOfGas` (sdk/11) when `used` exceeds `limit`. `location` is the SDK's descriptor of the
+   * cost ("ReadFlat", "WritePerByte", "txSize", …); the error text contains it.
+   */
   readonly consume: (amount: bigint, location: string) => void;
 }
 
-/** Creates a meter that has used nothing. */
+/** Creates a meter at zero. */
 export function createGasMeter(limit?: bigint): GasMeter {
   let used = 0n;
   return {
@@ -22,11 +27,12 @@ export function createGasMeter(limit?: bigint): GasMeter {
   };
 }
 
-/** The error of a meter that ran over; text as the SDK's ante handler gives it. */
+/** Whether more gas was consumed than the limit allows (the SDK's `IsPastLimit`). */
+export function isPastLimit({ limit, used }: GasMeter): boolean {
+  return limit !== undefined && used() > limit;
+}
+
+/** The text is that of baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
 function outOfGas(location: string, wanted: bigint, used: bigint): ModuleError {
-  return new ModuleError(
-    "sdk",
-    11,
-    `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}: out of gas`,
-  );
+  return ErrOutOfGas(`out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`);
 }

@@ -1,6 +1,7 @@
 import type { GasMeter } from "../runtime/gas.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
 
+// Gas prices of the SDK's default KVGasConfig.
 const HAS_COST = 1000n;
 const DELETE_COST = 1000n;
 const READ_COST_FLAT = 1000n;
@@ -9,7 +10,10 @@ const WRITE_COST_FLAT = 2000n;
 const WRITE_COST_PER_BYTE = 30n;
 const ITERATE_NEXT_COST_FLAT = 30n;
 
-/** Costs of lengths below this are put together once: big numbers made for every access cost more than the access. */
+/**
+ * The costs of keys and values below this length come from a table. Creating a bigint for every access would take more
+ * time than the access itself.
+ */
 const COMMON_LENGTHS = 512;
 const READ_COSTS = Array.from({ length: COMMON_LENGTHS }, (_, length) => READ_COST_PER_BYTE * BigInt(length));
 const WRITE_COSTS = Array.from(
@@ -25,10 +29,14 @@ function writeCost(bytes: Uint8Array): bigint {
   return WRITE_COSTS[bytes.length] ?? WRITE_COST_PER_BYTE * BigInt(bytes.length);
 }
 
-/** A view of a store that charges gas as the SDK's `gaskv` with its default `KVGasConfig`. */
+/**
+ * Creates a view of a store that consumes gas as the SDK's `gaskv`. The sequence of charges is part of the behaviour:
+ * when the gas runs out, the error text names the charge that exceeded the limit.
+ */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return {
     get: (key) => {
+      // The cost by size follows the read, because only the read returns the size of the value.
       gas.consume(READ_COST_FLAT, "ReadFlat");
       const value = parent.get(key);
       gas.consume(readCost(key), "ReadPerByte");
@@ -54,7 +62,10 @@ export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   };
 }
 
-/** Charges for the first position with the call, and for the position that is left with every step, as `gasIterator`. */
+/**
+ * Iterates like `gasIterator`: it charges for the first entry when it is created, and for the current entry before each
+ * step to the next. The first entry is thus charged twice, and an empty range costs one flat charge.
+ */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();
   chargeSeek(first, gas);
