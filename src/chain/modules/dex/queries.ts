@@ -1,29 +1,25 @@
-import { concat } from "../../../base/bytes.ts";
-import type { PageRequest, PageResponse } from "../../../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import { LimitOrderTranche } from "../../../proto/gen/neutron/dex/limit_order_tranche.ts";
-import { LimitOrderTrancheUser } from "../../../proto/gen/neutron/dex/limit_order_tranche_user.ts";
-import { PoolMetadata } from "../../../proto/gen/neutron/dex/pool_metadata.ts";
 import type { PoolReserves } from "../../../proto/gen/neutron/dex/pool_reserves.ts";
+import { PoolMetadata } from "../../../proto/gen/neutron/dex/pool_metadata.ts";
 import * as wire from "../../../proto/gen/neutron/dex/query.ts";
 import { TickLiquidity } from "../../../proto/gen/neutron/dex/tick_liquidity.ts";
 import { toChainTypeUrl } from "../../../proto/type-urls.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { orQueryError, toQueryHandler, type WireType } from "../../runtime/handler-forms.ts";
+import { orQueryError } from "../../runtime/handler-forms.ts";
 import { QueryError, type QueryHandler } from "../../runtime/module.ts";
 import { ModuleError } from "../../runtime/module-error.ts";
-import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
 import { orPanic } from "./errors.ts";
 import { createEstimates } from "./estimates.ts";
 import * as keys from "./keys.ts";
+import { createOrderQueries } from "./order-queries.ts";
 import { parsePairId, sideSelling } from "./pair-id.ts";
 import { getParams } from "./params.ts";
 import { getPool } from "./pool.ts";
-import { toWirePool, toWireReserves, toWireTranche, toWireTrancheUser } from "./records.ts";
+import { found, page, pageRecords, query, SERVICE, sidePrefix } from "./query-forms.ts";
+import { toWirePool, toWireReserves } from "./records.ts";
 import { SIMULATIONS } from "./simulations.ts";
 import * as store from "./store.ts";
-import { calcWithdrawable, findTranche } from "./tranche.ts";
-import type { DexEnvironment, PairId, TrancheKey } from "./types.ts";
+import type { DexEnvironment, PairId } from "./types.ts";
 import { type DexBalances, pagePoolShares, toDepositRecord, withPoolData } from "./user-deposits.ts";
 
 /** Dependencies of the queries. */
@@ -31,20 +27,15 @@ export interface DexQueryEnvironment extends DexEnvironment {
   readonly balances: DexBalances;
 }
 
-const SERVICE = "/neutron.dex.Query";
 const UNKNOWN = 2;
-const NOT_FOUND = 5;
 const INTERNAL = 13;
-
-type Answer<Request, Response> = (context: Context, request: Request) => Response;
 
 /** All queries of the module, under paths of this chain's name. */
 export function createQueries(environment: DexQueryEnvironment): readonly QueryHandler[] {
   const plain = [
     ...paramsAndPools(),
     ...ticks(),
-    ...tranches(),
-    ...trancheUsers(environment),
+    ...createOrderQueries(environment),
     userDeposits(environment),
     ...createEstimates(environment),
   ];
@@ -52,9 +43,9 @@ export function createQueries(environment: DexQueryEnvironment): readonly QueryH
     path: `${SERVICE}/${rpc}`,
     query: (context: Context, request: Uint8Array) => answer(context, request, environment),
   }));
-  return [...plain, ...simulations].map(({ path, query }) => ({
-    path: toChainTypeUrl(path, environment.chainName),
-    query: (context, request) => answering(() => query(context, request)),
+  return [...plain, ...simulations].map((handler) => ({
+    path: toChainTypeUrl(handler.path, environment.chainName),
+    query: (context, request) => answering(() => handler.query(context, request)),
   }));
 }
 
@@ -68,20 +59,6 @@ function answering<T>(work: () => T): T {
     if (thrown.code === 111_222) throw new QueryError(INTERNAL, thrown.message);
     throw thrown;
   }
-}
-
-function query<Request, Response>(
-  rpc: string,
-  request: WireType<Request>,
-  response: WireType<Response>,
-  answer: Answer<Request, Response>,
-): QueryHandler {
-  return toQueryHandler(`${SERVICE}/${rpc}`, { request, response }, answer);
-}
-
-function found<T>(value: T | undefined, text = "not found"): T {
-  if (value === undefined) throw new QueryError(NOT_FOUND, text);
-  return value;
 }
 
 function paramsAndPools(): readonly QueryHandler[] {
@@ -163,93 +140,6 @@ function ticks(): readonly QueryHandler[] {
   ];
 }
 
-function tranches(): readonly QueryHandler[] {
-  return [
-    query(
-      "LimitOrderTranche",
-      wire.QueryGetLimitOrderTrancheRequest,
-      wire.QueryGetLimitOrderTrancheResponse,
-      (context, request) => {
-        const { tranche } = found(findTranche(context, trancheKeyOf(request)));
-        return { limitOrderTranche: toWireTranche(tranche) };
-      },
-    ),
-    query(
-      "LimitOrderTrancheAll",
-      wire.QueryAllLimitOrderTrancheRequest,
-      wire.QueryAllLimitOrderTrancheResponse,
-      (context, request) => {
-        const limitOrderTranche: LimitOrderTranche[] = [];
-        const pagination = page(context, sidePrefix(request), request, (_key, value, onPage) => {
-          const { record } = TickLiquidity.decode(value);
-          if (record?.$case !== "limitOrderTranche") return false;
-          if (onPage) limitOrderTranche.push(record.value);
-          return true;
-        });
-        return { limitOrderTranche, pagination };
-      },
-    ),
-    query(
-      "InactiveLimitOrderTranche",
-      wire.QueryGetInactiveLimitOrderTrancheRequest,
-      wire.QueryGetInactiveLimitOrderTrancheResponse,
-      (context, request) => {
-        const tranche = found(store.getInactiveTranche(context, trancheKeyOf(request)));
-        return { inactiveLimitOrderTranche: toWireTranche(tranche) };
-      },
-    ),
-    query(
-      "InactiveLimitOrderTrancheAll",
-      wire.QueryAllInactiveLimitOrderTrancheRequest,
-      wire.QueryAllInactiveLimitOrderTrancheResponse,
-      (context, request) => {
-        const prefix = keys.INACTIVE_TRANCHE_PREFIX;
-        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTranche);
-        return { inactiveLimitOrderTranche: records, pagination };
-      },
-    ),
-  ];
-}
-
-function trancheUsers({ bech32Prefix }: DexEnvironment): readonly QueryHandler[] {
-  return [
-    query(
-      "LimitOrderTrancheUser",
-      wire.QueryGetLimitOrderTrancheUserRequest,
-      wire.QueryGetLimitOrderTrancheUserResponse,
-      (context, { address, trancheKey, calcWithdrawableShares }) => {
-        const user = found(store.getTrancheUser(context, address, trancheKey));
-        const limitOrderTrancheUser = toWireTrancheUser(user);
-        if (!calcWithdrawableShares) return { limitOrderTrancheUser, withdrawableShares: "" };
-        const { tranche } = found(findTranche(context, user), "Tranche not found");
-        const { shares } = calcWithdrawable(tranche, user);
-        return { limitOrderTrancheUser, withdrawableShares: shares.toString() };
-      },
-    ),
-    query(
-      "LimitOrderTrancheUserAll",
-      wire.QueryAllLimitOrderTrancheUserRequest,
-      wire.QueryAllLimitOrderTrancheUserResponse,
-      (context, request) => {
-        const prefix = keys.TRANCHE_USER_PREFIX;
-        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTrancheUser);
-        return { limitOrderTrancheUser: records, pagination };
-      },
-    ),
-    query(
-      "LimitOrderTrancheUserAllByAddress",
-      wire.QueryAllLimitOrderTrancheUserByAddressRequest,
-      wire.QueryAllLimitOrderTrancheUserByAddressResponse,
-      (context, request) => {
-        orQueryError(() => parseAddress(bech32Prefix, request.address));
-        const prefix = concat(keys.TRANCHE_USER_PREFIX, keys.trancheUserPrefix(request.address));
-        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTrancheUser);
-        return { limitOrders: records, pagination };
-      },
-    ),
-  ];
-}
-
 function userDeposits({ bech32Prefix, balances, bank }: DexQueryEnvironment): QueryHandler {
   return query(
     "UserDepositsAll",
@@ -266,46 +156,4 @@ function userDeposits({ bech32Prefix, balances, bank }: DexQueryEnvironment): Qu
       return { deposits, pagination };
     },
   );
-}
-
-/** The records of one side of a pair. `tokenIn` is the denomination that the side sells. */
-function sidePrefix({ pairId, tokenIn }: { readonly pairId: string; readonly tokenIn: string }): Uint8Array {
-  return concat(keys.TICK_LIQUIDITY_PREFIX, keys.sideKey(sideSelling(parsePairId(pairId), tokenIn)));
-}
-
-function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): TrancheKey {
-  const { pairId, tokenIn, tickIndex, trancheKey } = request;
-  return { tradePairId: sideSelling(parsePairId(pairId), tokenIn), tick: tickIndex, trancheKey };
-}
-
-interface PagedRequest {
-  readonly pagination: PageRequest | undefined;
-}
-
-function pageRecords<T>(
-  context: Context,
-  prefix: Uint8Array,
-  request: PagedRequest,
-  type: { decode(bytes: Uint8Array): T },
-): { readonly records: T[]; readonly pagination: PageResponse } {
-  const records: T[] = [];
-  const pagination = page(context, prefix, request, (_key, value, onPage) => {
-    if (onPage) records.push(type.decode(value));
-    return true;
-  });
-  return { records, pagination };
-}
-
-/** Pages through the store below `prefix`. Go wraps every failure of the paging as Internal. */
-function page(
-  context: Context,
-  prefix: Uint8Array,
-  { pagination }: PagedRequest,
-  onEntry: FilterEntry,
-): PageResponse {
-  try {
-    return paginateFiltered({ store: context.store(keys.MODULE_NAME), prefix }, pagination, onEntry);
-  } catch (thrown) {
-    throw thrown instanceof QueryError ? new QueryError(INTERNAL, thrown.message) : thrown;
-  }
 }

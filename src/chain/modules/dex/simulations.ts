@@ -115,9 +115,10 @@ export function estimate<Message, Request, Response>(
 
 /** A bank that knows balances and moves nothing. */
 function withoutMoves(bank: DexBank): DexBank {
-  const nothing = (): void => undefined;
   return { ...bank, sendToDex: nothing, sendFromDex: nothing, mint: nothing, burn: nothing };
 }
+
+function nothing(): void {}
 
 /** Runs `work` on a layer that is dropped, with its writes and events. */
 function discarding<T>(context: Context, work: (inner: Context) => T): T {
