@@ -5,10 +5,10 @@ import { createMetricsRegistry } from "../../src/ops/metrics.ts";
 import type { RelayerConfig } from "../../src/relayer/config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 
-/** Hears when the relayer listens; gets it to ask for its status. */
-export type RelayerReady = (relayer: Relayer, faces: readonly DaemonEndpoint[]) => void;
+/** Called once when the HTTP server listens. */
+export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
-/** Runs the relayer until the context's signal fires. Throws the first error of a part. */
+/** Runs the relayer until the context's signal aborts. Throws the first error of a service. */
 export async function runIcqRelayer(
   config: RelayerConfig,
   context: DaemonContext,
@@ -22,6 +22,7 @@ export async function runIcqRelayer(
   const relayer = await createRelayer(config, registry, context);
   relayer.http.ready.then(
     (address) => onReady(relayer, [{ name: "icq-relayer", url: httpUrl(address) }]),
+    // A failed listener ends its service, whose error is thrown below.
     () => {},
   );
   try {

@@ -31,6 +31,8 @@ export interface LocalnetDaemonOptions {
   readonly ports: Ports;
   /** Parent directory of the homes of the chains. Without it, the chains are in memory. */
   readonly home: string | undefined;
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Undefined: the default of the node. */
+  readonly keepBlocks: number | undefined;
   /** Pause after each block. */
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
@@ -114,7 +116,7 @@ function openChains(
   context: DaemonContext,
   sidecar: Sidecar | undefined,
 ): Localnet | undefined {
-  const { parts, ports, home, blockTimeMs, validators, controlToken } = options;
+  const { parts, ports, home, keepBlocks, blockTimeMs, validators, controlToken } = options;
   const local: LocalnetChainOptions = {
     rpc: addressAt(ports.localRpc),
     metrics: addressAt(ports.localMetrics),
@@ -136,6 +138,7 @@ function openChains(
     remoteRpcUrl: `http://${HOST}:${ports.remoteRpc}`,
     oracle: { address: `http://${HOST}:${ports.prices}`, timeoutMs: ORACLE_TIMEOUT_MS },
     ...(home === undefined ? {} : { home }),
+    ...(keepBlocks === undefined ? {} : { keepBlocks }),
     ...(controlToken === undefined || !parts.includes("local")
       ? {}
       : { control: controlOptions(options, controlToken, sidecar) }),

@@ -4,10 +4,10 @@ import { createMetricsRegistry } from "../../src/ops/metrics.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 
-/** Hears when the watchdog listens; gets it to ask for its status. */
-export type WatchdogReady = (watchdog: Watchdog, faces: readonly DaemonEndpoint[]) => void;
+/** Called once, when the watchdog listens. */
+export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpoint[]) => void;
 
-/** Runs the watchdog until the context's signal fires. Throws `WatchdogError` or a listening error. */
+/** Runs the watchdog until the context's signal fires. Throws `WatchdogError`, or the error of a port in use. */
 export async function runOracleWatchdog(
   config: WatchdogConfig,
   context: DaemonContext,

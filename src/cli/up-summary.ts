@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { LocalnetReady } from "../../daemons/localnet/main.ts";
 import type { Relayer } from "../relayer/create-relayer.ts";
-import { formatPercent } from "../watchdog/policy.ts";
+import { formatPercent } from "../watchdog/policy/reward-tier.ts";
 import type { Watchdog } from "../watchdog/watchdog.ts";
 
 /** The running parts of `up`. A part that has not started yet is undefined. */
@@ -45,18 +45,19 @@ function heightText(node: UpParts["chains"]["local"]): string {
 function relayerText(parts: UpParts, paint: Paint): string {
   const status = parts.relayer?.status();
   if (status === undefined) return "relayer starting";
-  const held = status.queries.filter(({ error }) => error !== undefined).length;
+  const backingOff = status.queries.filter(({ state }) => state === "backing_off").length;
   const error = status.connections.find((connection) => connection.error !== undefined)?.error;
   const trouble = error === undefined ? "" : `, ${paint.red(error)}`;
-  return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${held} held back${trouble}`;
+  return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${backingOff} backing off${trouble}`;
 }
 
 function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   const status = watchdog?.status();
   const { rate, tier } = status?.current ?? {};
   if (status === undefined || rate === undefined) return "watchdog: no rate yet";
-  const alert = status.alert.phase !== "firing" ? "" : `, ${paint.red("ALL PRICES MISSING")}`;
-  return `oracle: ${formatPercent(rate)} %, tier ${tier}${alert}`;
+  const firing = status.alerts.filter(({ state }) => state.phase === "firing");
+  const alerts = firing.map(({ title }) => `, ${paint.red(title.toUpperCase())}`).join("");
+  return `oracle: ${formatPercent(rate)} %, tier ${tier}${alerts}`;
 }
 
 function resultCount(parts: UpParts): number {

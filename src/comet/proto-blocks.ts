@@ -16,16 +16,19 @@ import { PUBLIC_KEY_SIZE } from "./ed25519.ts";
 import { validateBlockId, validateCommit, validateHeader, validateValidatorSet } from "./validate.ts";
 import { totalPower } from "./validator-set.ts";
 
-/** A protobuf time, either part possibly negative; an absent one is Go's zero time. */
+/** A `google.protobuf.Timestamp`. A received one can have negative parts. */
 interface WireTimestamp {
   readonly seconds: bigint;
   readonly nanos: number;
 }
 
-/** First second after the year 9999, where protobuf's times end. They begin with Go's zero time. */
+/** End of the range of protobuf's times: the start of the year 10000. The range starts with Go's zero time (year 1). */
 const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
 
-/** Nanoseconds since the Unix epoch of a `google.protobuf.Timestamp`; absent: Go's zero time. Throws `CometError` outside the years 1 to 9999. */
+/**
+ * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. An absent one is Go's zero time, as in
+ * the signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
+ */
 export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   if (timestamp === undefined) return GO_ZERO_TIME_NS;
   const timeNs = timestamp.seconds * NS_PER_SECOND + BigInt(timestamp.nanos);
@@ -38,12 +41,18 @@ export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   }
   return timeNs;
 }
-/** A `google.protobuf.Timestamp` of nanoseconds since the Unix epoch. */
+
+/**
+ * Converts nanoseconds since the Unix epoch to a `google.protobuf.Timestamp`. Before 1970, only `seconds` is negative.
+ */
 export function nsToTimestamp(timeNs: bigint): { seconds: bigint; nanos: number } {
   return splitNs(timeNs);
 }
 
-/** Reads and checks a header and its commit as `SignedHeaderFromProto`. Throws `CometError`. */
+/**
+ * Converts and validates a header and its commit, as `SignedHeaderFromProto`. Throws `CometError`, as do all
+ * `…FromProto` functions here.
+ */
 export function signedHeaderFromProto(message: Proto.SignedHeader | undefined): SignedHeader {
   if (message === undefined) throw malformed("signed header", "nil SignedHeader");
   if (message.header === undefined) throw malformed("signed header", "missing header");
@@ -51,7 +60,7 @@ export function signedHeaderFromProto(message: Proto.SignedHeader | undefined): 
   return { header: headerFromProto(message.header), commit: commitFromProto(message.commit) };
 }
 
-/** Reads and checks a header. Throws `CometError`. */
+/** Converts and validates a header. */
 export function headerFromProto(message: Proto.Header): Header {
   const { version, time, lastBlockId, ...rest } = message;
   const header: Header = {
@@ -64,7 +73,7 @@ export function headerFromProto(message: Proto.Header): Header {
   return header;
 }
 
-/** Reads and checks a commit. Throws `CometError`. */
+/** Converts and validates a commit. */
 export function commitFromProto(message: Proto.Commit): Commit {
   const commit: Commit = {
     height: message.height,
@@ -85,7 +94,7 @@ function commitSigFromProto(message: Proto.CommitSig): CommitSig {
   };
 }
 
-/** Reads and checks a block id; absent: no block. Throws `CometError`. */
+/** Converts and validates a block id. An absent one is the empty block id. */
 export function blockIdFromProto(message: Proto.BlockID | undefined): BlockId {
   if (message === undefined) return NO_BLOCK_ID;
   const parts = message.partSetHeader ?? NO_BLOCK_ID.parts;
@@ -94,7 +103,7 @@ export function blockIdFromProto(message: Proto.BlockID | undefined): BlockId {
   return id;
 }
 
-/** Reads and checks a validator set with its proposer as `ValidatorSetFromProto`. Throws `CometError`. */
+/** Converts and validates a validator set with its proposer, as `ValidatorSetFromProto`. */
 export function validatorSetFromProto(message: ProtoValidator.ValidatorSet | undefined): ValidatorSet {
   if (message === undefined) throw malformed("validator set", "nil validator set");
   const validators = message.validators.map(validatorFromProto);
@@ -129,12 +138,12 @@ function validatorFromProto(message: ProtoValidator.Validator | undefined): Vali
   };
 }
 
-/** A signed header as its protobuf message. */
+/** Converts a signed header to protobuf. */
 export function signedHeaderToProto(signed: SignedHeader): Proto.SignedHeader {
   return { header: headerToProto(signed.header), commit: commitToProto(signed.commit) };
 }
 
-/** A header as its protobuf message. */
+/** Converts a header to protobuf. */
 export function headerToProto(header: Header): Proto.Header {
   const { version, timeNs, lastBlockId, ...rest } = header;
   return {
@@ -145,7 +154,7 @@ export function headerToProto(header: Header): Proto.Header {
   };
 }
 
-/** A commit as its protobuf message. */
+/** Converts a commit to protobuf. */
 export function commitToProto(commit: Commit): Proto.Commit {
   return {
     height: commit.height,
@@ -160,12 +169,11 @@ export function commitToProto(commit: Commit): Proto.Commit {
   };
 }
 
-/** A block id as its protobuf message. */
 function blockIdToProto(id: BlockId): Proto.BlockID {
   return { hash: id.hash, partSetHeader: { total: id.parts.total, hash: id.parts.hash } };
 }
 
-/** A validator set with proposer and total power as its protobuf message. */
+/** Converts a validator set to protobuf, with its proposer and total power. */
 export function validatorSetToProto(set: ValidatorSet): ProtoValidator.ValidatorSet {
   return {
     validators: set.validators.map(validatorToProto),
@@ -174,7 +182,6 @@ export function validatorSetToProto(set: ValidatorSet): ProtoValidator.Validator
   };
 }
 
-/** A validator as its protobuf message. */
 function validatorToProto(validator: Validator): ProtoValidator.Validator {
   return {
     address: validator.address,

@@ -1,3 +1,4 @@
+import { upperHex } from "../base/go-text.ts";
 import { equalBytes, toHex } from "../base/bytes.ts";
 import { formatRfc3339Ns } from "../base/rfc3339.ts";
 import {
@@ -11,7 +12,6 @@ import {
 import { CometError, malformed } from "./comet-error.ts";
 import { commitSignBytes } from "./commit-bytes.ts";
 import { verifyEd25519 } from "./ed25519.ts";
-import { upperHex } from "./validate.ts";
 import { totalPower } from "./validator-set.ts";
 
 /** A fraction of voting power, such as 1/3. */
@@ -20,8 +20,8 @@ export interface TrustLevel {
   readonly denominator: bigint;
 }
 
-/** A commit for a block of a chain. */
-export interface CommitOf {
+/** A commit, and the chain, block and height that it should be for. */
+export interface ExpectedCommit {
   readonly chainId: string;
   readonly blockId: BlockId;
   readonly height: bigint;
@@ -29,33 +29,41 @@ export interface CommitOf {
 }
 
 /**
- * Signatures of one commit that were found good, by index. Both checks of a header look at many of the same
- * signatures; with one memo each is computed once. Good for one commit and one chain id only.
+ * Cache of valid signatures. Maps the index in the commit to the public key that verified the signature. The two checks
+ * of a header verify many of the same signatures. Use one cache for only one commit and chain id, because it does not
+ * contain the signed bytes.
  */
-export type SignatureMemo = Map<number, Uint8Array>;
+export type VerifiedSignatures = Map<number, Uint8Array>;
 
-/** From this many signatures on, CometBFT verifies in a batch: power is counted first, and its error texts differ. */
+/**
+ * From this number of signatures on, CometBFT verifies in a batch. It then counts power first, and error texts differ.
+ */
 const BATCH_THRESHOLD = 2;
 
-/** A signature that counts, and the validator whose it should be. */
+/** A signature of the commit, and the validator that should have signed. */
 interface Claim {
   readonly index: number;
   readonly validator: Validator;
 }
 
 /**
- * Checks that more than 2/3 of the set's power signed this block, as `VerifyCommitLight`: stops as soon as it is
- * enough. The commit must have passed its stateless checks. Throws `CometError`.
+ * Checks that more than 2/3 of the set's power signed the block, as `VerifyCommitLight`. Stops when the power is
+ * enough. The commit must have passed `validateCommit`. Throws `CometError`.
  */
-export function verifyCommitLight(set: ValidatorSet, of: CommitOf, memo: SignatureMemo = new Map()): void {
-  const { commit } = of;
+export function verifyCommitLight(
+  set: ValidatorSet,
+  expected: ExpectedCommit,
+  verified: VerifiedSignatures = new Map(),
+): void {
+  const { commit, height, blockId } = expected;
   if (set.validators.length !== commit.signatures.length) {
     throw badCommit(`wrong set size: ${set.validators.length} vs ${commit.signatures.length}`);
   }
-  if (of.height !== commit.height) throw badCommit(`wrong height: ${of.height} vs ${commit.height}`);
-  if (!isSameBlock(of.blockId, commit.blockId)) {
-    throw badCommit(`wrong block ID: want ${blockIdText(of.blockId)}, got ${blockIdText(commit.blockId)}`);
+  if (height !== commit.height) throw badCommit(`wrong height: ${height} vs ${commit.height}`);
+  if (!isSameBlock(blockId, commit.blockId)) {
+    throw badCommit(`wrong block ID: want ${blockIdText(blockId)}, got ${blockIdText(commit.blockId)}`);
   }
+  // Rounded down, as in Go. The signed power must be greater than `needed`, so the rounding does not weaken the check.
   const needed = (totalPower(set.validators) * 2n) / 3n;
   const claims = function* (): Generator<Claim> {
     for (const [index, sig] of commit.signatures.entries()) {
@@ -63,20 +71,22 @@ export function verifyCommitLight(set: ValidatorSet, of: CommitOf, memo: Signatu
       if (sig.flag === BLOCK_ID_FLAG.commit && validator !== undefined) yield { index, validator };
     }
   };
-  verifyClaims(claims(), needed, { chainId: of.chainId, commit }, memo);
+  verifyClaims(claims(), needed, expected, verified);
 }
 
 /**
- * Checks that more than `level` of a trusted set's power is among the signers, as `VerifyCommitLightTrusting`.
- * Validators are found by address, since the commit may be of another set. Throws `CometError`.
+ * Checks that validators with more than `level` of a trusted set's power signed the commit, as
+ * `VerifyCommitLightTrusting`. Finds validators by address, because the commit can be of another set. Throws
+ * `CometError`.
  */
 export function verifyCommitLightTrusting(
   trusted: ValidatorSet,
-  of: Pick<CommitOf, "chainId" | "commit">,
+  signed: Pick<ExpectedCommit, "chainId" | "commit">,
   level: TrustLevel,
-  memo: SignatureMemo = new Map(),
+  verified: VerifiedSignatures = new Map(),
 ): void {
   if (level.denominator === 0n) throw malformed("trust level", "trustLevel has zero Denominator");
+  // A bigint does not overflow. Go's int64 does, and Go refuses such a level, so it is refused here too.
   const product = totalPower(trusted.validators) * level.numerator;
   if (product > 2n ** 63n - 1n) {
     throw malformed(
@@ -84,33 +94,37 @@ export function verifyCommitLightTrusting(
       "int64 overflow while calculating voting power needed. please provide smaller trustLevel numerator",
     );
   }
-  verifyClaims(trustedClaims(trusted, of.commit), product / level.denominator, of, memo);
+  verifyClaims(trustedClaims(trusted, signed.commit), product / level.denominator, signed, verified);
 }
 
 function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
   const byAddress = new Map(trusted.validators.map((one) => [toHex(one.address), one]));
-  const seen = new Map<Validator, number>();
+  const voteIndex = new Map<Validator, number>();
   for (const [index, sig] of commit.signatures.entries()) {
     const validator = byAddress.get(toHex(sig.validatorAddress));
     if (sig.flag !== BLOCK_ID_FLAG.commit || validator === undefined) continue;
-    const first = seen.get(validator);
+    // Otherwise a commit could repeat one vote, and its power would count several times.
+    const first = voteIndex.get(validator);
     if (first !== undefined) {
       throw badVote(`double vote from ${validatorText(validator)} (${first} and ${index})`);
     }
-    seen.set(validator, index);
+    voteIndex.set(validator, index);
     yield { index, validator };
   }
 }
 
-/** Walks claims until their power exceeds `needed`; order of checks as CometBFT's batch and single verifiers. */
+/**
+ * Verifies claims in order until their power exceeds `needed`. Which error comes first depends on CometBFT's verifier.
+ * The batch verifier counts power first and verifies signatures after; the single verifier does both per signature.
+ */
 function verifyClaims(
   claims: Iterable<Claim>,
   needed: bigint,
-  of: Pick<CommitOf, "chainId" | "commit">,
-  memo: SignatureMemo,
+  signed: Pick<ExpectedCommit, "chainId" | "commit">,
+  verified: VerifiedSignatures,
 ): void {
-  const isBatch = of.commit.signatures.length >= BATCH_THRESHOLD;
-  const check = signatureCheck(of, isBatch, memo);
+  const isBatch = signed.commit.signatures.length >= BATCH_THRESHOLD;
+  const check = signatureCheck(signed, isBatch, verified);
   const batch: Claim[] = [];
   let got = 0n;
   for (const claim of claims) {
@@ -123,28 +137,29 @@ function verifyClaims(
   for (const claim of batch) check(claim);
 }
 
+/** Creates a function that throws `CometError` if the signature of a claim is invalid. */
 function signatureCheck(
-  { chainId, commit }: Pick<CommitOf, "chainId" | "commit">,
+  { chainId, commit }: Pick<ExpectedCommit, "chainId" | "commit">,
   isBatch: boolean,
-  memo: SignatureMemo,
+  verified: VerifiedSignatures,
 ): (claim: Claim) => void {
   const signBytes = commitSignBytes(chainId, commit);
   return ({ index, validator }) => {
     const sig = commit.signatures[index];
     if (sig === undefined) throw badVote(`no signature at index ${index}`);
-    const known = memo.get(index);
-    if (known !== undefined && equalBytes(known, validator.publicKey)) return;
+    const verifiedBy = verified.get(index);
+    if (verifiedBy !== undefined && equalBytes(verifiedBy, validator.publicKey)) return;
     if (!verifyEd25519(validator.publicKey, signBytes(index), sig.signature)) {
       throw new CometError(
         { code: "wrong-signature", index },
         `wrong signature (#${index}): ${isBatch ? batchText(sig) : upperHex(sig.signature)}`,
       );
     }
-    memo.set(index, validator.publicKey);
+    verified.set(index, validator.publicKey);
   };
 }
 
-/** CometBFT's batch verifier prints the signature's description, and that in hex. */
+/** Formats a signature as the error of CometBFT's batch verifier: the text of the `CommitSig`, in hex. */
 function batchText(sig: CommitSig): string {
   const signature = upperHex(sig.signature.subarray(0, 6));
   const address = upperHex(sig.validatorAddress.subarray(0, 6));

@@ -40,17 +40,21 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
+/** At 14 kB per block, 1.4 GB. */
+const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
+/** At 14 kB per block, 140 MB. */
+const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
  * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC,
- * metrics and `deps.servers`. `run` rejects with `NodeError`, `PortInUseError` or `ListenError` when the node cannot start,
- * and with the error of a failed block later.
+ * metrics and `deps.servers`. `run` rejects with `NodeError` or `ListenError` when the node cannot start, and with the
+ * error of a failed block later.
  */
 export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      const store = openBlockStore(options.home);
+      const store = openBlockStore(options.home, options.keepBlocks ?? defaultKeepBlocks(options.home));
       try {
         await runOn(store, signal);
       } finally {
@@ -78,6 +82,10 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     }
   };
   return { name: options.moniker, run, ready: ready.promise };
+}
+
+function defaultKeepBlocks(home: string | undefined): number {
+  return home === undefined ? DEFAULT_KEEP_BLOCKS_IN_MEMORY : DEFAULT_KEEP_BLOCKS_ON_DISK;
 }
 
 /** Returns the genesis document to run and compares it with the stored one, if any. */

@@ -21,6 +21,8 @@ export interface NodeOptions {
   readonly moniker: string;
   /** Directory of the database. Without it, the chain is in memory. */
   readonly home?: string;
+  /** Number of recent blocks that stay readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
+  readonly keepBlocks?: number;
   /** Pause after each block. Default 1 s. */
   readonly blockTimeMs?: number;
   /** Makes no blocks before `resume`. */

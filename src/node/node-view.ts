@@ -57,6 +57,7 @@ export interface NodeStatus {
   /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
+  /** Lowest readable block. Before the first block: the initial height. */
   readonly earliestHeight: bigint;
 }
 
@@ -106,7 +107,7 @@ export interface NodeView {
 /** A network server of a node. */
 export interface NodeServer {
   readonly name: string;
-  /** Starts to listen. Returns the bound port. Rejects with `PortInUseError` or `ListenError`. */
+  /** Starts to listen. Returns the bound port. Rejects with `ListenError`. */
   readonly listen: () => Promise<number>;
   /** Stops listening and closes open connections within a second. */
   readonly close: () => Promise<void>;

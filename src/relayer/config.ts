@@ -11,14 +11,14 @@ import {
 } from "../ops/config-fields.ts";
 import { issueText } from "../ops/config-issue.ts";
 
-/** A price or factor such as "0.0025" with at most 18 fractional digits; gives {@link Dec18}. */
+/** Accepts a positive decimal string such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 function decimalField() {
   return z.string().transform((text, context) => {
     try {
       const value = parseDec18(text);
       if (value > 0n) return value;
     } catch {
-      // said below
+      // The issue below reports it.
     }
     context.addIssue(issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"'));
     return z.NEVER;
@@ -31,26 +31,34 @@ function endpoints() {
 
 function signerSchema(secrets: SecretSource) {
   return z.strictObject({
-    /** Words of the account that pays. */
+    /** Mnemonic of the account that pays the fees. */
     mnemonic: secretField(secrets),
     /** Address prefix of the local chain. */
     prefix: z.string().min(1).max(83).default("neutron"),
-    /** Path of the key below the mnemonic. */
+    /** HD derivation path of the key. */
     hd_path: z.string().startsWith("m/").default("m/44'/118'/0'/0/0"),
   });
 }
 
-/** The relayer's configuration file. `secrets` is where references are read from. */
+/**
+ * A simulation travels as hex, two characters a byte, in a request of at most 1,000,000 bytes (CometBFT's
+ * `max_body_bytes`). At least 2,000 bytes of it are the JSON frame, signer and fee. The limit for a transaction
+ * (`mempool.max_tx_bytes`, 1,048,576 bytes) is higher.
+ */
+const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
+
+/** The schema of the relayer's configuration file. `secrets` resolves the secret references. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
   return z.strictObject({
     chain: z
       .strictObject({
-        /** The chain's own name: package, event type and REST segment. */
+        /** The chain's own name: first part of its protobuf packages, event type, and segment of REST paths. */
         name: z
           .string()
           .regex(/^[a-z][a-z0-9]*$/)
           .default("neutron"),
         id: z.string().min(1).max(50),
+        /** In order of preference. */
         rpc: endpoints(),
       })
       .readonly(),
@@ -58,13 +66,13 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
     gas: z
       .strictObject({
         denom: z.string().min(1).max(128).default("untrn"),
-        /** Gas limit = simulated gas times this. */
+        /** Gas limit = simulated gas × this. */
         adjustment: decimalField().prefault("1.3"),
-        /** Price = the fee market's times this. */
+        /** Gas price = price of the fee market × this. */
         price_multiplier: decimalField().prefault("1.1"),
-        /** Never pay more than this per gas. */
+        /** Highest gas price. */
         max_price: decimalField().prefault("1"),
-        /** Price when the fee market gives none. */
+        /** Gas price on a chain without a fee market. */
         fallback_price: decimalField().prefault("0.0053"),
       })
       .prefault({}),
@@ -72,7 +80,7 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
       .array(
         z.strictObject({
           id: z.string().min(10).max(64),
-          /** Chain that the connection leads to; compared with what the endpoints say. */
+          /** Chain id of the remote chain. It is compared with the chain id of the endpoints. */
           chain_id: z.string().min(1).max(50),
           rpc: endpoints(),
         }),
@@ -81,44 +89,58 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
       .max(64),
     queries: z
       .strictObject({
-        /** Serve only queries of these owners; empty: all. */
+        /** Addresses of the contracts whose queries are served; empty: all. */
         owners: z.array(z.string().min(1)).max(1_000).default([]),
-        /** Serve only these ids; empty: all. */
+        /** Ids of the queries that are served; empty: all. */
         ids: z.array(amountField()).max(10_000).default([]),
-        /** Have results of KV queries announced to their contracts. */
+        /** Whether the local chain calls the contract for each KV result. */
         allow_kv_callbacks: z.boolean().default(true),
-        /** Serve TX queries too. */
+        /** Whether TX queries are served. */
         tx: z.boolean().default(true),
-        /** How many remote blocks before the tip the search starts for a TX query seen for the first time. */
+        /** Number of remote blocks before the tip where the first search of a TX query starts. */
         tx_lookback_blocks: amountField().prefault("100"),
       })
       .prefault({}),
     batch: z
       .strictObject({
-        /** Gas of one transaction; well under the fee market's cap on a block (30,000,000), which others use too. */
+        /** Gas of one transaction. The fee market caps a block at 30,000,000, which all senders share. */
         gas: amountField().prefault("15000000"),
-        /** Bytes of its messages. */
-        bytes: z.int().min(10_000).max(4_000_000).default(400_000),
+        /** Encoded bytes of the messages of one transaction. */
+        bytes: z
+          .int()
+          .min(10_000)
+          .max(MAX_BATCH_BYTES, {
+            error: issueText(
+              "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction has at most 1,048,576",
+              `${MAX_BATCH_BYTES} or less`,
+            ),
+          })
+          .default(400_000),
+        /** Results in one transaction. */
         results: z.int().min(1).max(1_000).default(300),
       })
       .prefault({}),
     retry: z
       .strictObject({
-        /** First wait after an error of a query; doubles with each one. */
+        /** Backoff after the first failure of a query. It doubles with each further one. */
         first: durationField().prefault("2s"),
-        /** Longest wait. */
+        /** Longest backoff. */
         most: durationField().prefault("5m"),
       })
       .prefault({}),
     deadlines: z
       .strictObject({
-        /** Of one RPC call. */
+        /** Deadline of one RPC call. */
         call: durationField().prefault("10s"),
-        /** Until a broadcast transaction must be in a block. */
+        /** Deadline for the inclusion of a broadcast transaction. */
         inclusion: durationField().prefault("60s"),
       })
       .prefault({}),
-    /** Directory for what must survive a restart; without it, TX searches begin at the tip again. */
+    /**
+     * Directory of the journal: progress of TX searches, and dead letters. Without it both are lost at a restart. Every
+     * TX search then starts `tx_lookback_blocks` before the tip: older transactions are not searched, and newer ones are
+     * submitted again. The local chain ignores a second submission, but charges its fee.
+     */
     state_dir: z.string().min(1).optional(),
     http: z.strictObject({ listen: listenField().prefault("127.0.0.1:9999") }).prefault({}),
   });

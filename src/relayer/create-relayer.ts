@@ -1,138 +1,130 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { truncateDec18 } from "../base/decimal.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
-import { type ApiDeps, relayerRoutes, relayerStatus, type RelayerStatus } from "./api/routes.ts";
-import { followLocalChain, openClient, openSender, surroundings } from "./connection/chain-access.ts";
-import { createChainCheck } from "./connection/chain-check.ts";
+import { createGaugePoller } from "./api/gauge-poller.ts";
+import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
+import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
+import { relayerStatus, type RelayerStatus } from "./api/status.ts";
+import { followLocalChain, openClient, openSender } from "./chain-access.ts";
+import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
-import { createEngine } from "./engine.ts";
-import { createHeightSignal } from "./registry/height-signal.ts";
-import { openJournal } from "./state/journal.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
-import { createLocalQueries } from "./registry/local-queries.ts";
-import { createRelayerMetrics, createRpcObserver } from "./api/metrics.ts";
+import { createEngine } from "./engine.ts";
+import { createLocalQueries } from "./local-queries.ts";
+import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { createReservesWatch } from "./api/reserves.ts";
+import { openJournal } from "./state/journal.ts";
 
-/** A relayer that was put together. */
+/** A complete relayer. */
 export interface Relayer {
   readonly services: readonly Service[];
-  /** The HTTP face; its `ready` gives the bound address. */
+  /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
-  /** Closes connections and the journal; after the services have ended. */
+  /** Closes the connections and the journal. Call it after the services have ended. */
   readonly close: () => void;
 }
 
-/** Puts a relayer together from a checked configuration. Nothing is sent before its services run. Throws `ClientError`. */
+/**
+ * Creates a relayer from a checked configuration. Sends nothing before its services run. Throws `ClientError`
+ * ("bad-endpoint", "bad-key") and `RelayError` ("state-unusable").
+ */
 export async function createRelayer(
   config: RelayerConfig,
-  registry: MetricsRegistry,
+  metricsRegistry: MetricsRegistry,
   context: DaemonContext,
 ): Promise<Relayer> {
+  const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
-  const metrics = createRelayerMetrics(registry, connectionIds);
-  const local = openClient(config.chain, config, {
-    context,
-    observer: createRpcObserver(metrics, config.chain.id),
-  });
-  const remotes = config.connections.map((connection) => ({
-    connection,
-    client: openClient({ id: connection.chain_id, rpc: connection.rpc }, config, {
-      context,
-      observer: createRpcObserver(metrics, connection.chain_id),
-    }),
-  }));
-  const queries = createLocalQueries(local, config.chain.name);
-  const followed = followLocalChain(config, context);
-  const sender = await openSender(config, local, followed, context);
+  const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
+  const chains = openChains(config, metrics, context);
+  const local = createLocalQueries(chains.local.client, config.chain.name);
+  const { subscription, newBlock } = followLocalChain(config, context);
+  const sender = await openSender(config, chains.local.client, newBlock, context);
   const journal = openJournal(config.state_dir, config.chain.id);
-  const height = createHeightSignal(context.clock, (now) => metrics.localHeight.set(Number(now)));
-  const queryRegistry = createRegistry(queryFilter(config, connectionIds), {
-    local: queries,
-    localHeight: height.now,
-    onGone: journal.forget,
-  });
-  const workers = remotes.map(({ connection, client }) => ({
-    connectionId: connection.id,
-    remote: client,
-    local: queries,
-    sender,
-    registry: queryRegistry,
-    metrics,
-    settings: workerSettings(config),
-    ...surroundings(context),
-  }));
-  const engine = createEngine({
-    chainName: config.chain.name,
+  const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
+  const registry = createRegistry(queryFilter(config, connectionIds), {
     local,
-    subscription: followed.subscription,
-    registry: queryRegistry,
-    workers,
+    localHeight: height.now,
+    onRemoved: journal.forget,
+  });
+  const common = { registry, metrics, clock, random, logger };
+  const engine = createEngine({
+    ...common,
+    chainName: config.chain.name,
+    local: chains.local.client,
+    subscription,
+    workers: chains.remotes.map(({ connectionId, client: remote }) => ({
+      ...common,
+      connectionId,
+      remote,
+      local,
+      sender,
+      settings: workerSettings(config),
+    })),
     height,
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
-    metrics,
-    ...surroundings(context),
   });
-  const face: ApiDeps = {
-    engine,
-    registry: queryRegistry,
-    journal,
-    metrics: registry,
-    isConnected: followed.subscription.isConnected,
-    address: sender.address,
-    nowMs: context.clock.nowMs,
-  };
-  const chains = [
-    { chainId: config.chain.id, client: local },
-    ...remotes.map(({ connection, client }) => ({ chainId: connection.chain_id, client })),
-  ];
-  const reserves = createReservesWatch({
-    local: queries,
-    account: { address: sender.address, denom: config.gas.denom },
-    connectionIds,
-    metrics,
-    ...surroundings(context),
-  });
-  return assemble(config, face, context, { chains, reserves });
-}
-
-function assemble(
-  config: RelayerConfig,
-  face: ApiDeps,
-  context: DaemonContext,
-  parts: {
-    readonly chains: readonly { readonly chainId: string; readonly client: PooledChainClient }[];
-    readonly reserves: Service;
-  },
-): Relayer {
-  const { engine, journal } = face;
-  const { chains, reserves } = parts;
-  const http = createHttpService(
-    {
-      name: "icq-relayer HTTP",
-      listen: config.http.listen,
-      portOption: "http.listen",
-      routes: relayerRoutes(face),
-    },
-    { logger: context.logger },
-  );
+  const { isConnected } = subscription;
+  const { address } = sender;
+  const { nowMs } = clock;
+  const api = { engine, registry, journal, metrics: metricsRegistry, isConnected, address, nowMs };
+  const http = createHttp(config, api, logger);
+  const account = { address, denom: config.gas.denom };
+  const poller = createGaugePoller({ local, account, connectionIds, metrics, clock, logger });
+  const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
-    chains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
-    context.logger,
+    allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
+    logger,
   );
   return {
-    services: [http, check, reserves, ...engine.services],
+    services: [http, check, poller, ...engine.services],
     http,
-    status: () => relayerStatus(face),
+    status: () => relayerStatus(api),
     close: () => {
-      for (const { client } of chains) client.close();
+      for (const { client } of allChains) client.close();
       journal.close();
     },
+  };
+}
+
+function createHttp(config: RelayerConfig, api: ApiDeps, logger: Logger): HttpService {
+  const { listen } = config.http;
+  return createHttpService(
+    { name: "icq-relayer HTTP", listen, portOption: "http.listen", routes: relayerRoutes(api) },
+    { logger },
+  );
+}
+
+interface OpenChain {
+  readonly chainId: string;
+  readonly client: PooledChainClient;
+}
+
+/** Creates a client for the local chain and one for each connection. */
+function openChains(
+  config: RelayerConfig,
+  metrics: RelayerMetrics,
+  context: DaemonContext,
+): {
+  readonly local: OpenChain;
+  readonly remotes: readonly (OpenChain & { readonly connectionId: string })[];
+} {
+  const open = (chainId: string, rpc: readonly string[]): OpenChain => {
+    const observer = createRpcObserver(metrics, chainId);
+    return { chainId, client: openClient({ id: chainId, rpc }, config, { context, observer }) };
+  };
+  return {
+    local: open(config.chain.id, config.chain.rpc),
+    remotes: config.connections.map(({ id, chain_id, rpc }) => ({
+      connectionId: id,
+      ...open(chain_id, rpc),
+    })),
   };
 }
 
@@ -149,7 +141,6 @@ function workerSettings(config: RelayerConfig): WorkerSettings {
     submission: {
       submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
       gasAdjustmentPermille: truncateDec18(config.gas.adjustment * 1_000n),
-      mostGas: config.batch.gas,
     },
   };
 }

@@ -3,20 +3,19 @@ import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import type { ChainSubscription } from "../client/events/subscription.ts";
-import { createBatchBudget } from "./submit/batch-budget.ts";
+import type { RelayerMetrics } from "./api/metrics.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
+import { runWorker } from "./connection/worker-loop.ts";
+import type { ConnectionWorker } from "./connection/worker.ts";
 import { followChain } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
-import type { ConnectionWorker } from "./connection/worker.ts";
-import { runWorker } from "./connection/worker-loop.ts";
-import type { RelayerMetrics } from "./api/metrics.ts";
 import type { Registry } from "./registry/registry.ts";
+import { createBatchBudget } from "./submit/batch-budget.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 
-/** A connection as it is configured; the engine adds what its rounds learn. */
+/** A worker without the parts that its cycles change. The engine adds those. */
 type WorkerParts = Omit<ConnectionWorker, "localHeight" | "client" | "budget">;
 
-/** What the engine's parts share: the local chain as it was last seen. */
 export interface EngineDeps {
   readonly chainName: string;
   readonly local: Pick<ChainClient, "status">;
@@ -31,21 +30,21 @@ export interface EngineDeps {
   readonly metrics: RelayerMetrics;
 }
 
-/** How the engine stands, for the API and tests. */
+/** The loops of the relayer, and their state for the API. */
 export interface Engine {
   readonly services: readonly Service[];
   readonly localHeight: () => bigint;
   /** Whether the list of queries was read at least once. */
   readonly isLoaded: () => boolean;
-  /** The last error of each connection's rounds, undefined after a good round. */
+  /** The error of each connection's last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
 }
 
 const TYPES = ["kv", "tx"] as const;
 
 /**
- * Builds the loops: one that follows the local chain, and for each connection one for values and one for transactions.
- * A slow remote chain delays only its own, a slow search no value.
+ * Creates the loops: one that follows the local chain, and two workers for each connection, one for KV and one for TX
+ * queries. A slow remote chain delays only its own connection, and a slow search delays no value.
  */
 export function createEngine(deps: EngineDeps): Engine {
   const errors = new Map<string, string | undefined>();
@@ -67,6 +66,7 @@ export function createEngine(deps: EngineDeps): Engine {
         name,
         run: (signal: AbortSignal) =>
           runWorker(
+            // Each worker has its own budget and client id, so that the two share no state that changes.
             toWorker(parts, deps.height),
             { height: deps.height, tx: deps.tx, type, onCycle: (error) => errors.set(name, error) },
             signal,

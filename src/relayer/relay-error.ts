@@ -1,6 +1,7 @@
-import { CodedError } from "../base/errors.ts";
+import type { BackoffOptions } from "../base/backoff.ts";
+import { CodedError, errorText } from "../base/errors.ts";
 
-/** What can go wrong for a whole connection or the relayer; errors of one query are `QueryFailure`s. */
+/** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
 export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
   | { readonly code: "no-client"; readonly connectionId: string }
@@ -14,12 +15,21 @@ export type RelayErrorFacts =
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
   | { readonly code: "no-trusted-height"; readonly clientId: string; readonly height: bigint }
   | { readonly code: "remote-behind"; readonly chainId: string; readonly height: bigint }
-  /** an endpoint's answers about one block contradict each other */
+  /** an endpoint returns contradictory data about one block */
   | { readonly code: "bad-block"; readonly height: bigint }
   | { readonly code: "header-refused"; readonly connectionId: string }
-  /** the node does not let our transactions in: no money, say */
+  /** the node does not accept the transaction into its mempool, for example because the account has no coins */
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/** An error that stops one connection's round, which is tried again, or the start ("state-unusable"). */
+/** Ends one cycle of a connection, which is retried after a backoff. "state-unusable" ends the daemon at its start. */
 export class RelayError extends CodedError<RelayErrorFacts> {}
+
+/** Backoff after an error of the local chain or of a connection. */
+export const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
+
+/** Identifies repetitions of one error. Returns its code, or its text when it has no code. */
+export function errorKind(error: unknown): string {
+  // Texts hold heights and durations, which differ from try to try.
+  return error instanceof CodedError ? error.facts.code : errorText(error);
+}

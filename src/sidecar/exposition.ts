@@ -1,26 +1,25 @@
-/** Labels of a series. */
 type SeriesLabels = Readonly<Record<string, string>>;
 
-/** One metric family that is being counted. */
+/** A metric family and its series. */
 export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Adds to a series; a series exists from its first event on. */
+  /** Adds to a series, by default 1. The first event creates the series. */
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
-  /** Records one value in a histogram. */
+  /** Adds one value to a histogram. */
   readonly observe: (labels: SeriesLabels, value: number) => void;
-  /** The family's lines, in the order that a Go program prints. */
+  /** Returns the HELP, TYPE and sample lines in the order of a Go program; empty without a series. */
   readonly write: () => string;
 }
 
-/** What a family is called and, for histograms, its upper bounds without infinity, ascending. */
 export interface FamilyOptions {
   readonly name: string;
   readonly help: string;
   readonly type: Family["type"];
+  /** Upper bounds of a histogram, ascending, without infinity. */
   readonly bounds?: readonly number[];
 }
 
@@ -35,31 +34,31 @@ interface Series {
 export function createFamily(options: FamilyOptions): Family {
   const bounds = options.bounds ?? [];
   const series = new Map<string, Series>();
-  const at = (labels: SeriesLabels): Series => {
+  const seriesOf = (labels: SeriesLabels): Series => {
     const key = labelText(labels);
-    const found = series.get(key) ?? { labels, value: 0, sum: 0, buckets: bounds.map(() => 0) };
-    series.set(key, found);
-    return found;
+    const existing = series.get(key) ?? { labels, value: 0, sum: 0, buckets: bounds.map(() => 0) };
+    series.set(key, existing);
+    return existing;
   };
   return {
     name: options.name,
     help: options.help,
     type: options.type,
     add: (labels, amount = 1) => {
-      at(labels).value += amount;
+      seriesOf(labels).value += amount;
     },
     set: (labels, value) => {
-      at(labels).value = value;
+      seriesOf(labels).value = value;
     },
     delete: (labels) => {
       series.delete(labelText(labels));
     },
-    observe: (labels, value) => observe(at(labels), bounds, value),
+    observe: (labels, value) => observe(seriesOf(labels), bounds, value),
     write: () => writeFamily(options, [...series.entries()], bounds),
   };
 }
 
-/** Writes a page: families by name, only those that have a series. */
+/** Writes a metrics page. Families are sorted by name. A family without series is omitted. */
 export function writeExposition(families: readonly Family[]): string {
   return families
     .toSorted((a, b) => compareText(a.name, b.name))
@@ -67,7 +66,7 @@ export function writeExposition(families: readonly Family[]): string {
     .join("");
 }
 
-/** A number as Go prints it: shortest digits, exponent form from 1e6 on and below 1e-4. */
+/** Formats a number as Go prints it: shortest digits, exponent form for 1e6 and more and for less than 1e-4. */
 export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -82,6 +81,7 @@ export function formatGoFloat(value: number): string {
 function observe(series: Series, bounds: readonly number[], value: number): void {
   series.value += 1;
   series.sum += value;
+  // Buckets are cumulative: a value counts in every bucket whose bound it does not exceed.
   for (const [index, bound] of bounds.entries()) {
     if (value <= bound) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
   }

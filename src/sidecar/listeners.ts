@@ -1,10 +1,11 @@
 import type { Logger } from "../base/logger.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
-import type { HttpReply, HttpRoute } from "../ops/http-route.ts";
-import { type OpenHttpServer, openHttpServer } from "../ops/http-server.ts";
+import type { HttpReply } from "../ops/http-reply.ts";
+import type { HttpRoute } from "../ops/http-route.ts";
+import type { OpenHttpServer } from "../ops/http-server.ts";
+import { openRouteServer } from "../ops/route-server.ts";
 
-/** One of the sidecar's three ports. */
-export interface FaceOptions {
+export interface ListenerOptions {
   readonly name: string;
   readonly listen: ListenAddress;
   readonly portOption: string;
@@ -12,32 +13,40 @@ export interface FaceOptions {
   readonly notFound?: HttpReply;
 }
 
-/** Several ports that open and close together. */
-export interface Faces {
-  /** Opens all, on the ports of the first time; none stays open when one cannot be had. Nothing when open. */
+/** HTTP listeners that open and close together. */
+export interface Listeners {
+  /** Opens all listeners and returns their addresses, in order. Opens none when one fails. No effect when open. */
   readonly open: () => Promise<readonly ListenAddress[]>;
-  /** Cuts all connections; from now on the ports refuse. Nothing when closed. */
+  /** Closes all listeners and their connections. No effect when closed. */
   readonly close: () => Promise<void>;
 }
 
-/** Creates faces that are closed. Calls must not overlap. */
-export function createListeners(options: readonly FaceOptions[], deps: { readonly logger: Logger }): Faces {
+/** Creates closed listeners. Calls of `open` and `close` must not overlap. */
+export function createListeners(
+  options: readonly ListenerOptions[],
+  deps: { readonly logger: Logger },
+): Listeners {
   let servers: readonly OpenHttpServer[] = [];
+  // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
+  // find it again: later openings use the bound address.
   let bound = options.map(({ listen }) => listen);
   const close = async (): Promise<void> => {
-    const open = servers;
+    const closing = servers;
     servers = [];
-    await Promise.all(open.map((server) => server.close()));
+    await Promise.all(closing.map((server) => server.close()));
   };
   const open = async (): Promise<readonly ListenAddress[]> => {
     if (servers.length > 0) return bound;
-    const tries = await Promise.allSettled(
-      options.map((face, index) =>
-        openHttpServer({ ...face, listen: bound[index] ?? face.listen, closeTimeoutMs: 0 }, deps),
+    const results = await Promise.allSettled(
+      options.map((listener, index) =>
+        openRouteServer(
+          { ...listener, listen: bound[index] ?? listener.listen, limits: { closeGraceMs: 0 } },
+          deps,
+        ),
       ),
     );
-    servers = tries.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    const failed = tries.find((one) => one.status === "rejected");
+    servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) {
       await close();
       throw failed.reason;

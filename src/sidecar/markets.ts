@@ -1,27 +1,27 @@
-/** One provider's feed of a market. */
+/** A price feed of one provider for one market. */
 export interface Feed {
   readonly provider: string;
   readonly kind: "websockets" | "api";
-  /** The provider's own name for the market, lower case. */
+  /** Name of the market at the provider, lower case. */
   readonly offChainTicker: string;
 }
 
-/** One market that the sidecar prices. */
+/** A market of the sidecar. */
 export interface Market {
   /** `BASE/QUOTE` in upper case. */
   readonly pair: string;
-  /** A price p is served as the integer p · 10^decimals. */
+  /** The API encodes a price p as the integer p · 10^decimals. */
   readonly decimals: number;
-  /** Feeds with a usable price that the market needs. */
+  /** Number of feeds with a current price that the market needs. */
   readonly minProviders: number;
-  /** First price, scaled. */
+  /** First price as an integer, scaled by `decimals`. */
   readonly startPrice: bigint;
   readonly feeds: readonly Feed[];
 }
 
 /**
- * Eight markets with the decimals and prices of a recorded sidecar. Three WebSocket providers and one REST provider
- * each; as on the deployed market map, REST alone never suffices, so a loss of all WebSockets empties the answer.
+ * Markets with the decimals and prices of a recorded sidecar. Each has three WebSocket providers and one REST provider. As
+ * in the deployed market map, the REST provider alone is not enough, so without WebSockets no market has a price.
  */
 export const DEFAULT_MARKETS: readonly Market[] = [
   market("ATOM/USD", 9, 3, 6_789_000_000n),

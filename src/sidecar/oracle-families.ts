@@ -1,13 +1,13 @@
 import { createFamily, type Family } from "./exposition.ts";
 
-/** Families of the oracle metrics page (8001). */
+/** Metric families of the oracle metrics page (port 8001). */
 export interface OracleFamilies {
   readonly latency: Family;
   readonly responses: Family;
   readonly prices: Family;
 }
 
-/** Creates the families, all empty. Names, help and types as a node with oracle metrics prints them. */
+/** Creates empty families. Names, help texts and types are those of a node with oracle metrics. */
 export function createOracleFamilies(): OracleFamilies {
   return {
     latency: createFamily({

@@ -4,45 +4,45 @@ import { createPriceWalk, type PriceWalk } from "./price-walk.ts";
 import { recordApiProvider, recordWebSocketProvider, type SocketState } from "./provider-metrics.ts";
 import type { SidecarFamilies } from "./sidecar-families.ts";
 
-/** What the price loop works with. */
 export interface PriceLoopOptions {
   readonly markets: readonly Market[];
   readonly seed: number;
-  /** Age from which a feed's price is no longer used. */
+  /** Maximum age of a feed's price. An older price is not used. */
   readonly maxPriceAgeMs: number;
-  /** Pairs that the fault `pair-missing` takes away. */
+  /** Pairs without a price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];
   readonly families: SidecarFamilies;
 }
 
-/** What the sidecar would answer now. */
+/** The current prices. */
 export interface PriceSnapshot {
-  /** Scaled integers by pair, in order of the pairs. A pair without a price is absent. */
+  /** Prices by pair, as scaled integers, sorted by pair. A pair without a price is absent. */
   readonly prices: ReadonlyMap<string, bigint>;
   /** Time of the last tick; undefined before the first. */
   readonly tickedAtMs: number | undefined;
 }
 
-/** The sidecar's aggregation loop, one tick at a time. */
+/** The price aggregation of a sidecar. */
 export interface PriceLoop {
-  /** Moves prices, asks every provider, aggregates; nothing at all while `timestamp-stale` is on. */
+  /** Moves the prices, queries every provider, and aggregates. Does nothing during the fault `timestamp-stale`. */
   readonly tick: (nowMs: number, faults: ReadonlySet<FaultName>) => void;
   readonly snapshot: () => PriceSnapshot;
 }
 
 interface LoopState {
   readonly walk: PriceWalk;
-  readonly feedSeenMs: Map<string, number>;
+  /** Time of the last price, by feed key. */
+  readonly feedUpdatedMs: Map<string, number>;
   readonly sockets: Map<string, SocketState>;
   prices: ReadonlyMap<string, bigint>;
   tickedAtMs: number | undefined;
 }
 
-/** Creates a loop that has not ticked. Same seed, same ticks: same prices. */
+/** Creates a loop before its first tick. The same seed and the same ticks produce the same prices. */
 export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
   const state: LoopState = {
     walk: createPriceWalk(options.markets, options.seed),
-    feedSeenMs: new Map(),
+    feedUpdatedMs: new Map(),
     sockets: new Map(),
     prices: new Map(),
     tickedAtMs: undefined,
@@ -51,7 +51,7 @@ export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
     tick: (nowMs, faults) => {
       if (faults.has("timestamp-stale")) return;
       state.walk.step();
-      askProviders(options, state, nowMs, faults.has("websocket-providers-down"));
+      queryProviders(options, state, nowMs, faults.has("websocket-providers-down"));
       aggregate(options, state, nowMs, faults);
       options.families.systemUpdates.add({});
       state.tickedAtMs = nowMs;
@@ -60,7 +60,7 @@ export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
   };
 }
 
-function askProviders(
+function queryProviders(
   options: PriceLoopOptions,
   state: LoopState,
   nowMs: number,
@@ -72,24 +72,28 @@ function askProviders(
     const alive = !(socketsDown && own[0]?.kind === "websockets");
     if (!recordProvider(options, state, own, { provider, alive, nowMs })) continue;
     for (const feed of own) recordFeed(options.families, feed, alive, nowMs);
-    if (alive) for (const feed of own) state.feedSeenMs.set(feedKey(feed), nowMs);
+    if (alive) for (const feed of own) state.feedUpdatedMs.set(feedKey(feed), nowMs);
   }
 }
 
-/** Counts what went over the wire; false when nothing did. */
+/** Records the exchange with one provider. Returns false when there was none. */
 function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
   [first]: readonly Feed[],
-  who: { readonly provider: string; readonly alive: boolean; readonly nowMs: number },
+  exchange: { readonly provider: string; readonly alive: boolean; readonly nowMs: number },
 ): boolean {
-  const event = { ...who, latencyMs: 5 + 295 * walk.random() ** 2 };
+  // Squared, so that most latencies are short and a few are long.
+  const event = { ...exchange, latencyMs: 5 + 295 * walk.random() ** 2 };
   if (first?.kind === "api") {
     recordApiProvider(families, { ...event, id: first.offChainTicker });
     return true;
   }
-  const socket = sockets.get(who.provider) ?? { connected: false, dialledMs: Number.NEGATIVE_INFINITY };
-  sockets.set(who.provider, socket);
+  const socket = sockets.get(exchange.provider) ?? {
+    connected: false,
+    failedDialMs: Number.NEGATIVE_INFINITY,
+  };
+  sockets.set(exchange.provider, socket);
   return recordWebSocketProvider(families, event, socket);
 }
 
@@ -111,12 +115,12 @@ function aggregate(
 ): void {
   const prices = new Map<string, bigint>();
   for (const market of options.markets.toSorted((a, b) => (a.pair < b.pair ? -1 : 1))) {
-    const taken =
+    const isFaulty =
       faults.has("all-prices-missing") ||
       (faults.has("pair-missing") && options.missingPairs.includes(market.pair));
     const usable = market.feeds.filter((feed) => {
-      const seenMs = state.feedSeenMs.get(feedKey(feed));
-      return !taken && seenMs !== undefined && nowMs - seenMs <= options.maxPriceAgeMs;
+      const updatedMs = state.feedUpdatedMs.get(feedKey(feed));
+      return !isFaulty && updatedMs !== undefined && nowMs - updatedMs <= options.maxPriceAgeMs;
     });
     recordMarket(options.families, market, usable);
     if (usable.length < market.minProviders) continue;

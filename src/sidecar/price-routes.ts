@@ -1,17 +1,17 @@
 import type { Clock } from "../base/clock.ts";
-import type { HttpReply, HttpRequest, HttpRoute } from "../ops/http-route.ts";
+import type { HttpReply } from "../ops/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../ops/http-route.ts";
 import type { FaultName } from "./faults.ts";
 import type { Market } from "./markets.ts";
 import type { OracleFamilies } from "./oracle-families.ts";
 import type { PriceSnapshot } from "./price-loop.ts";
 
-/** Both API versions answer the same. */
+/** Both API versions return the same responses. */
 const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
 
-/** Go's zero time: what a sidecar says before its first tick. */
+/** Go's zero time: the timestamp before the first tick. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
-/** What the price API reads. */
 export interface PriceRoutesDeps {
   readonly snapshot: () => PriceSnapshot;
   readonly faults: ReadonlySet<FaultName>;
@@ -20,36 +20,37 @@ export interface PriceRoutesDeps {
   readonly clock: Clock;
   readonly chainId: string;
   readonly version: string;
-  /** How long `slow` holds an answer back. */
+  /** Delay of responses during the fault `slow`. */
   readonly slowMs: number;
 }
 
-/** The answer for any other path, as the deployed gateway gives it. */
+/** Response for any other path, as the deployed gRPC gateway sends it. */
 export const NOT_FOUND: HttpReply = {
   status: 404,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
   body: "Not Found\n",
 };
 
-/** `prices`, `marketmap` and `version` under both prefixes. */
+/** Creates the routes `prices`, `marketmap` and `version` under both prefixes. */
 export function createPriceRoutes(deps: PriceRoutesDeps): readonly HttpRoute[] {
   return PREFIXES.flatMap((prefix) => [
-    get(`${prefix}/prices`, (request) => answerPrices(request, deps)),
+    get(`${prefix}/prices`, (request) => replyPrices(request, deps)),
     get(`${prefix}/marketmap`, () => gatewayReply(200, { market_map: { markets: marketMap(deps.markets) } })),
     get(`${prefix}/version`, () => gatewayReply(200, { version: deps.version })),
   ]);
 }
 
-async function answerPrices(request: HttpRequest, deps: PriceRoutesDeps): Promise<HttpReply> {
-  const beginMs = deps.clock.monotonicMs();
+async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promise<HttpReply> {
+  const startMs = deps.clock.monotonicMs();
   const record = (status: "Success" | "Failure"): void => {
     const { responses, latency } = deps.oracle();
     responses.add({ chain_id: deps.chainId, status });
-    latency.observe({ chain_id: deps.chainId }, Math.floor(deps.clock.monotonicMs() - beginMs));
+    latency.observe({ chain_id: deps.chainId }, Math.floor(deps.clock.monotonicMs() - startMs));
   };
   try {
     if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
   } catch (error) {
+    // The client cancelled its request, as a node does at its timeout. A node counts this as a failure.
     record("Failure");
     throw error;
   }
@@ -95,7 +96,7 @@ function marketEntry(market: Market): unknown {
   };
 }
 
-/** Headers as the gateway's: it forwards the names of the gRPC trailers. */
+/** Creates a response with the headers of the deployed gRPC gateway, which announces the gRPC trailers. */
 function gatewayReply(status: number, value: unknown): HttpReply {
   return {
     status,

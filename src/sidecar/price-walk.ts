@@ -1,18 +1,18 @@
 import type { Market } from "./markets.ts";
 
-/** Prices that move a little at each step, the same for the same seed. */
+/** Random prices. The same seed produces the same prices. */
 export interface PriceWalk {
-  /** Moves every market by at most 0.02 %, within 10 % of its first price. */
+  /** Moves every price by at most 0.02 %. Prices stay within 10 % of their start. */
   readonly step: () => void;
-  /** Current price, scaled; undefined for a market that the walk does not have. */
+  /** Returns the current price as a scaled integer. Undefined for an unknown pair. */
   readonly price: (pair: string) => bigint | undefined;
-  /** The walk's own source of chance, uniform in [0, 1). */
+  /** Random number generator of the walk, uniform in [0, 1). */
   readonly random: () => number;
 }
 
 const STEP_PARTS_PER_MILLION = 200;
 
-/** Creates a walk over the markets from a 32-bit seed. */
+/** Creates the prices of the markets from a 32-bit seed. */
 export function createPriceWalk(markets: readonly Market[], seed: number): PriceWalk {
   const random = createRandom(seed);
   const prices = new Map(markets.map(({ pair, startPrice }) => [pair, startPrice]));
@@ -33,7 +33,7 @@ function clamp(price: bigint, start: bigint): bigint {
   return price > high ? high : price;
 }
 
-/** The mulberry32 generator: 32 bits of state, good enough for a moving picture. */
+/** The mulberry32 generator. Its 32 bits of state are enough for simulated prices. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

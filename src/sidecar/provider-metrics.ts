@@ -7,7 +7,7 @@ export interface ProviderEvent {
   readonly latencyMs: number;
 }
 
-/** Counts one REST request. */
+/** Records one request to a REST provider. */
 export function recordApiProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly id: string },
@@ -19,17 +19,20 @@ export function recordApiProvider(
   families.queryDuration.observe({ provider }, latencyMs / 1000);
 }
 
-/** Where a WebSocket provider stands. */
+/** Connection state of a WebSocket provider. */
 export interface SocketState {
   connected: boolean;
-  /** When it was last dialled in vain. */
-  dialledMs: number;
+  /** Time of the last failed dial. */
+  failedDialMs: number;
 }
 
-/** A provider dials again this long after a failure. */
+/** Time from a failed dial to the next one. */
 const RECONNECT_MS = 10_000;
 
-/** Counts one message of a WebSocket provider, or, when it is not alive, its attempts to connect. False when there was none. */
+/**
+ * Records one message of a WebSocket provider, or a failed dial when the provider is not alive. Returns false when there
+ * was neither.
+ */
 export function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },
@@ -39,11 +42,11 @@ export function recordWebSocketProvider(
   const connection = (status: string): void => families.connectionStatus.add({ provider, status });
   if (!event.alive) {
     if (socket.connected) connection("read_err");
-    else if (event.nowMs - socket.dialledMs < RECONNECT_MS) return false;
+    else if (event.nowMs - socket.failedDialMs < RECONNECT_MS) return false;
     connection("dial_err");
     connection("unhealthy");
     socket.connected = false;
-    socket.dialledMs = event.nowMs;
+    socket.failedDialMs = event.nowMs;
     return true;
   }
   if (!socket.connected) {

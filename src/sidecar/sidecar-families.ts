@@ -1,12 +1,12 @@
 import { createFamily, type Family, type FamilyOptions } from "./exposition.ts";
 
-/** How metric names begin: `connect` as the specification has it (default), `side_car` as deployed sidecars do. */
+/** Prefix of the metric names: `connect` in the specification, `side_car` in deployed sidecars. */
 export type MetricNames = "connect" | "side_car";
 
 const RESPONSE_MS = [50, 100, 250, 500, 1000, 2000] as const;
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Families of the sidecar's own page (8002), by what they count. Help and types as a deployed sidecar prints them. */
+/** Metric families of the sidecar metrics page (port 8002). Help texts and types are those of a deployed sidecar. */
 const CATALOGUE = {
   aggregatedPrice: gauge("aggregated_price", "Aggregate price for a given currency pair"),
   apiHttpStatus: counter(
@@ -53,13 +53,13 @@ const CATALOGUE = {
   webSocketLatency: histogram("web_socket_response_time", "Response time per web socket provider."),
 } as const satisfies Readonly<Record<string, FamilyOptions>>;
 
-/** Version 2 of the sidecar, whose names the specification uses, calls itself so. */
+/** Version 2 of the sidecar is named connect, and the specification uses its names. */
 const CONNECT_BUILD = gauge("build_info", "Information about the connect build");
 
-/** The families of the sidecar's page; `queryDuration` is the specification's and only there under `connect` names. */
+/** All families. `queryDuration` comes from the specification; deployed sidecars do not have it. */
 export type SidecarFamilies = Readonly<Record<keyof typeof CATALOGUE | "queryDuration", Family>>;
 
-/** Creates the families under the chosen names, all empty. */
+/** Creates empty families with the prefix. */
 export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
   const make = (key: keyof typeof CATALOGUE): Family =>
     createFamily({ ...CATALOGUE[key], name: `${names}_${CATALOGUE[key].name}` });
@@ -90,7 +90,7 @@ export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
   };
 }
 
-/** The families that are on the page under these names. */
+/** Returns the families of the page: those whose names have the prefix. */
 export function pageFamilies(families: SidecarFamilies, names: MetricNames): readonly Family[] {
   return Object.values(families).filter((family) => family.name.startsWith(`${names}_`));
 }

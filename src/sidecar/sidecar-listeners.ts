@@ -1,22 +1,22 @@
 import type { HttpRoute } from "../ops/http-route.ts";
 import { type Family, writeExposition } from "./exposition.ts";
-import { createListeners, type Faces } from "./listeners.ts";
+import { createListeners, type Listeners } from "./listeners.ts";
 import { createPriceRoutes, NOT_FOUND, type PriceRoutesDeps } from "./price-routes.ts";
 import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";
 
-/** What the metric pages read, anew for each request. */
-export interface PagesDeps {
+/** Content of the metrics pages. Both functions are called for each request. */
+export interface MetricsPages {
   readonly oracleFamilies: () => readonly Family[];
   readonly sidecarFamilies: () => readonly Family[];
 }
 
-/** The three ports of a sidecar: prices, oracle metrics, sidecar metrics, in this order. */
+/** Creates the listeners of a sidecar, in this order: prices, oracle metrics, sidecar metrics. */
 export function createSidecarListeners(
   options: SidecarOptions,
   deps: SidecarDeps,
   prices: PriceRoutesDeps,
-  pages: PagesDeps,
-): Faces {
+  pages: MetricsPages,
+): Listeners {
   const { listen, portOption = "--port-offset" } = options;
   return createListeners(
     [
@@ -44,7 +44,7 @@ export function createSidecarListeners(
   );
 }
 
-/** A metrics page at every path, as the deployed servers have it. */
+/** Serves a metrics page at every path, as deployed sidecars do. */
 function pageRoute(families: () => readonly Family[]): HttpRoute {
   const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
   return {

@@ -4,35 +4,34 @@ import type { ListenAddress } from "../ops/config-fields.ts";
 import type { Market } from "./markets.ts";
 import type { MetricNames } from "./sidecar-families.ts";
 
-/** A simulated price sidecar. */
 export interface SidecarOptions {
-  /** Label `chain_id` of the oracle metrics. */
+  /** Value of the label `chain_id` in the oracle metrics. */
   readonly chainId: string;
-  /** Same seed, same walk of prices. */
+  /** Seed of the prices: the same seed produces the same prices. */
   readonly seed: number;
   readonly listen: {
     readonly prices: ListenAddress;
     readonly oracleMetrics: ListenAddress;
     readonly sidecarMetrics: ListenAddress;
   };
-  /** The option that moves the ports, for the error when one is taken; default `--port-offset`. */
+  /** Name of the option that changes the ports, for the error of a port in use; default `--port-offset`. */
   readonly portOption?: string;
   /** Default `connect`. */
   readonly metricNames?: MetricNames;
+  /** Default: `DEFAULT_MARKETS`. */
   readonly markets?: readonly Market[];
-  /** Time between ticks; default 250 ms. */
+  /** Time between two ticks; default 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Default 2 min. */
+  /** Maximum age of a provider's price; an older price is not used. Default 2 min. */
   readonly maxPriceAgeMs?: number;
-  /** How long the fault `slow` holds answers back; default 3 s. */
+  /** Delay of responses during the fault `slow`; default 3 s. */
   readonly slowMs?: number;
-  /** Pairs of the fault `pair-missing`; default TIA/USD. */
+  /** Pairs without a price during the fault `pair-missing`; default TIA/USD. */
   readonly missingPairs?: readonly string[];
-  /** What the API says as its version; default empty, as a deployed build without tag. */
+  /** Version in the API responses; default empty, as in a deployed build without a tag. */
   readonly version?: string;
 }
 
-/** What the sidecar needs from its surroundings. */
 export interface SidecarDeps {
   readonly clock: Clock;
   readonly logger: Logger;

@@ -2,14 +2,14 @@ import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred } from "../ops/deferred.ts";
-import type { Faces } from "./listeners.ts";
-import type { FaultBoard } from "./fault-routes.ts";
+import type { FaultControl } from "./fault-routes.ts";
 import { type FaultName, listFaults } from "./faults.ts";
-import { createLife, type Life, type LifeOptions } from "./life.ts";
+import type { Listeners } from "./listeners.ts";
 import { DEFAULT_MARKETS } from "./markets.ts";
+import { createProcessState, type ProcessOptions, type ProcessState } from "./process-state.ts";
+import { pageFamilies } from "./sidecar-families.ts";
 import { createSidecarListeners } from "./sidecar-listeners.ts";
 import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";
-import { pageFamilies } from "./sidecar-families.ts";
 
 /** The bound addresses. */
 interface SidecarAddresses {
@@ -18,42 +18,45 @@ interface SidecarAddresses {
   readonly sidecarMetrics: ListenAddress;
 }
 
-/** A sidecar with its fault switchboard. */
-export interface Sidecar extends Service, FaultBoard {
-  /** The addresses, once all three listen; rejects when one cannot be had. */
+/** A simulated sidecar, with control of its faults. */
+export interface Sidecar extends Service, FaultControl {
+  /** Resolves when all listeners are open; rejects when one cannot listen. */
   readonly ready: Promise<SidecarAddresses>;
 }
 
 interface SidecarState {
   readonly on: Set<FaultName>;
-  life: Life;
+  process: ProcessState;
   running: boolean;
-  /** The last opening or closing of the ports; they take turns. */
-  turn: Promise<unknown>;
+  /** The last change of the listeners, including one that is under way. Never rejects. */
+  lastChange: Promise<unknown>;
 }
 
-/** Creates the sidecar; it listens and ticks while it runs. `sidecar-down` ends its life; clearing it begins a new one. */
+/**
+ * Creates the sidecar. It listens and ticks while it runs. The fault `sidecar-down` simulates the end of its process;
+ * switching the fault off simulates a new process.
+ */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
-  const settings = lifeOptions(options);
+  const processOptions = toProcessOptions(options);
   const state: SidecarState = {
     on: new Set(),
-    life: createLife(settings),
+    process: createProcessState(processOptions),
     running: false,
-    turn: Promise.resolve(),
+    lastChange: Promise.resolve(),
   };
-  const faces = connectFaces(options, deps, state, settings);
+  const listeners = createStateListeners(options, deps, state, processOptions);
   const ready = createDeferred<SidecarAddresses>();
   const run = async (signal: AbortSignal): Promise<void> => {
     state.running = true;
     try {
-      ready.resolve(namedAddresses(await inTurn(state, faces.open)));
-      await tickUntil(signal, options, deps, async () => tickOnce(state, faces, deps));
+      ready.resolve(namedAddresses(await inOrder(state, listeners.open)));
+      await tickUntil(signal, options, deps, async () => tickOnce(state, listeners, deps));
     } catch (error) {
       ready.reject(error);
       throw error;
     } finally {
       state.running = false;
-      await settle(state, faces);
+      await updateListeners(state, listeners);
     }
   };
   return {
@@ -65,36 +68,45 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
       if (state.on.has(name) === on) return;
       if (on) state.on.add(name);
       else state.on.delete(name);
-      if (name === "sidecar-down" && !on) state.life = createLife(settings);
+      if (name === "sidecar-down" && !on) state.process = createProcessState(processOptions);
       deps.logger.info("sidecar fault switched", { name, on });
-      await settle(state, faces);
+      await updateListeners(state, listeners);
     },
   };
 }
 
-/** Opens or closes the ports as the faults want it. */
-function settle(state: SidecarState, faces: Faces): Promise<void> {
-  return inTurn(state, async () => {
-    if (state.running && !state.on.has("sidecar-down")) await faces.open();
-    else await faces.close();
+/** Opens or closes the listeners, according to the faults and to whether the sidecar runs. */
+function updateListeners(state: SidecarState, listeners: Listeners): Promise<void> {
+  return inOrder(state, async () => {
+    if (state.running && !state.on.has("sidecar-down")) await listeners.open();
+    else await listeners.close();
   });
 }
 
-/** Does `work` after the opening or closing that is under way. */
-function inTurn<T>(state: SidecarState, work: () => Promise<T>): Promise<T> {
-  const next = state.turn.then(work);
-  state.turn = next.catch(() => {});
-  return next;
+/** Runs `change` after the change that is under way. */
+function inOrder<T>(state: SidecarState, change: () => Promise<T>): Promise<T> {
+  // Fault switches, ticks and the end of `run` change the listeners at any time, and two changes must not overlap. An
+  // error goes to the caller of its change only; the next change runs nevertheless.
+  const result = state.lastChange.then(change);
+  state.lastChange = result.catch(() => {});
+  return result;
 }
 
-/** One tick of a sidecar that is up; tries again to open ports that could not be had back. */
-async function tickOnce(state: SidecarState, faces: Faces, { clock, logger }: SidecarDeps): Promise<void> {
+/** Runs one tick, unless the sidecar is down. */
+async function tickOnce(
+  state: SidecarState,
+  listeners: Listeners,
+  { clock, logger }: SidecarDeps,
+): Promise<void> {
   if (state.on.has("sidecar-down")) return;
-  state.life.tick(clock.nowMs(), state.on);
-  await settle(state, faces).catch((error: unknown) => logger.warn("sidecar cannot listen yet", { error }));
+  state.process.tick(clock.nowMs(), state.on);
+  // While the sidecar was down, another process can have taken a port. Each tick tries again to open the listeners.
+  await updateListeners(state, listeners).catch((error: unknown) =>
+    logger.warn("sidecar cannot listen, retrying", { error }),
+  );
 }
 
-/** Ticks at most every update interval until the signal fires. */
+/** Calls `tick` until the signal fires, with the update interval between two calls. */
 async function tickUntil(
   signal: AbortSignal,
   options: SidecarOptions,
@@ -109,7 +121,7 @@ async function tickUntil(
   }
 }
 
-function lifeOptions(options: SidecarOptions): LifeOptions {
+function toProcessOptions(options: SidecarOptions): ProcessOptions {
   return {
     chainId: options.chainId,
     seed: options.seed,
@@ -121,15 +133,16 @@ function lifeOptions(options: SidecarOptions): LifeOptions {
   };
 }
 
-function connectFaces(
+/** Creates listeners that serve the current process state; a restart replaces it, so it is read for each request. */
+function createStateListeners(
   options: SidecarOptions,
   deps: SidecarDeps,
   state: SidecarState,
-  { markets, version, metricNames }: LifeOptions,
-): Faces {
+  { markets, version, metricNames }: ProcessOptions,
+): Listeners {
   const prices = {
-    snapshot: () => state.life.loop.snapshot(),
-    oracle: () => state.life.oracle,
+    snapshot: () => state.process.loop.snapshot(),
+    oracle: () => state.process.oracle,
     faults: state.on,
     markets,
     clock: deps.clock,
@@ -138,13 +151,13 @@ function connectFaces(
     slowMs: options.slowMs ?? 3000,
   };
   return createSidecarListeners(options, deps, prices, {
-    oracleFamilies: () => Object.values(state.life.oracle),
-    sidecarFamilies: () => pageFamilies(state.life.sidecar, metricNames),
+    oracleFamilies: () => Object.values(state.process.oracle),
+    sidecarFamilies: () => pageFamilies(state.process.sidecar, metricNames),
   });
 }
 
 function namedAddresses([prices, oracleMetrics, sidecarMetrics]: readonly ListenAddress[]): SidecarAddresses {
   if (prices === undefined || oracleMetrics === undefined || sidecarMetrics === undefined)
-    return unreachable("a sidecar has three ports");
+    return unreachable("a sidecar has three listeners");
   return { prices, oracleMetrics, sidecarMetrics };
 }

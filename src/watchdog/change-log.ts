@@ -1,24 +1,26 @@
 import type { LogFields, Logger } from "../base/logger.ts";
-import { formatPercent } from "./policy.ts";
-import type { Round } from "./round.ts";
-import type { Observation, SourceName } from "./sources/observe.ts";
-import { looksOf, type WatchdogStatus } from "./status.ts";
+import type { Evaluation } from "./evaluation.ts";
+import { formatPercent } from "./policy/reward-tier.ts";
+import { type Poll, scrapesOf, type SourceName } from "./sources/poller.ts";
+import type { WatchdogStatus } from "./status.ts";
 
-/** Logs what changed since the last look, and nothing else. */
+/** Logs the differences between one poll and the next. */
 export interface ChangeLog {
-  readonly note: (seen: Observation, round: Round, status: WatchdogStatus) => void;
+  readonly record: (poll: Poll, evaluation: Evaluation, status: WatchdogStatus) => void;
 }
 
-/** Creates a log that takes the first look as news. */
+/** Creates a change log. It logs every source and the tier at the first poll. */
 export function createChangeLog(logger: Logger): ChangeLog {
-  const problems = new Map<SourceName, string>();
+  const errorCodes = new Map<SourceName, string>();
   let tier: string | undefined;
   return {
-    note: (seen, round, status) => {
-      noteSources(seen, problems, logger);
-      if (round.restarted) logger.info("node began to count anew", fieldsOf(status));
-      if (round.notice?.status === "firing") logger.error("alert firing", alertFields(round));
-      if (round.notice?.status === "resolved") logger.info("alert resolved", alertFields(round));
+    record: (poll, { nodeRestarted, notifications }, status) => {
+      logSources(poll, errorCodes, logger);
+      if (nodeRestarted) logger.info("node restarted", fieldsOf(status));
+      for (const { status: change, alert, summary, action } of notifications) {
+        if (change === "firing") logger.error("alert firing", { alert, summary, action });
+        else logger.info("alert resolved", { alert, summary, action });
+      }
       if (status.current.tier === tier) return;
       tier = status.current.tier;
       if (tier === "full") logger.info("reward tier", fieldsOf(status));
@@ -27,22 +29,19 @@ export function createChangeLog(logger: Logger): ChangeLog {
   };
 }
 
-/** One line when a source goes down, changes its problem, or comes back. */
-function noteSources(seen: Observation, problems: Map<SourceName, string>, logger: Logger): void {
-  for (const [source, { outcome }] of looksOf(seen)) {
+/** Logs each source that failed, recovered, or failed with another error code. */
+function logSources(poll: Poll, errorCodes: Map<SourceName, string>, logger: Logger): void {
+  for (const [source, { outcome }] of scrapesOf(poll)) {
     const code = outcome.ok ? "" : outcome.error.code;
-    if (problems.get(source) === code) continue;
-    const isNews = problems.has(source);
-    problems.set(source, code);
-    if (outcome.ok) logger.info(isNews ? "source is back" : "source found", { source });
+    if (errorCodes.get(source) === code) continue;
+    const isFirst = !errorCodes.has(source);
+    errorCodes.set(source, code);
+    if (outcome.ok) logger.info(isFirst ? "source is up" : "source recovered", { source });
+    // Current nodes and sidecars serve no oracle metrics, so a refused connection needs no warning.
     else if (source === "oracle-metrics" && code === "refused")
-      logger.info("nobody listens for oracle metrics, which is normal", { source });
-    else logger.warn("source cannot be read", { source, code, problem: outcome.error.text });
+      logger.info("no oracle metrics on this machine, which is normal", { source });
+    else logger.warn("source scrape failed", { source, code, error: outcome.error.text });
   }
-}
-
-function alertFields({ notice }: Round): LogFields {
-  return { alert: notice?.alert, summary: notice?.summary, action: notice?.action };
 }
 
 function fieldsOf({ chainId, current: { month, tier, rate, counts } }: WatchdogStatus): LogFields {

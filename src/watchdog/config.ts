@@ -1,45 +1,33 @@
 import { z } from "zod";
+import { unreachable } from "../base/errors.ts";
 import {
   durationField,
   httpUrlField,
+  isPlainHttpUrl,
   type ListenAddress,
   listenField,
   secretField,
 } from "../ops/config-fields.ts";
-import { isPlainHttpUrl } from "../ops/config-fields.ts";
 import { issueText } from "../ops/config-issue.ts";
-import type { Secret } from "../base/secret.ts";
+import type { AlertRule } from "./conditions/condition.ts";
+import { CONDITIONS } from "./conditions/conditions.ts";
+import type { WebhookConfig } from "./notify/webhook.ts";
+import type { SourcesConfig } from "./sources/poller.ts";
 
-/** What the watchdog runs with. */
+/** Configuration of the watchdog. */
 export interface WatchdogConfig {
   readonly listen: ListenAddress;
-  /** The chain that the node must be on; without it the node's own word is taken. */
+  /** The chain that the node must be on. Absent: the chain of the first reading. */
   readonly chainId?: string;
-  /** Folder of the durable state; without it a restart begins a new count. */
+  /** Folder of the state file. Absent: a restart begins a new count. */
   readonly stateDir?: string;
-  /** Time between looks. */
+  /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly sources: SourcesConfig;
-  /** How long all prices must be missing before the alert. */
-  readonly allPricesMissingForMs: number;
+  /** All alerts, in the order of the API and the page. */
+  readonly alerts: readonly AlertRule[];
+  /** Absent: notifications go to the log only. */
   readonly webhook?: WebhookConfig;
-}
-
-/** Where the watchdog looks. An absent URL is not looked at. */
-export interface SourcesConfig {
-  readonly node: string;
-  readonly prices: string;
-  readonly oracleMetrics?: string;
-  readonly sidecarMetrics?: string;
-  /** For one whole look at one source. */
-  readonly deadlineMs: number;
-  readonly maxPageBytes: number;
-}
-
-/** Where notices are posted. */
-export interface WebhookConfig {
-  readonly url: Secret;
-  readonly deadlineMs: number;
 }
 
 const webhook = z.strictObject({
@@ -47,38 +35,58 @@ const webhook = z.strictObject({
     .refine((secret) => isPlainHttpUrl(secret.reveal()), {
       error: issueText("does not hold a usable URL", "http:// or https://"),
     })
-    .describe("where notices are posted as JSON; the URL is a secret, so it is given by reference"),
-  deadline: durationField(100).prefault("10s").describe("for one post"),
+    .describe(
+      "receives notifications as JSON; the URL is a secret, so the file names the place that holds it",
+    ),
+  deadline: durationField(100).prefault("10s").describe("limit for one request"),
 });
 
 const sources = z.strictObject({
-  node: httpUrlField().prefault("http://127.0.0.1:26660/metrics").describe("metrics of the validator's node"),
+  node: httpUrlField()
+    .prefault("http://127.0.0.1:26660/metrics")
+    .describe("metrics page of the validator's node"),
   prices: httpUrlField()
     .prefault("http://127.0.0.1:8080/")
-    .describe("the sidecar's price API; without a path both known paths are tried"),
+    .describe("price API of the sidecar; without a path, the watchdog tries both known paths"),
   oracle_metrics: httpUrlField()
     .nullable()
     .prefault("http://127.0.0.1:8001/metrics")
-    .describe("oracle metrics; nothing listens there on many machines, which is fine; null to leave it out"),
+    .describe("oracle metrics; many machines have none, which is normal; null disables the source"),
   sidecar_metrics: httpUrlField()
     .nullable()
     .prefault("http://127.0.0.1:8002/metrics")
-    .describe("metrics of the sidecar; null to leave it out"),
-  deadline: durationField(100).prefault("4s").describe("for one whole look at one source"),
+    .describe("metrics page of the sidecar; null disables the source"),
+  deadline: durationField(100)
+    .prefault("4s")
+    .describe("limit for one scrape of one source, including the body"),
   max_page_bytes: z
     .int()
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .describe("a larger metrics page is refused"),
+    .describe("the scrape of a larger metrics page fails"),
 });
+
+/** One section per alert, from the table of conditions. */
+const alerts = z
+  .strictObject(
+    Object.fromEntries(
+      CONDITIONS.map(({ id, defaultFor, forDescription }) => [
+        alertKey(id),
+        z
+          .strictObject({ for: durationField(1000).prefault(defaultFor).describe(forDescription) })
+          .prefault({}),
+      ]),
+    ),
+  )
+  .prefault({});
 
 const fileSchema = z.strictObject({
   http: z
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9998")
-        .describe("the watchdog's own face: metrics, health, status"),
+        .describe("address of the watchdog's own HTTP server: page, status, metrics, health"),
     })
     .prefault({}),
   chain_id: z.string().min(1).max(50).optional().describe("the chain that the node must be on"),
@@ -86,24 +94,14 @@ const fileSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("folder of the durable state; without it a restart begins a new count"),
-  interval: durationField(100).prefault("5s").describe("time between looks"),
+    .describe("folder of the state file; without it, a restart of the watchdog begins a new count"),
+  interval: durationField(100).prefault("5s").describe("time between polls"),
   sources: sources.prefault({}),
-  alerts: z
-    .strictObject({
-      all_prices_missing: z
-        .strictObject({
-          for: durationField(1000)
-            .prefault("5m")
-            .describe("how long all prices must be missing before the alert"),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
+  alerts,
   notify: z.strictObject({ webhook: webhook.optional() }).prefault({}),
 });
 
-/** Schema of the watchdog's configuration file; every key has a default. */
+/** Schema of the configuration file. Every key is optional. */
 export const watchdogConfigSchema = fileSchema.transform(toWatchdogConfig);
 
 function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
@@ -115,7 +113,10 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
     ...(stateDir === undefined ? {} : { stateDir }),
     intervalMs: file.interval,
     sources: toSources(file.sources),
-    allPricesMissingForMs: file.alerts.all_prices_missing.for,
+    alerts: CONDITIONS.map((condition) => ({
+      condition,
+      forMs: file.alerts[alertKey(condition.id)]?.for ?? unreachable(`no section for ${condition.id}`),
+    })),
     ...(hook === undefined ? {} : { webhook: { url: hook.url, deadlineMs: hook.deadline } }),
   };
 }
@@ -129,4 +130,8 @@ function toSources(file: z.output<typeof sources>): SourcesConfig {
     deadlineMs: file.deadline,
     maxPageBytes: file.max_page_bytes,
   };
+}
+
+function alertKey(id: string): string {
+  return id.replaceAll("-", "_");
 }

@@ -1,144 +1,154 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { ALL_PRICES_MISSING } from "./conditions.ts";
-import type { DeliveryOutcome } from "./notify/deliver.ts";
-import { TIERS, toRatio } from "./policy.ts";
-import { SOURCE_NAMES, type Observation } from "./sources/observe.ts";
-import { looksOf, type WatchdogStatus } from "./status.ts";
+import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "./notify/delivery.ts";
+import { TIERS, toRatio } from "./policy/reward-tier.ts";
+import { type Poll, scrapesOf, SOURCE_NAMES } from "./sources/poller.ts";
+import type { WatchdogStatus } from "./status.ts";
 
-/** Names, help and labels of everything that the watchdog exports. */
-export const WATCHDOG_METRICS = {
-  monthBlocks: {
+/** A gauge with a value from the status. */
+interface StatusGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  /** Returns all series of the gauge; a series that is not returned disappears from the page. */
+  readonly values: (status: WatchdogStatus) => readonly Series[];
+}
+
+interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const STATUS_GAUGES: readonly StatusGauge[] = [
+  {
     name: "oracle_watchdog_month_blocks",
-    help: "Blocks of the current UTC month by what came of their oracle call; unknown ones passed unseen over a restart of the node.",
+    help: "Blocks of the current UTC month by result of their oracle call. Unknown: a restart of the node erased the result.",
     labelNames: ["chain_id", "result"],
+    values: ({ chainId, current: { counts } }) =>
+      chainId === undefined
+        ? []
+        : (["good", "bad", "unknown"] as const).map((result) =>
+            series(Number(counts[result]), { chain_id: chainId, result }),
+          ),
   },
-  successRatio: {
+  {
     name: "oracle_watchdog_month_success_ratio",
-    help: "Success / (Success + Failure) of the current UTC month; absent while nothing has been counted.",
+    help: "Good blocks divided by good and bad blocks of the current UTC month. Absent while no block is counted.",
     labelNames: ["chain_id"],
+    values: ({ chainId, current: { rate } }) =>
+      chainId === undefined || rate === undefined ? [] : [series(toRatio(rate), { chain_id: chainId })],
   },
-  tier: {
+  {
     name: "oracle_watchdog_month_tier",
-    help: "1 for the reward tier of the current UTC month, 0 for the others.",
+    help: "1 for the reward tier of the current UTC month, 0 for the other tiers.",
     labelNames: ["chain_id", "tier"],
+    values: ({ chainId, current }) =>
+      chainId === undefined
+        ? []
+        : TIERS.map((tier) => series(current.tier === tier ? 1 : 0, { chain_id: chainId, tier })),
   },
-  sourceUp: {
+  {
     name: "oracle_watchdog_source_up",
-    help: "1 when the last look at the source succeeded.",
+    help: "1 when the last scrape of the source succeeded, 0 otherwise.",
     labelNames: ["source"],
+    values: ({ sources }) => sources.map(({ name, up }) => series(up ? 1 : 0, { source: name })),
   },
-  sourceSuccess: {
+  {
     name: "oracle_watchdog_source_last_success_timestamp_seconds",
-    help: "Time of the last successful look at the source.",
+    help: "Time of the last successful scrape of the source.",
     labelNames: ["source"],
+    values: ({ sources }) =>
+      sources.flatMap(({ name, lastSuccessMs }) =>
+        lastSuccessMs === undefined ? [] : [series(lastSuccessMs / 1000, { source: name })],
+      ),
   },
-  looks: {
-    name: "oracle_watchdog_looks_total",
-    help: "Looks at sources by outcome.",
-    labelNames: ["source", "outcome"],
-  },
-  lookDuration: {
-    name: "oracle_watchdog_look_duration_seconds",
-    help: "Time that a look at a source took.",
-    labelNames: ["source"],
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
-  },
-  pricedPairs: {
+  {
     name: "oracle_watchdog_priced_pairs",
-    help: "Pairs with a price in the sidecar's last answer.",
+    help: "Pairs with a price in the last response of the sidecar.",
     labelNames: [],
+    values: ({ pairs }) => [series(pairs.length)],
   },
-  nodeRestarts: {
-    name: "oracle_watchdog_node_restarts_total",
-    help: "Restarts of the node's counters that were seen.",
-    labelNames: [],
-  },
-  alertFiring: {
+  {
     name: "oracle_watchdog_alert_firing",
-    help: "1 while the alert is firing.",
+    help: "1 while the alert is firing, 0 otherwise.",
     labelNames: ["alert"],
+    values: ({ alerts }) =>
+      alerts.map(({ id, state }) => series(state.phase === "firing" ? 1 : 0, { alert: id })),
   },
-  notices: {
-    name: "oracle_watchdog_notices_total",
-    help: "Tries to deliver a notice by outcome.",
-    labelNames: ["outcome"],
-  },
-  waitingNotices: {
-    name: "oracle_watchdog_waiting_notices",
-    help: "Notices that wait for delivery.",
+  {
+    name: "oracle_watchdog_pending_notifications",
+    help: "Notifications that the webhook has not accepted yet.",
     labelNames: [],
+    values: ({ pendingNotifications }) => [series(pendingNotifications)],
   },
+];
+
+const SCRAPES = {
+  name: "oracle_watchdog_scrapes_total",
+  help: "Scrapes of the source by outcome.",
+  labelNames: ["source", "outcome"],
 } as const;
 
-/** Where the watchdog reports what it does. */
+const SCRAPE_DURATION = {
+  name: "oracle_watchdog_scrape_duration_seconds",
+  help: "Duration of the scrapes of the source.",
+  labelNames: ["source"],
+} as const;
+
+const SCRAPE_DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+
+const NODE_RESTARTS = {
+  name: "oracle_watchdog_node_restarts_total",
+  help: "Restarts of the node that the watchdog saw in its counters.",
+} as const;
+
+const NOTIFICATION_ATTEMPTS = {
+  name: "oracle_watchdog_notification_attempts_total",
+  help: "Attempts to deliver a notification to the webhook by outcome.",
+  labelNames: ["outcome"],
+} as const;
+
+/** Records the metrics of the watchdog. */
 export interface WatchdogMetrics {
-  readonly looked: (seen: Observation, restarted: boolean) => void;
+  readonly recordPoll: (poll: Poll, nodeRestarted: boolean) => void;
+  readonly recordDelivery: (outcome: DeliveryOutcome) => void;
+  /** Sets all gauges. */
   readonly showStatus: (status: WatchdogStatus) => void;
-  readonly delivered: (outcome: DeliveryOutcome) => void;
 }
 
-/** Registers the catalogue, with closed label sets at zero. */
+/** Registers all metrics. Counters of all label values begin at zero. Labelled gauges are absent before the first `showStatus`. */
 export function createWatchdogMetrics(registry: Registry): WatchdogMetrics {
   const registers = [registry];
-  const gauge = (key: GaugeKey): Gauge => new Gauge({ ...WATCHDOG_METRICS[key], registers });
-  const gauges: Gauges = {
-    monthBlocks: gauge("monthBlocks"),
-    successRatio: gauge("successRatio"),
-    tier: gauge("tier"),
-    sourceUp: gauge("sourceUp"),
-    sourceSuccess: gauge("sourceSuccess"),
-    pricedPairs: gauge("pricedPairs"),
-    alertFiring: gauge("alertFiring"),
-    waitingNotices: gauge("waitingNotices"),
-  };
-  const looks = new Counter({ ...WATCHDOG_METRICS.looks, registers });
-  const duration = new Histogram({
-    ...WATCHDOG_METRICS.lookDuration,
-    buckets: [...WATCHDOG_METRICS.lookDuration.buckets],
-    registers,
-  });
-  const restarts = new Counter({ ...WATCHDOG_METRICS.nodeRestarts, registers });
-  const notices = new Counter({ ...WATCHDOG_METRICS.notices, registers });
+  const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
+    gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
+    values,
+  }));
+  const scrapes = new Counter({ ...SCRAPES, registers });
+  const duration = new Histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS, registers });
+  const restarts = new Counter({ ...NODE_RESTARTS, registers });
+  const attempts = new Counter({ ...NOTIFICATION_ATTEMPTS, registers });
+  // Zero from the start: Prometheus' rate() and increase() do not count the first appearance of a series.
   for (const source of SOURCE_NAMES)
-    for (const outcome of ["good", "failed"]) looks.inc({ source, outcome }, 0);
-  for (const outcome of ["delivered", "failed", "given-up"]) notices.inc({ outcome }, 0);
-  gauges.alertFiring.set({ alert: ALL_PRICES_MISSING }, 0);
+    for (const outcome of ["success", "failure"]) scrapes.inc({ source, outcome }, 0);
+  for (const outcome of DELIVERY_OUTCOMES) attempts.inc({ outcome }, 0);
   return {
-    looked: (seen, restarted) => {
-      for (const [source, { outcome, tookMs }] of looksOf(seen)) {
-        looks.inc({ source, outcome: outcome.ok ? "good" : "failed" });
-        duration.observe({ source }, tookMs / 1000);
-        gauges.sourceUp.set({ source }, outcome.ok ? 1 : 0);
-        if (outcome.ok) gauges.sourceSuccess.set({ source }, seen.atMs / 1000);
+    recordPoll: (poll, nodeRestarted) => {
+      for (const [source, { outcome, durationMs }] of scrapesOf(poll)) {
+        scrapes.inc({ source, outcome: outcome.ok ? "success" : "failure" });
+        duration.observe({ source }, durationMs / 1000);
       }
-      if (restarted) restarts.inc();
+      if (nodeRestarted) restarts.inc();
     },
-    showStatus: (status) => showStatus(gauges, status),
-    delivered: (outcome) => notices.inc({ outcome }),
+    recordDelivery: (outcome) => attempts.inc({ outcome }),
+    showStatus: (status) => {
+      for (const { gauge, values } of gauges) {
+        // Removes series of the last status, such as the ratio of a month that is over.
+        gauge.reset();
+        for (const { labels, value } of values(status)) gauge.set({ ...labels }, value);
+      }
+    },
   };
 }
 
-type GaugeKey =
-  | "monthBlocks"
-  | "successRatio"
-  | "tier"
-  | "sourceUp"
-  | "sourceSuccess"
-  | "pricedPairs"
-  | "alertFiring"
-  | "waitingNotices";
-
-type Gauges = Readonly<Record<GaugeKey, Gauge>>;
-
-function showStatus(gauges: Gauges, status: WatchdogStatus): void {
-  gauges.pricedPairs.set(status.pairs.length);
-  gauges.waitingNotices.set(status.waitingNotices);
-  gauges.alertFiring.set({ alert: ALL_PRICES_MISSING }, status.alert.phase === "firing" ? 1 : 0);
-  const { chainId: chain_id, current } = status;
-  if (chain_id === undefined) return;
-  for (const result of ["good", "bad", "unknown"] as const)
-    gauges.monthBlocks.set({ chain_id, result }, Number(current.counts[result]));
-  for (const tier of TIERS) gauges.tier.set({ chain_id, tier }, current.tier === tier ? 1 : 0);
-  if (current.rate === undefined) gauges.successRatio.reset();
-  else gauges.successRatio.set({ chain_id }, toRatio(current.rate));
+function series(value: number, labels: Series["labels"] = {}): Series {
+  return { value, labels };
 }

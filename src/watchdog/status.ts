@@ -1,115 +1,118 @@
-import type { AlertState, PricesVerdict } from "./conditions.ts";
-import { ALL_PRICES_MISSING } from "./conditions.ts";
+import { type AlertState, INACTIVE } from "./conditions/alert-state.ts";
+import type { AlertRule } from "./conditions/condition.ts";
+import type { PricesState } from "./conditions/prices-state.ts";
 import type { BlockCounts } from "./ledger/block-counts.ts";
 import { countsOf } from "./ledger/ledger.ts";
 import { type Month, monthOf } from "./ledger/month.ts";
-import { formatPercent, type SuccessRate, successRate, type Tier, tierOf } from "./policy.ts";
-import { type Look, type Observation, type SourceName } from "./sources/observe.ts";
+import { formatPercent, type SuccessRate, successRate, type Tier, tierOf } from "./policy/reward-tier.ts";
+import { type Poll, type Scrape, scrapesOf, type SourceName } from "./sources/poller.ts";
 import type { WatchdogState } from "./state/state-store.ts";
 
-/** How one source does. */
+/** State of one source at the last poll. */
 export interface SourceStatus {
   readonly name: SourceName;
+  /** The last scrape succeeded. */
   readonly up: boolean;
-  /** Empty when it is up. */
-  readonly problem: string;
-  readonly lastGoodMs: number | undefined;
-  readonly tookMs: number;
+  /** Empty when the source is up. */
+  readonly error: string;
+  /** Undefined when no scrape of this process has succeeded. */
+  readonly lastSuccessMs: number | undefined;
+  readonly durationMs: number;
 }
 
-/** One month's count. */
+/** Block counts of one month, and what follows from them. */
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** Undefined when nothing has been counted. */
+  /** Undefined when no block is counted. */
   readonly rate: SuccessRate | undefined;
   readonly tier: Tier | undefined;
 }
 
-/** What the watchdog knows. */
+/** State of one alert, with its texts. */
+export interface AlertStatus {
+  readonly id: string;
+  readonly title: string;
+  readonly action: string;
+  readonly state: AlertState;
+}
+
+/** Everything that the API, the page and the metrics show. */
 export interface WatchdogStatus {
+  /** Undefined before the first reading of the node. */
   readonly chainId: string | undefined;
   readonly startedAtMs: number;
-  /** Undefined before the first look. */
-  readonly observedAtMs: number | undefined;
+  /** End of the last poll; undefined before the first one. */
+  readonly polledAtMs: number | undefined;
   readonly current: MonthStatus;
-  /** All months, newest first. */
+  /** All months with blocks, newest first. */
   readonly months: readonly MonthStatus[];
-  readonly verdict: PricesVerdict | undefined;
-  readonly alert: AlertState;
-  readonly sources: readonly SourceStatus[];
+  /** Undefined before the first poll. */
+  readonly prices: PricesState | undefined;
+  /** Pairs that have a price, sorted. Empty when the last scrape of the prices failed. */
   readonly pairs: readonly string[];
-  readonly waitingNotices: number;
+  /** All alerts, also inactive ones. */
+  readonly alerts: readonly AlertStatus[];
+  /** Empty before the first poll. */
+  readonly sources: readonly SourceStatus[];
+  readonly pendingNotifications: number;
 }
 
-/** Last times at which sources were good. */
-type LastGood = ReadonlyMap<SourceName, number>;
-
-/** What a status is made of. */
-export interface StatusFacts {
+export interface StatusInput {
   readonly state: WatchdogState;
+  readonly rules: readonly AlertRule[];
   readonly startedAtMs: number;
   readonly nowMs: number;
-  readonly lastGood: LastGood;
-  readonly seen: Observation | undefined;
-  readonly verdict: PricesVerdict | undefined;
+  /** Time of the last successful scrape by source. */
+  readonly lastSuccessMs: ReadonlyMap<SourceName, number>;
+  /** The last poll and its evaluation; undefined before the first poll. */
+  readonly last: { readonly poll: Poll; readonly prices: PricesState } | undefined;
 }
 
-/** Puts a status together. */
-export function toStatus({
-  state,
-  startedAtMs,
-  nowMs,
-  lastGood,
-  seen,
-  verdict,
-}: StatusFacts): WatchdogStatus {
-  const { ledger, alert, notices } = state;
-  const prices = seen?.prices.outcome;
+export function toStatus(input: StatusInput): WatchdogStatus {
+  const { state, rules, startedAtMs, nowMs, lastSuccessMs, last } = input;
+  const { ledger, alerts, notifications } = state;
+  const prices = last?.poll.prices.outcome;
+  const scrapes = last === undefined ? [] : scrapesOf(last.poll);
+  const month = monthOf(nowMs);
   return {
-    chainId: ledger.mark?.chainId,
+    chainId: ledger.baseline?.chainId,
     startedAtMs,
-    observedAtMs: seen?.atMs,
-    current: toMonthStatus(monthOf(nowMs), countsOf(ledger, monthOf(nowMs))),
+    polledAtMs: last?.poll.atMs,
+    current: toMonthStatus(month, countsOf(ledger, month)),
     months: [...ledger.months]
       .toSorted(([a], [b]) => (a < b ? 1 : -1))
-      .map(([month, counts]) => toMonthStatus(month, counts)),
-    verdict,
-    alert,
-    sources:
-      seen === undefined ? [] : looksOf(seen).map(([name, look]) => toSourceStatus(name, look, lastGood)),
+      .map(([name, counts]) => toMonthStatus(name, counts)),
+    prices: last?.prices,
     pairs: prices?.ok === true ? prices.value.pairs : [],
-    waitingNotices: notices.length,
+    alerts: rules.map(({ condition: { id, title, action } }) => ({
+      id,
+      title,
+      action,
+      state: alerts.get(id) ?? INACTIVE,
+    })),
+    sources: scrapes.map(([name, scrape]) => toSourceStatus(name, scrape, lastSuccessMs.get(name))),
+    pendingNotifications: notifications.length,
   };
 }
 
-/** The looks of an observation by source; a source without URL is left out. */
-export function looksOf(seen: Observation): readonly (readonly [SourceName, Look<unknown>])[] {
-  return [
-    ["node", seen.node],
-    ["prices", seen.prices],
-    ...(seen.oracleMetrics === undefined ? [] : [["oracle-metrics", seen.oracleMetrics] as const]),
-    ...(seen.sidecarMetrics === undefined ? [] : [["sidecar-metrics", seen.sidecarMetrics] as const]),
-  ];
-}
-
-/** The status as the JSON of `GET /api/status`: block counts are numbers, times ISO 8601. */
+/** Encodes the status as the JSON of `GET /api/status`. Block counts are numbers, times are ISO 8601. */
 export function statusJson(status: WatchdogStatus): Readonly<Record<string, unknown>> {
   return {
     chain_id: status.chainId ?? null,
     started_at: isoTime(status.startedAtMs),
-    observed_at: isoTime(status.observedAtMs),
+    polled_at: isoTime(status.polledAtMs),
     ...monthJson(status.current),
     months: status.months.map(monthJson),
-    prices: { state: status.verdict?.kind ?? "unseen", pairs: status.pairs },
-    alerts: [alertJson(status.alert)],
-    waiting_notices: status.waitingNotices,
+    prices: { state: status.prices?.kind ?? "unknown", pairs: status.pairs },
+    alerts: status.alerts.map(alertJson),
+    pending_notifications: status.pendingNotifications,
     sources: status.sources.map((source) => ({
       name: source.name,
       up: source.up,
-      problem: source.problem === "" ? null : source.problem,
-      last_good_at: isoTime(source.lastGoodMs),
-      took_ms: Math.round(source.tookMs),
+      error: source.error === "" ? null : source.error,
+      last_success_at: isoTime(source.lastSuccessMs),
+      duration_ms: Math.round(source.durationMs),
     })),
   };
 }
@@ -121,16 +124,10 @@ function toMonthStatus(month: Month, counts: BlockCounts): MonthStatus {
 
 function toSourceStatus(
   name: SourceName,
-  { outcome, tookMs }: Look<unknown>,
-  lastGood: LastGood,
+  { outcome, durationMs }: Scrape<unknown>,
+  lastSuccessMs: number | undefined,
 ): SourceStatus {
-  return {
-    name,
-    up: outcome.ok,
-    problem: outcome.ok ? "" : outcome.error.text,
-    lastGoodMs: lastGood.get(name),
-    tookMs,
-  };
+  return { name, up: outcome.ok, error: outcome.ok ? "" : outcome.error.text, lastSuccessMs, durationMs };
 }
 
 function monthJson({ month, counts, rate, tier }: MonthStatus): Readonly<Record<string, unknown>> {
@@ -142,15 +139,9 @@ function monthJson({ month, counts, rate, tier }: MonthStatus): Readonly<Record<
   };
 }
 
-function alertJson(alert: AlertState): Readonly<Record<string, unknown>> {
-  if (alert.phase === "inactive")
-    return { name: ALL_PRICES_MISSING, state: "inactive", since: null, reason: null };
-  return {
-    name: ALL_PRICES_MISSING,
-    state: alert.phase,
-    since: isoTime(alert.sinceMs),
-    reason: alert.reason,
-  };
+function alertJson({ id, state }: AlertStatus): Readonly<Record<string, unknown>> {
+  if (state.phase === "inactive") return { name: id, state: "inactive", since: null, reason: null };
+  return { name: id, state: state.phase, since: isoTime(state.sinceMs), reason: state.reason };
 }
 
 function isoTime(ms: number | undefined): string | null {

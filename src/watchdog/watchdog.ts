@@ -5,20 +5,19 @@ import { type Service, supervise } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { createHttpService } from "../ops/http-service.ts";
-import type { WatchdogConfig } from "./config.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
+import type { WatchdogConfig } from "./config.ts";
 import { createWatchdogMetrics, type WatchdogMetrics } from "./metrics.ts";
-import { runDelivery } from "./notify/deliver.ts";
+import { runDelivery } from "./notify/delivery.ts";
 import { createWebhook, type PostJson } from "./notify/webhook.ts";
-import { createObserver } from "./sources/observe.ts";
+import { createPollLoop, type PollLoop } from "./poll-loop.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
+import { createPoller } from "./sources/poller.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
-import { createMemoryState } from "./state/state-store.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
+import { createMemoryState } from "./state/state-store.ts";
 import type { WatchdogStatus } from "./status.ts";
-import { createWatch, type Watch } from "./watch.ts";
 
-/** What the watchdog needs from its surroundings. */
 export interface WatchdogDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,29 +30,28 @@ export interface WatchdogDeps {
   readonly post?: PostJson;
 }
 
-/** The oracle watchdog. */
 export interface Watchdog extends Service {
-  /** The bound address of its face; rejects when it cannot be had. */
+  /** The bound address of the HTTP server; rejects when the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
   readonly status: () => WatchdogStatus;
 }
 
 /**
- * Creates the watchdog. While it runs it looks at the sources at most every interval, keeps the month's count, raises
- * the one alert and serves its face. `run` throws `WatchdogError` or a listening error when it cannot do its work.
+ * Creates the watchdog. While it runs it polls the sources, counts blocks, raises alerts and serves its HTTP API. `run`
+ * throws `WatchdogError`, or the listening error when the server cannot listen.
  */
 export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watchdog {
   const ready = createDeferred<ListenAddress>();
   const keeper = createStateKeeper(deps.logger);
   const metrics = createWatchdogMetrics(deps.registry);
   const reader = deps.reader ?? createHttpPageReader();
-  const observe = createObserver(config.sources, { clock: deps.clock, read: reader.read });
-  const watch = createWatch(config, { ...deps, observe, keeper, metrics });
-  const parts = { config, deps, keeper, metrics, watch };
+  const poll = createPoller(config.sources, { clock: deps.clock, read: reader.read });
+  const loop = createPollLoop(config, { ...deps, poll, keeper, metrics });
+  const parts = { config, deps, keeper, metrics, loop };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
-      const [first] = await supervise(services(parts, ready), signal, deps.logger);
+      const [first] = await supervise(createServices(parts, ready), signal, deps.logger);
       if (first !== undefined) throw first.error;
     } catch (error) {
       ready.reject(error);
@@ -63,7 +61,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       await reader.close();
     }
   };
-  return { name: "oracle-watchdog", run, ready: ready.promise, status: watch.status };
+  return { name: "oracle-watchdog", run, ready: ready.promise, status: loop.status };
 }
 
 interface Parts {
@@ -71,24 +69,28 @@ interface Parts {
   readonly deps: WatchdogDeps;
   readonly keeper: StateKeeper;
   readonly metrics: WatchdogMetrics;
-  readonly watch: Watch;
+  readonly loop: PollLoop;
 }
 
-function services(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, metrics, watch } = parts;
-  const face = createHttpService(
+function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
+  const { config, deps, keeper, metrics, loop } = parts;
+  const server = createHttpService(
     {
       name: "oracle-watchdog HTTP",
       listen: config.listen,
       portOption: "http.listen in the configuration, or --port-offset",
-      routes: createWatchdogRoutes({ status: watch.status, isAlive: watch.isAlive, registry: deps.registry }),
+      routes: createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
     },
     deps,
   );
-  face.ready.then(ready.resolve, ready.reject);
-  const looking: Service = { name: "oracle-watchdog looks", run: watch.run };
-  if (config.webhook === undefined) return [face, looking];
+  server.ready.then(ready.resolve, ready.reject);
+  const polling: Service = { name: "oracle-watchdog polling", run: loop.run };
+  if (config.webhook === undefined) return [server, polling];
   const send = createWebhook(config.webhook, deps.post);
-  const delivery = { ...deps, outbox: keeper.outbox, send, count: metrics.delivered };
-  return [face, looking, { name: "oracle-watchdog notices", run: (signal) => runDelivery(delivery, signal) }];
+  const delivery = { ...deps, outbox: keeper.outbox, send, count: metrics.recordDelivery };
+  return [
+    server,
+    polling,
+    { name: "oracle-watchdog notifications", run: (signal) => runDelivery(delivery, signal) },
+  ];
 }

@@ -1,4 +1,4 @@
-import { createPrometheusTextParser } from "../../src/watchdog/prometheus-text.ts";
+import { createPrometheusTextParser } from "../../src/watchdog/prometheus/text-parser.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { median, processorMs } from "./measure.ts";
 

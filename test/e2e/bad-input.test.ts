@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { portsAt } from "../../daemons/localnet/ports.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { type CliResult, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
-const home = openCliHome(5_400);
+const home = await openCliHome();
+const ports = portsAt(home.portOffset);
 
 function file(name: string, text: string): string {
   const path = join(home.directory, name);
@@ -49,15 +51,15 @@ describe("a command line that cannot work", () => {
 
   it("ends with 75 when no chain answers", async () => {
     const result = await home.run("query", "icq", "params", "$PORTS");
-    expectRefusal(result, 75, "127.0.0.1:32057", "--port-offset");
+    expectRefusal(result, 75, `127.0.0.1:${ports.localRpc}`, "--port-offset");
   });
 
   it("ends with 1 when a port is in use, and names it and the option that moves it", async () => {
     const server = createServer();
-    await listen(server, 26_657 + home.portOffset);
+    await listen(server, ports.localRpc);
     const result = await home.run("up", "$PORTS");
     await close(server);
-    expectRefusal(result, 1, /\b32057\b/, "--port-offset");
+    expectRefusal(result, 1, new RegExp(`\\b${ports.localRpc}\\b`), "--port-offset");
   });
 
   it("ends with 78 and the place of every error when a configuration cannot be used", async () => {
@@ -98,8 +100,8 @@ function expectOf(one: Readonly<Record<string, unknown>>): Readonly<Record<strin
   return isRecord(one["expect"]) ? one["expect"] : {};
 }
 
-describe("surroundings that are not as they should be", () => {
-  const world = openCliHome(5_600);
+describe("surroundings that are not as they should be", async () => {
+  const world = await openCliHome();
   const its = localnetEndpoints(world.portOffset);
   const chains = ["--home", join(world.directory, "chains"), "--block-time", "300", "$PORTS"];
   let remote = world.start("localnet", "start", "remote", ...chains);
@@ -142,7 +144,7 @@ http: { listen: "127.0.0.1:0" }
     expect(await relayer.exited).toBe(0);
   });
 
-  it("a metrics page that is HTML is told by the watchdog, which looks again", async () => {
+  it("the watchdog reports a metrics page that is HTML, and recovers when it is replaced", async () => {
     let page = "<!DOCTYPE html><html><body>nothing here</body></html>";
     const server = createServer((_request, response) => void response.end(page));
     const port = await listen(server, 0);
@@ -157,9 +159,9 @@ sources: { node: "http://127.0.0.1:${port}/metrics", prices: "http://127.0.0.1:$
     const watchdog = world.start("watchdog", "start", "--config", config);
     const node = (state: boolean) => async (): Promise<unknown> => {
       const source = deep(await getJson(`${its.watchdog}/api/status`), ["sources", "0"]);
-      return isRecord(source) && source["up"] === state ? source["problem"] : undefined;
+      return isRecord(source) && source["up"] === state ? source["error"] : undefined;
     };
-    expect(await until("the problem", node(false))).toMatch(/html/i);
+    expect(await until("the error", node(false))).toMatch(/html/i);
     page = readFileSync("test/fixtures/metrics/node-26660-healthy.prom", "utf8");
     expect(await until("a good page", node(true))).toBeNull();
     watchdog.kill("SIGTERM");

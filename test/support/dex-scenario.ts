@@ -4,7 +4,7 @@ import { setParams } from "../../src/chain/modules/dex/params.ts";
 import type { ChainEvent } from "../../src/chain/runtime/events.ts";
 import { ModuleError } from "../../src/chain/runtime/module-error.ts";
 import { QueryError } from "../../src/chain/runtime/module.ts";
-import { listServices } from "../../src/proto/registry.ts";
+import { findService } from "../../src/proto/registry.ts";
 import { Params } from "../../src/proto/gen/neutron/dex/params.ts";
 import { messageFromJson, messageToJson } from "../../src/proto/json.ts";
 import { printState, unbalancedDenoms } from "./dex-state.ts";
@@ -134,9 +134,8 @@ function runQuery(world: DexWorld, step: Fields): string | undefined {
 }
 
 function findMethod(path: string): { readonly requestType: string; readonly responseType: string } {
-  const method = listServices()
-    .flatMap(({ methods }) => methods)
-    .find((candidate) => candidate.path === path);
+  const methods = findService("neutron.dex.Query")?.methods ?? [];
+  const method = methods.find((candidate) => candidate.path === path);
   if (method === undefined) throw new Error(`there is no method ${path}`);
   return method;
 }

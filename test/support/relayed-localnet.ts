@@ -26,34 +26,33 @@ import { MsgExecuteContract } from "../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { relayerConfigSchema } from "../../src/relayer/config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 
-/** A localnet in this process with a relayer at work, and what tests do with it. */
+/** A localnet and a relayer in this process, with the clients that tests use. */
 export interface RelayedLocalnet {
   readonly running: RunningLocalnet;
   readonly relayer: Relayer;
   readonly clients: Readonly<Record<"local" | "remote", PooledChainClient>>;
-  /** Senders of the account `alice` on both chains. */
+  /** Senders of the account `alice`. */
   readonly alice: Readonly<Record<"local" | "remote", TxSender>>;
-  /** Sends messages with gas to spare and waits for their block. */
+  /** Sends messages in one transaction with a high gas limit and waits for its block. */
   readonly send: (sender: TxSender, ...messages: readonly WireMessage[]) => Promise<Confirmation>;
-  /** Has the consumer contract execute messages in one transaction; throws unless it is included. */
+  /** Executes messages of the consumer contract in one transaction. Returns its height; throws unless it is included. */
   readonly execute: (...messages: readonly unknown[]) => Promise<bigint>;
-  /** Asks the consumer contract. */
-  readonly ask: (message: unknown) => Promise<unknown>;
+  /** Queries the consumer contract. */
+  readonly queryConsumer: (message: unknown) => Promise<unknown>;
   readonly stop: () => Promise<void>;
 }
 
-/** How the chains run. */
 export interface RelayedLocalnetOptions {
   readonly blockTimeMs?: number;
   readonly remotePowers?: readonly bigint[];
-  /** More YAML for the relayer's configuration. */
+  /** YAML that is appended to the relayer's configuration. */
   readonly relayer?: string;
 }
 
 const signal = new AbortController().signal;
 const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
 
-/** Starts both chains on free ports and a relayer between them. */
+/** Starts both chains on free ports, and a relayer between them. */
 export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {}): Promise<RelayedLocalnet> {
   const stop = new AbortController();
   const localnet = createLocalnet(
@@ -97,18 +96,18 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
       if (done.kind !== "included") throw new Error(`not included: ${stringifyJson(done)}`);
       return done.height;
     },
-    ask: async (message) => {
+    queryConsumer: async (message) => {
       const request = { address: consumerAddress(), queryData: utf8(JSON.stringify(message)) };
       const bytes = QuerySmartContractStateRequest.encode(request).finish();
-      const answer = await clients.local.grpcQuery(
+      const response = await clients.local.grpcQuery(
         "/cosmwasm.wasm.v1.Query/SmartContractState",
         bytes,
         signal,
       );
-      return JSON.parse(fromUtf8(QuerySmartContractStateResponse.decode(answer).data));
+      return JSON.parse(fromUtf8(QuerySmartContractStateResponse.decode(response).data));
     },
     stop: async () => {
-      stop.abort(new Error("test over"));
+      stop.abort(new Error("the test is over"));
       await Promise.all([relayerDone, chainsDone]);
       relayer.close();
       clients.local.close();
@@ -134,7 +133,7 @@ function rpcUrl(running: RunningLocalnet, part: "local" | "remote"): string {
   return `http://127.0.0.1:${running.chains[part]?.ports.get("rpc")}`;
 }
 
-const surroundings = { clock: systemClock, random: Math.random, logger: silentLogger };
+const defaultDeps = { clock: systemClock, random: Math.random, logger: silentLogger };
 
 function openRelayer(
   urls: { readonly local: string; readonly remote: string },
@@ -150,18 +149,18 @@ http: { listen: "127.0.0.1:0" }
 ${more}`;
   const { mnemonic } = accountNamed(CHAINS.local, "relayer");
   const schema = relayerConfigSchema({ environment: () => mnemonic, file: () => "" });
-  const context = { ...surroundings, signal: stop, build: readBuildInfo() };
+  const context = { ...defaultDeps, signal: stop, build: readBuildInfo() };
   return createRelayer(parseConfig({ file: "test", text }, schema), new MetricsRegistry(), context);
 }
 
 function openClient(chain: ChainProfile, url: string): PooledChainClient {
   const options = { endpoints: [{ url }], chainId: chain.chainId };
-  return createChainClient(options, { ...surroundings, observer: silentObserver });
+  return createChainClient(options, { ...defaultDeps, observer: silentObserver });
 }
 
 async function openSender(chain: ChainProfile, client: PooledChainClient): Promise<TxSender> {
   const mnemonic = new Secret(accountNamed(chain, "alice").mnemonic);
   const signer = await createSigner({ kind: "mnemonic", mnemonic }, chain.bech32Prefix);
   const gasPrice = { denom: chain.denom, multiplier: parseDec18("1.2"), cap: parseDec18("1") };
-  return createTxSender({ chainId: chain.chainId, memo: "", gasPrice }, { client, signer, ...surroundings });
+  return createTxSender({ chainId: chain.chainId, memo: "", gasPrice }, { client, signer, ...defaultDeps });
 }

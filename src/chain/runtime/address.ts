@@ -49,8 +49,8 @@ function readAddress(prefix: string, text: string): Uint8Array {
   if (text.trim() === "") throw notAnAddress("empty address string is not allowed");
   const decoded = decodeBech32(text);
   if (decoded.prefix !== prefix) {
-    const text = `invalid Bech32 prefix; expected ${prefix}, got ${decoded.prefix}`;
-    throw new AddressError({ code: "wrong-prefix", expected: prefix, got: decoded.prefix }, text);
+    const message = `invalid Bech32 prefix; expected ${prefix}, got ${decoded.prefix}`;
+    throw new AddressError({ code: "wrong-prefix", expected: prefix, got: decoded.prefix }, message);
   }
   if (decoded.bytes.length === 0) throw notAnAddress("addresses cannot be empty");
   if (decoded.bytes.length > MAX_ADDRESS_BYTES)

@@ -5,13 +5,20 @@ import type { LogLevel } from "../../base/logger.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../node/localnet/genesis.ts";
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
-import { blockTimeOption, logLevelOption, portOffsetOption, powersOption } from "../options.ts";
+import {
+  blockTimeOption,
+  keepBlocksOption,
+  logLevelOption,
+  portOffsetOption,
+  powersOption,
+} from "../options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../state-home.ts";
 
 interface StartOptions {
   readonly portOffset: number;
   readonly home?: string;
   readonly blockTime: number;
+  readonly keepBlocks?: number;
   readonly localValidators: readonly bigint[];
   readonly remoteValidators: readonly bigint[];
   readonly scenario?: LocalnetScenario;
@@ -26,6 +33,7 @@ export function startCommand(context: CliContext): Command {
     )
     .option("--home <dir>", "directory for the state of the chains")
     .addOption(blockTimeOption())
+    .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
     .addOption(
@@ -66,6 +74,7 @@ async function startLocalnet(
       home: options.home ?? ownHome,
       blockTimeMs: options.blockTime,
       scenario: options.scenario,
+      keepBlocks: options.keepBlocks,
       validators: { local: options.localValidators, remote: options.remoteValidators },
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
     },

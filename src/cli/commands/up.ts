@@ -14,13 +14,14 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { daemonContext } from "../daemon-context.ts";
 import { localnetRelayerConfig, localnetWatchdogConfig } from "../localnet-configs.ts";
-import { blockTimeOption, logLevelOption, portOffsetOption } from "../options.ts";
+import { blockTimeOption, keepBlocksOption, logLevelOption, portOffsetOption } from "../options.ts";
 import { controlToken, controlTokenFile } from "../state-home.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "../up-summary.ts";
 
 interface Options {
   readonly portOffset: number;
   readonly blockTime: number;
+  readonly keepBlocks?: number;
   readonly untilFirstResult?: true;
   readonly logLevel: LogLevel;
 }
@@ -34,6 +35,7 @@ export function upCommand(context: CliContext): Command {
   return new Command()
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .addOption(blockTimeOption())
+    .addOption(keepBlocksOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))
     .action((options: Options) => up(options, context));
@@ -79,6 +81,7 @@ function createParts(
         ports,
         home: undefined,
         blockTimeMs: options.blockTime,
+        keepBlocks: options.keepBlocks,
         validators: { local: [10n], remote: [10n] },
         controlToken: controlToken(options.portOffset),
       },

@@ -13,42 +13,47 @@ import { type NodeMethod, type ServiceContext, unreadableRequest } from "./node-
 import { TENDERMINT_METHODS } from "./tendermint-service.ts";
 import { TX_METHODS } from "./tx-service.ts";
 
-/** A unary gRPC call. `path` is that of the chain's own name; `heights` are the values of `x-cosmos-block-height`. */
 interface UnaryCall {
+  /** Under the chain's own name: "/acme.interchainqueries.Query/Params". */
   readonly path: string;
+  /** The encoded request. */
   readonly data: Uint8Array;
+  /** All values of `x-cosmos-block-height`. */
   readonly heights: readonly string[];
 }
 
-/** What a call gave. `height` is that of the state it looked at; undefined when it looked at none. */
+/** The outcome of a call. */
 export interface UnaryReply {
-  /** gRPC status; 0: `value` is the encoded response. */
+  /** gRPC status; 0 means success. */
   readonly code: number;
+  /** Text of an error; empty on success. */
   readonly message: string;
+  /** The encoded response; empty on an error. */
   readonly value: Uint8Array;
+  /** Height of the state that the call read; undefined when it read none. */
   readonly height: bigint | undefined;
 }
 
 /** All unary methods of a node: those of the application and those of the node itself. */
 export interface CallRouter {
-  /** gRPC paths in the chain's own name. */
+  /** gRPC paths under the chain's own name. */
   readonly paths: readonly string[];
-  /** Never throws; an error of ours is status Internal and a line in the log. */
+  /** Never throws. A bug of the node becomes status Internal and is logged. */
   readonly call: (call: UnaryCall) => UnaryReply;
 }
 
 const NOTHING = new Uint8Array(0);
 
-/** Creates the router of a node. */
+/** Creates the router of a node. The methods of the node take precedence over those of the application. */
 export function createCallRouter(context: ServiceContext, logger: Logger): CallRouter {
   const own = new Map([...TX_METHODS, ...TENDERMINT_METHODS].map((method) => [method.path, method]));
-  const ofApp = context.view.queryPaths().filter((path) => !own.has(path));
-  const isKnown = new Set([...ofApp, ...own.keys()]);
-  const requests = requestTypes(ofApp, context.chainName);
+  const appPaths = context.view.queryPaths().filter((path) => !own.has(path));
+  const paths = new Set([...appPaths, ...own.keys()]);
+  const requests = requestTypes(appPaths, context.chainName);
   return {
-    paths: [...isKnown],
+    paths: [...paths],
     call: (call) => {
-      if (!isKnown.has(call.path)) return failed(GRPC.unimplemented, `unknown method ${call.path}`);
+      if (!paths.has(call.path)) return failed(GRPC.unimplemented, `unknown method ${call.path}`);
       try {
         const height = blockHeightOf(call.heights);
         const method = own.get(call.path);
@@ -64,7 +69,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
   };
 }
 
-/** Descriptors of the requests of gRPC paths; a path that the definitions do not have is left out. */
+/** Descriptors of the requests by gRPC path, without paths that no `.proto` definition has. */
 function requestTypes(paths: readonly string[], chainName: string): ReadonlyMap<string, DescMessage> {
   const types = new Map<string, DescMessage>();
   for (const path of paths) {
@@ -75,17 +80,21 @@ function requestTypes(paths: readonly string[], chainName: string): ReadonlyMap<
   return types;
 }
 
-/** The application takes well-formed requests only, so the bytes are looked at first. */
+/**
+ * Calls a method of the application. grpc-go decodes a request before the handler runs, with an error of its own, so
+ * unreadable bytes fail here and do not reach the application.
+ */
 function callApp(
   { path, data }: UnaryCall,
   height: bigint,
   { view, request }: { readonly view: NodeView; readonly request: DescMessage | undefined },
 ): UnaryReply {
   if (request !== undefined) requireReadable(request, data);
-  const answer = view.query({ path, data, height, prove: false });
-  const seen = answer.height === 0n ? undefined : answer.height;
-  if (answer.code === 0) return { code: GRPC.ok, message: "", value: answer.value, height: seen };
-  return failed(answer.grpcCode, answer.grpcMessage, seen);
+  const response = view.query({ path, data, height, prove: false });
+  // The application reports height 0 when it read no state.
+  const readHeight = response.height === 0n ? undefined : response.height;
+  if (response.code === 0) return { code: GRPC.ok, message: "", value: response.value, height: readHeight };
+  return failed(response.grpcCode, response.grpcMessage, readHeight);
 }
 
 function requireReadable(request: DescMessage, data: Uint8Array): void {
@@ -96,15 +105,21 @@ function requireReadable(request: DescMessage, data: Uint8Array): void {
   }
 }
 
-function callNode(method: NodeMethod, data: Uint8Array, wanted: bigint, context: ServiceContext): UnaryReply {
+function callNode(
+  method: NodeMethod,
+  data: Uint8Array,
+  requested: bigint,
+  context: ServiceContext,
+): UnaryReply {
   if (method.stateless === true) {
-    return { code: GRPC.ok, message: "", value: method.answer(data, context), height: undefined };
+    return { code: GRPC.ok, message: "", value: method.handle(data, context), height: undefined };
   }
   const { latestHeight } = context.view.status();
-  requireQueryHeight(wanted, latestHeight);
-  const height = wanted === 0n ? latestHeight : wanted;
+  // baseapp's interceptor opens the state of the requested height for every method, also for those that do not read it.
+  requireQueryHeight(requested, latestHeight);
+  const height = requested === 0n ? latestHeight : requested;
   try {
-    return { code: GRPC.ok, message: "", value: method.answer(data, context), height };
+    return { code: GRPC.ok, message: "", value: method.handle(data, context), height };
   } catch (thrown) {
     if (isQueryFailure(thrown)) return toFailure(thrown, height);
     throw thrown;

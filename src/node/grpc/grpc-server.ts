@@ -10,21 +10,24 @@ import type { CallRouter } from "./call-router.ts";
 import { GRPC } from "./grpc-status.ts";
 import { createReflectionStream, REFLECTION_PATHS, servedServices } from "./reflection.ts";
 
-/** What a gRPC server serves. */
 export interface GrpcServerDeps {
   readonly router: CallRouter;
   readonly chainName: string;
   readonly logger: Logger;
 }
 
-/** The SDK's default for requests; answers may be larger, but not without end. */
+/** The SDK's default. */
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
+/** The SDK's default is 2 GiB, with which one response could fill the memory of this process. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
-/** Creates a server with every unary method of the router, bytes passed through, and server reflection. It does not listen. */
+/**
+ * Creates a gRPC server with every unary method of the router and server reflection. It passes the bytes of requests and
+ * responses through. The caller gives it its connections.
+ */
 export function createGrpcServer({ router, chainName, logger }: GrpcServerDeps): Server {
   const server = new Server({
     "grpc.max_receive_message_length": MAX_REQUEST_BYTES,
@@ -41,7 +44,7 @@ export function createGrpcServer({ router, chainName, logger }: GrpcServerDeps):
     server.register(
       path,
       reflectionHandler(() => createReflectionStream(reflection), logger),
-      (answer: ServerReflectionResponse) => toBuffer(ServerReflectionResponse.encode(answer).finish()),
+      (response: ServerReflectionResponse) => toBuffer(ServerReflectionResponse.encode(response).finish()),
       (bytes) => ServerReflectionRequest.decode(bytes),
       "bidi",
     );
@@ -60,6 +63,8 @@ function unaryHandler(path: string, router: CallRouter): handleUnaryCall<Uint8Ar
     if (reply.height !== undefined) {
       const metadata = new Metadata();
       metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
+      // Header metadata, also for an error. Clients of the SDK read the height there. The trailers come after the response
+      // and carry status and message.
       call.sendMetadata(metadata);
     }
     if (reply.code === GRPC.ok) done(null, reply.value);
@@ -67,7 +72,7 @@ function unaryHandler(path: string, router: CallRouter): handleUnaryCall<Uint8Ar
   };
 }
 
-/** Answers in order; a client that does not read is not read from. */
+/** Handles reflection streams. Responses have the order of the requests. */
 function reflectionHandler(
   openStream: () => ReturnType<typeof createReflectionStream>,
   logger: Logger,
@@ -75,7 +80,8 @@ function reflectionHandler(
   return (call) => {
     const stream = openStream();
     call.on("data", (request: ServerReflectionRequest) => {
-      if (call.write(stream.answer(request))) return;
+      if (call.write(stream.respond(request))) return;
+      // A response is many times larger than its request. Without this a client that does not read would fill the memory.
       call.pause();
       call.once("drain", () => call.resume());
     });

@@ -33,6 +33,8 @@ export interface LocalnetOptions {
   readonly chains: Readonly<Partial<Record<LocalnetPart, LocalnetChainOptions>>>;
   /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Default: that of the node. */
+  readonly keepBlocks?: number;
   /** Pause after each block. */
   readonly blockTimeMs: number;
   /**
@@ -159,6 +161,7 @@ function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: Loc
     consensusPrefix: `${profile.bech32Prefix}valcons`,
     rpc: chain.rpc,
     ...(chain.metrics === undefined ? {} : { metrics: chain.metrics }),
+    ...(options.keepBlocks === undefined ? {} : { keepBlocks: options.keepBlocks }),
     ...(options.home === undefined ? {} : { home: join(options.home, profile.chainId) }),
   };
 }

@@ -13,9 +13,9 @@ const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
 const INDEXED = /^(.*)\[(.*)\]$/;
 
 /**
- * Sets what query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters`: by original or lowerCamel name, fields
- * of fields joined by dots; a repeated field takes all values, another one the first. Names of no field and those of path
- * variables are passed over. Throws a plain error with the gateway's text.
+ * Sets the fields that query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters` does. A parameter has the
+ * original or the lowerCamel name of its field; dots lead into messages. A repeated field takes all values, another field
+ * the first one. Ignores unknown names and path variables. Throws a plain error with the gateway's text.
  */
 export function setQueryParameters(
   message: ReflectMessage,
@@ -23,6 +23,7 @@ export function setQueryParameters(
   pathVariables: readonly string[],
 ): void {
   for (const [name, values] of form) {
+    // `name[key]=value` is the gateway's form for map fields. For other fields it treats the key as the first value.
     const indexed = INDEXED.exec(name);
     const path = (indexed?.[1] ?? name).split(".");
     if (isPathVariable(message, path, pathVariables)) continue;
@@ -77,14 +78,14 @@ function setMessage(
   inner: readonly string[],
   values: readonly string[],
 ): void {
-  const held: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
+  const value: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
   if (inner.length === 0 && formOf(field).queryJson) {
     message.set(field, parseQueryJson(field, values[0] ?? ""));
     return;
   }
-  if (inner.length === 0 || !isReflectMessage(held)) throw notSupported();
-  setAt(held, inner, values);
-  message.set(field, held);
+  if (inner.length === 0 || !isReflectMessage(value)) throw notSupported();
+  setAt(value, inner, values);
+  message.set(field, value);
 }
 
 /** Reads a message from the proto JSON in a parameter; a time is the bare text. Only fields with the option `query_json` take it. */

@@ -5,34 +5,35 @@ import { errorText } from "../../base/errors.ts";
 import { isRecord, type JsonObject } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
 import { goJsonParse } from "./go-decoding.ts";
-import { WEBSOCKET_METHODS } from "./http-rpc.ts";
 import {
-  answerRequest,
-  badAnswer,
-  goodAnswer,
+  handleRequest,
+  errorResponse,
+  NO_ID,
   parseRequest,
+  resultResponse,
   type RpcId,
   type RpcRequest,
+  WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
 import type { ClientSubscriptions, Send, Subscriptions } from "./subscriptions.ts";
 
-/** Bounds of a WebSocket. */
+/** Bounds of the WebSockets. */
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
-  /** Connections at once; one more is refused with 503. */
+  /** Open connections. The server refuses a further one with 503. */
   readonly maxConnections: number;
-  /** Unsent bytes at which a client counts as too slow. */
+  /** Unsent bytes above which a client counts as too slow for notifications. */
   readonly maxBufferedBytes: number;
-  /** Requests of one client that may wait for their answer; one more cuts it. */
+  /** Unanswered requests of one client. The server cuts a client that exceeds them. */
   readonly maxPendingRequests: number;
   readonly pingIntervalMs: number;
-  /** A connection that sends nothing for so long, not even a pong, is cut. */
+  /** The server cuts a connection on which nothing arrives for this time, not even a pong. */
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's times, and bounds that fit a laptop. */
+/** CometBFT's times (a ping after 9/10 of the read timeout), and bounds for a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
@@ -42,7 +43,6 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   readTimeoutMs: 30_000,
 };
 
-/** What a WebSocket face needs. */
 export interface WebSocketDeps {
   readonly context: RpcContext;
   readonly subscriptions: Subscriptions;
@@ -52,13 +52,13 @@ export interface WebSocketDeps {
 
 /** The RPC over WebSocket: all methods, and subscriptions. */
 export interface WebSocketRpc {
-  /** Takes an HTTP upgrade; paths other than /websocket are refused. */
+  /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Cuts all connections. */
   readonly close: () => void;
 }
 
-/** Creates the WebSocket face. */
+/** Creates the WebSocket side of the RPC port. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
   const server = new WebSocketServer({
     noServer: true,
@@ -80,18 +80,22 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
 }
 
 function refuse(socket: Duplex, status: string): void {
+  // Node removes its own listeners before an upgrade. Without this one, a reset by the client would end the process.
+  socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSocketDeps): void {
-  const send: Send = (message, isLastWord = false) => {
+  const send: Send = (message, always = false) => {
     if (client.readyState !== client.OPEN) return false;
-    if (!isLastWord && client.bufferedAmount > options.maxBufferedBytes) return false;
+    // `ws` buffers unsent messages without limit. Above this bound the node drops a message: a dropped notification
+    // cancels its subscription (see `publishTo`), a dropped response is lost.
+    if (!always && client.bufferedAmount > options.maxBufferedBytes) return false;
     client.send(JSON.stringify(message));
     return true;
   };
   const subscriptions = deps.subscriptions.client(send);
-  const stopWatching = watchLife(client, options);
+  const stopWatching = watchLiveness(client, options);
   let pending = 0;
   let queue: Promise<void> = Promise.resolve();
   client.on("message", (data) => {
@@ -100,12 +104,16 @@ function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSock
       client.terminate();
       return;
     }
-    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe.
+    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe. A slow call, such as
+    // broadcast_tx_commit, therefore delays the client's later ones, and the queue needs the bound above.
     queue = queue
-      .then(() => answer(data, send, subscriptions, deps))
+      .then(() => handleMessage(data, send, subscriptions, deps))
       .catch((error: unknown) => {
-        deps.logger.error("websocket request failed", { error: errorText(error) });
+        deps.logger.error("websocket request failed", { error });
         client.terminate();
+      })
+      .finally(() => {
+        pending -= 1;
       });
   });
   client.on("error", (error) => deps.logger.debug("websocket failed", { error: errorText(error) }));
@@ -115,11 +123,11 @@ function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSock
   });
 }
 
-/** Pings, and cuts a connection from which nothing comes. Returns how to stop. */
-function watchLife(client: WebSocket, options: WebSocketOptions): () => void {
+/** Sends pings, and cuts the connection when nothing arrives. Returns a function that stops both timers. */
+function watchLiveness(client: WebSocket, options: WebSocketOptions): () => void {
   const cut = (): void => client.terminate();
   let deadline = setTimeout(cut, options.readTimeoutMs);
-  const alive = (): void => {
+  const extend = (): void => {
     clearTimeout(deadline);
     deadline = setTimeout(cut, options.readTimeoutMs);
   };
@@ -128,16 +136,16 @@ function watchLife(client: WebSocket, options: WebSocketOptions): () => void {
     client.ping();
     ping = setTimeout(sendPing, options.pingIntervalMs);
   }
-  client.on("message", alive);
-  client.on("ping", alive);
-  client.on("pong", alive);
+  client.on("message", extend);
+  client.on("ping", extend);
+  client.on("pong", extend);
   return () => {
     clearTimeout(deadline);
     clearTimeout(ping);
   };
 }
 
-async function answer(
+async function handleMessage(
   data: RawData,
   send: Send,
   subscriptions: ClientSubscriptions,
@@ -147,13 +155,13 @@ async function answer(
   try {
     request = parseRequest(goJsonParse(toText(data)));
   } catch (error) {
-    send(badAnswer(-1, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`)));
+    send(errorResponse(NO_ID, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`)));
     return;
   }
   const { id, method, params } = request;
   if (id === undefined) return;
   if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions));
-  else send(await answerRequest({ id, method, params }, deps.context, deps.signal, "internal"));
+  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"));
 }
 
 function toText(data: RawData): string {
@@ -169,11 +177,11 @@ function subscribe(
     if (method === "unsubscribe_all") subscriptions.unsubscribeAll();
     else if (method === "subscribe") subscriptions.subscribe(id, readQueryParameter(params));
     else subscriptions.unsubscribe(readQueryParameter(params));
-    return goodAnswer(id, {});
+    return resultResponse(id, {});
   } catch (thrown) {
     const error = toRpcError(thrown);
     if (error === undefined) throw thrown;
-    return badAnswer(id, error);
+    return errorResponse(id, error);
   }
 }
 

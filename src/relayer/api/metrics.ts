@@ -1,35 +1,32 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
-import { QUERY_FAULT_CODES } from "../registry/query-state.ts";
+import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
 
-/** Everything that the relayer measures; names and meanings in its README. */
+/** The metrics of the relayer. The README of `daemons/icq-relayer` lists them. */
 export interface RelayerMetrics {
   readonly results: Counter<"connection_id" | "outcome">;
   readonly clientUpdates: Counter<"connection_id">;
-  readonly rounds: Counter<"connection_id" | "outcome">;
+  readonly cycles: Counter<"connection_id" | "outcome">;
   readonly batchSize: Histogram<"connection_id">;
   readonly gasUsed: Counter<"connection_id">;
   readonly txBytes: Counter<"connection_id">;
   readonly queries: Gauge<"connection_id" | "state">;
   readonly localHeight: Gauge<string>;
   readonly connected: Gauge<string>;
-  readonly reloads: Counter<string>;
+  readonly queryListReloads: Counter<string>;
   readonly accountBalance: Gauge<"denom">;
   readonly clientExpiry: Gauge<"connection_id">;
   readonly rpcCalls: Counter<"chain_id" | "method" | "outcome">;
   readonly rpcBytes: Counter<"chain_id" | "direction">;
 }
 
-/** States that `relaywatch_relayer_queries` counts. */
-const QUERY_STATES = ["answered", "waiting", "held"] as const;
-
-/** Registers the relayer's metrics, with every closed label set at zero. */
+/** Registers the metrics. The counters of a connection start at 0, so that its first event is visible as an increase. */
 export function createRelayerMetrics(registry: Registry, connectionIds: readonly string[]): RelayerMetrics {
   const registers = [registry];
   const metrics: RelayerMetrics = {
     results: new Counter({
       name: "relaywatch_relayer_results_total",
-      help: "Query results by what became of them; included means in a block with code 0.",
+      help: "Query results by outcome: included in a block of the local chain, or the code of the failure.",
       labelNames: ["connection_id", "outcome"],
       registers,
     }),
@@ -39,15 +36,15 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       labelNames: ["connection_id"],
       registers,
     }),
-    rounds: new Counter({
-      name: "relaywatch_relayer_rounds_total",
-      help: "Rounds of due queries; failed means that the connection, not a query, was at error.",
+    cycles: new Counter({
+      name: "relaywatch_relayer_cycles_total",
+      help: "Cycles over the due queries. Outcome failed: an error of the connection, not of a query.",
       labelNames: ["connection_id", "outcome"],
       registers,
     }),
     batchSize: new Histogram({
       name: "relaywatch_relayer_batch_results",
-      help: "Results per included transaction.",
+      help: "Number of results in an included transaction.",
       labelNames: ["connection_id"],
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 400],
       registers,
@@ -60,72 +57,72 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     }),
     txBytes: new Counter({
       name: "relaywatch_relayer_tx_bytes_total",
-      help: "Size of included transactions.",
+      help: "Encoded bytes of included transactions.",
       labelNames: ["connection_id"],
       registers,
     }),
     queries: new Gauge({
       name: "relaywatch_relayer_queries",
-      help: "Served queries: answered at least once, waiting for a first result, or held back after an error.",
+      help: "Served queries by state: answered, pending (no result yet), or backing_off (after a failure).",
       labelNames: ["connection_id", "state"],
       registers,
     }),
     localHeight: new Gauge({
       name: "relaywatch_relayer_local_height",
-      help: "Latest local height seen.",
+      help: "Latest height of the local chain.",
       registers,
     }),
     connected: new Gauge({
       name: "relaywatch_relayer_subscription_connected",
-      help: "Whether the local chain's WebSocket is connected.",
+      help: "1 while the WebSocket to the local chain is connected, else 0.",
       registers,
     }),
-    reloads: new Counter({
-      name: "relaywatch_relayer_reloads_total",
-      help: "Times that the whole list of queries was read: at start, once a minute, and after lost events.",
+    queryListReloads: new Counter({
+      name: "relaywatch_relayer_query_list_reloads_total",
+      help: "Complete reads of the list of queries: at the start, once a minute, and after missed events.",
       registers,
     }),
     accountBalance: new Gauge({
       name: "relaywatch_relayer_account_balance",
-      help: "Coins of the account that pays, in the smallest unit. Absent until it was read.",
+      help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
       labelNames: ["denom"],
       registers,
     }),
     clientExpiry: new Gauge({
       name: "relaywatch_relayer_client_expiry_timestamp_seconds",
-      help: "When the connection's client expires unless it is updated before. Absent until it was read.",
+      help: "Time at which the connection's client expires without an update. Absent before the first read.",
       labelNames: ["connection_id"],
       registers,
     }),
     rpcCalls: new Counter({
       name: "relaywatch_relayer_rpc_calls_total",
-      help: "RPC calls by chain, method and how they ended.",
+      help: "RPC calls by chain, method and outcome: ok, or the code of the error.",
       labelNames: ["chain_id", "method", "outcome"],
       registers,
     }),
     rpcBytes: new Counter({
       name: "relaywatch_relayer_rpc_bytes_total",
-      help: "Bytes of RPC requests sent and answers received, bodies only.",
+      help: "Bytes of RPC requests (sent) and responses (received), bodies only.",
       labelNames: ["chain_id", "direction"],
       registers,
     }),
   };
-  for (const connection_id of connectionIds) zero(metrics, connection_id);
+  for (const connection_id of connectionIds) startAtZero(metrics, connection_id);
   return metrics;
 }
 
-function zero(metrics: RelayerMetrics, connection_id: string): void {
-  for (const outcome of ["included", ...QUERY_FAULT_CODES])
+function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
+  for (const outcome of ["included", ...QUERY_FAILURE_CODES])
     metrics.results.inc({ connection_id, outcome }, 0);
-  for (const outcome of ["done", "failed"]) metrics.rounds.inc({ connection_id, outcome }, 0);
-  for (const state of QUERY_STATES) metrics.queries.set({ connection_id, state }, 0);
+  for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
+  for (const state of QUERY_STATUSES) metrics.queries.set({ connection_id, state }, 0);
   metrics.clientUpdates.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });
 }
 
-/** Counts the RPC traffic with one chain. */
+/** Creates an observer that counts the RPC traffic with one chain. */
 export function createRpcObserver(metrics: RelayerMetrics, chain_id: string): RpcObserver {
   return {
     onCall: ({ method, outcome }) => metrics.rpcCalls.inc({ chain_id, method, outcome }),

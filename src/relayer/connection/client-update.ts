@@ -1,62 +1,63 @@
+import type { Clock } from "../../base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
 import type { WireMessage } from "../../client/tx/tx-sender.ts";
-import { headerFrom } from "../../comet/update-header.ts";
 import { MsgUpdateClient } from "../../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../proto/gen/tendermint/types/validator.ts";
-import { askOnce } from "../ask-once.ts";
-import type { LightClientState, LocalQueries } from "../registry/local-queries.ts";
+import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";
+import { memoize } from "./memoize.ts";
 
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** A trusted consensus state must stay inside the trusting period for this long: time to land in a block. */
+/** A trusted height must not expire within five minutes: the update has to be included before that. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
-/** What a client trusts and can step from: a height, and the validators of the block after it (encoded). */
+/** The trusted height of a client update. */
 export interface Trust {
   readonly height: RemoteHeight;
+  /** Validator set of the block `height` + 1, encoded. Its hash is the `next_validators_hash` that the client stores. */
   readonly validatorSet: Uint8Array;
 }
 
-/** What finding trust needs of both chains. */
 export interface TrustDeps {
   readonly local: Pick<LocalQueries, "consensusTimeNs" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
-  /** Wall-clock time, ns since the Unix epoch. */
-  readonly nowNs: () => bigint;
+  readonly clock: Pick<Clock, "nowMs">;
 }
 
-/** Finds from where a client can step to a height; asks each thing once, for a round. */
+/** Chooses trusted heights of one client. It reads each height once, so create one finder for each cycle. */
 export interface TrustFinder {
   /**
-   * The greatest height below `at`, compared as numbers, whose consensus state stays trusted long enough. Throws
-   * `RelayError` "no-trusted-height" when there is none.
+   * Returns the greatest height below `at` that has a consensus state of the same revision. Throws `RelayError`
+   * "no-trusted-height" when there is none or it expires soon.
    */
   readonly below: (at: RemoteHeight) => Promise<Trust>;
 }
 
-/** Creates a finder for a client as it is now; `signal` ends all that it asks. */
+/** Creates a finder. `signal` aborts all its requests. */
 export function createTrustFinder(
   deps: TrustDeps,
   client: LightClientState,
   signal: AbortSignal,
 ): TrustFinder {
-  const timeOf = askOnce(
+  const timeOf = memoize(
     (height: RemoteHeight) => deps.local.consensusTimeNs(client.clientId, height, signal),
     keyOf,
   );
-  const trustAt = askOnce(async (height: RemoteHeight): Promise<Trust> => {
+  const trustAt = memoize(async (height: RemoteHeight): Promise<Trust> => {
     const next = await deps.remote.lightBlock(height.height + 1n, signal);
     return { height, validatorSet: next.validatorSet };
   }, keyOf);
   let heights: Promise<readonly RemoteHeight[]> | undefined;
   const greatestBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
+    // The usual case. It saves reading the list of heights, which may have many pages.
     if (isBelow(client.latestHeight, at)) return client.latestHeight;
     heights ??= deps.local.consensusHeights(client.clientId, signal);
+    // ibc-go lists heights in the order of their text ("1-9" after "1-10"), so all are compared as numbers.
     return (await heights)
       .filter((height) => isBelow(height, at))
       .reduce<RemoteHeight | undefined>(
@@ -66,13 +67,13 @@ export function createTrustFinder(
   };
   return {
     below: async (at) => {
-      // Times grow with heights: when the greatest height is not usable, no lower one is.
+      // Block times increase with height: when the greatest height has expired, all lower ones have.
       const height = await greatestBelow(at);
       if (height === undefined) throw noTrustedHeight(client, at);
-      // The validators are fetched along with the time, since the time is nearly always good.
+      // Both are read at once. The time is almost always good, so the validator set is almost always needed.
       const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
-      if (timeNs + client.trustingPeriodNs <= deps.nowNs() + TRUST_MARGIN_NS)
-        throw noTrustedHeight(client, at);
+      const nowNs = BigInt(Math.round(deps.clock.nowMs())) * 1_000_000n;
+      if (timeNs + client.trustingPeriodNs <= nowNs + TRUST_MARGIN_NS) throw noTrustedHeight(client, at);
       return trust;
     },
   };
@@ -82,6 +83,7 @@ function keyOf({ height }: RemoteHeight): bigint {
   return height;
 }
 
+/** A header cannot be verified from a height of another revision. */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }
@@ -89,28 +91,27 @@ function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
 function noTrustedHeight(client: LightClientState, at: RemoteHeight): RelayError {
   return new RelayError(
     { code: "no-trusted-height", clientId: client.clientId, height: at.height },
-    `client ${client.clientId} holds no consensus state below height ${at.height} that is still trusted`,
+    `client ${client.clientId} has no consensus state below height ${at.height} within its trusting period`,
   );
 }
 
-/** Whether the client has the header of this height already, so that no update needs to be paid for. */
-export function knowsHeight(client: LightClientState, at: RemoteHeight): boolean {
+/** Whether `at` is the client's latest height. Then its consensus state exists and no update is needed. */
+export function isUpdatedTo(client: LightClientState, at: RemoteHeight): boolean {
   return client.latestHeight.revision === at.revision && client.latestHeight.height === at.height;
 }
 
-/** The header that leads the client from what it trusts to the block `target`, as the Any that messages carry. */
+/** Encodes the update header for the block `target` as an `Any`. */
 export function headerAny(target: LightBlockBytes, trust: Trust): { typeUrl: string; value: Uint8Array } {
-  const block = {
+  const value = Header.encode({
     signedHeader: SignedHeader.decode(target.signedHeader),
     validatorSet: ValidatorSet.decode(target.validatorSet),
-  };
-  const trustedHeight = { revisionNumber: trust.height.revision, revisionHeight: trust.height.height };
-  const header = headerFrom(block, trustedHeight, ValidatorSet.decode(trust.validatorSet));
-  const value = Header.encode(header).finish();
+    trustedHeight: { revisionNumber: trust.height.revision, revisionHeight: trust.height.height },
+    trustedValidators: ValidatorSet.decode(trust.validatorSet),
+  }).finish();
   return { typeUrl: HEADER_URL, value };
 }
 
-/** `MsgUpdateClient` with this header, signed by `signer` (bech32). */
+/** Encodes a `MsgUpdateClient` with this header. `signer` is a bech32 address. */
 export function updateClientMessage(
   clientId: string,
   clientMessage: { readonly typeUrl: string; readonly value: Uint8Array },

@@ -1,38 +1,37 @@
-import { revisionOfChainId } from "../../comet/chain-revision.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
-import type { LightClientState, LocalQueries } from "../registry/local-queries.ts";
+import { revisionOfChainId } from "../../comet/chain-revision.ts";
+import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";
 
-/** The client of one connection. It never changes on a chain, so it is asked for once. */
+/** The client id of one connection. It never changes on a chain, so it is read once. */
 export interface ClientOfConnection {
   readonly id: (signal: AbortSignal) => Promise<string>;
-  /** Has it asked for again: after an error, since a local chain may have been started over. */
+  /** Forces a new read. Call it after an error: the local chain may have been reset and have other clients. */
   readonly forget: () => void;
 }
 
-/** Creates the lookup; nothing is read before the first call. */
+/** Creates the lookup. Reads nothing before the first call. */
 export function createClientOfConnection(
   local: Pick<LocalQueries, "clientOfConnection">,
   connectionId: string,
 ): ClientOfConnection {
-  let known: string | undefined;
+  let clientId: string | undefined;
   return {
-    id: async (signal) => (known ??= await local.clientOfConnection(connectionId, signal)),
-    forget: () => (known = undefined),
+    id: async (signal) => (clientId ??= await local.clientOfConnection(connectionId, signal)),
+    forget: () => (clientId = undefined),
   };
 }
 
-/** Both ends of a connection as a round finds them. */
+/** The light client and the remote chain of a connection at the start of a cycle. */
 export interface ConnectionView {
   readonly client: LightClientState;
-  /** Newest block of the remote chain, whose header proves what is read. */
-  readonly block: RemoteHeight;
-  /** Height of the state that is read: one below the block. */
-  readonly at: RemoteHeight;
+  /** Height H of the newest remote block. Its header holds the app hash of the state at H−1. */
+  readonly headerAt: RemoteHeight;
+  /** H−1, the height of the state that is read. */
+  readonly stateAt: RemoteHeight;
 }
 
-/** What a view is made from. */
 export interface ViewDeps {
   readonly connectionId: string;
   readonly remote: Pick<ChainClient, "status">;
@@ -40,12 +39,13 @@ export interface ViewDeps {
   readonly client: ClientOfConnection;
 }
 
-/** A chain answers proofs from height 2 on, which block 3 proves. */
+/** The SDK refuses proofs at height 1 (baseapp: "cannot query with proof when height <= 1"). Block 3 proves the state at 2. */
 const FIRST_PROVING_BLOCK = 3n;
 
 /**
- * Looks at both ends at once; undefined while the remote chain is only beginning. Throws `RelayError` when nothing can
- * be proven over this connection: another chain, a client that is not active, a remote endpoint that is behind.
+ * Reads the remote status and the light client in parallel. Resolves with undefined while the remote chain has too few
+ * blocks for proofs. Throws `RelayError` when nothing can be proven over this connection: "wrong-chain",
+ * "client-not-active", "remote-behind".
  */
 export async function viewConnection(
   deps: ViewDeps,
@@ -55,9 +55,9 @@ export async function viewConnection(
   requireSameChain(deps, client, status.chainId);
   if (status.latestHeight < FIRST_PROVING_BLOCK) return undefined;
   const revision = revisionOfChainId(client.chainId);
-  const block = { revision, height: status.latestHeight };
-  requireAhead(client, block);
-  return { client, block, at: { revision, height: block.height - 1n } };
+  const headerAt = { revision, height: status.latestHeight };
+  requireNotBehind(client, headerAt);
+  return { client, headerAt, stateAt: { revision, height: headerAt.height - 1n } };
 }
 
 async function activeClient(deps: ViewDeps, signal: AbortSignal): Promise<LightClientState> {
@@ -77,19 +77,20 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
   if (client.chainId === found) return;
   throw new RelayError(
     { code: "wrong-chain", connectionId: deps.connectionId, expected: client.chainId, found },
-    `the endpoint configured for ${deps.connectionId} serves chain ${found}, but the connection leads to ${client.chainId}`,
+    `the endpoint of ${deps.connectionId} serves chain ${found}, but the connection's client follows ${client.chainId}`,
   );
 }
 
 /**
- * A block below what the client knows comes from an endpoint that lags, or from a chain that started over: its header
- * would contradict the client's, which freezes the client for good.
+ * Refuses a block below the client's latest height. The endpoint is behind, or its chain was reset. The header of a
+ * chain that was reset contradicts the client's consensus states: ibc-go treats that as misbehaviour and freezes the
+ * client.
  */
-function requireAhead(client: LightClientState, block: RemoteHeight): void {
-  const known = client.latestHeight;
-  if (known.revision !== block.revision || block.height >= known.height) return;
+function requireNotBehind(client: LightClientState, headerAt: RemoteHeight): void {
+  const latest = client.latestHeight;
+  if (latest.revision !== headerAt.revision || headerAt.height >= latest.height) return;
   throw new RelayError(
-    { code: "remote-behind", chainId: client.chainId, height: block.height },
-    `the endpoint of ${client.chainId} is at height ${block.height}, behind height ${known.height} that ${client.clientId} knows: waiting until it is ahead`,
+    { code: "remote-behind", chainId: client.chainId, height: headerAt.height },
+    `the endpoint of ${client.chainId} is at height ${headerAt.height}, below height ${latest.height} of ${client.clientId}; retrying until it has caught up`,
   );
 }

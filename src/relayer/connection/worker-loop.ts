@@ -1,67 +1,72 @@
 import { pause } from "../../base/abort.ts";
 import { backoffMs } from "../../base/backoff.ts";
 import { errorText } from "../../base/errors.ts";
-import { ERROR_BACKOFF, errorKind, SILENCE_MS } from "../registry/follow-chain.ts";
-import type { HeightSignal } from "../registry/height-signal.ts";
-import type { ConnectionWorker } from "./worker.ts";
-import { isDue, type QueryState } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
 import { runKvCycle } from "../kv/kv-cycle.ts";
-import type { TxDeps } from "../tx/tx-relay.ts";
+import type { HeightSignal } from "../registry/height-signal.ts";
+import { isDue, QUERY_STATUSES, type QueryState, statusOf } from "../registry/query-state.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import { ERROR_BACKOFF, errorKind } from "../relay-error.ts";
 import { runTxCycle } from "../tx/tx-cycle.ts";
+import type { TxDeps } from "../tx/tx-relay.ts";
+import type { ConnectionWorker } from "./worker.ts";
 
-/** The kind of queries that a loop answers. */
-type QueryType = RegisteredQuery["type"];
+/** Longest wait for a change of the local chain. The backoff of a query may end without one. */
+const MAX_IDLE_MS = 3_000;
 
-/** What a worker's loop shares with the others. */
 export interface WorkerLoopDeps {
   readonly height: HeightSignal;
   readonly tx: TxDeps;
-  /** The queries that this loop answers: a slow search for transactions must not hold up values. */
-  readonly type: QueryType;
-  /** Hears of the error of each round, undefined for a good one. */
+  /** The queries of this worker. KV and TX queries have separate workers: a slow search must not delay values. */
+  readonly type: RegisteredQuery["type"];
+  /** Called after each cycle with its error, or with undefined when it succeeded. */
   readonly onCycle: (error: string | undefined) => unknown;
 }
 
-/** Runs a round whenever something of this connection is due; an error of the connection waits with a growing pause. */
+/**
+ * Runs a cycle whenever a query of the connection is due, until the signal aborts. Never rejects: after an error of the
+ * connection it backs off and tries again.
+ */
 export async function runWorker(
   worker: ConnectionWorker,
   deps: WorkerLoopDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const names = { connectionId: worker.connectionId, type: deps.type };
+  const labels = { connectionId: worker.connectionId, type: deps.type };
   let failures = 0;
   let lastError: string | undefined;
   while (!signal.aborted) {
-    const seen = deps.height.version();
+    // Read before the cycle, so that a block that arrives during it starts the next cycle at once.
+    const version = deps.height.version();
     try {
       const ran = await runDue(worker, deps, signal);
       if (ran && lastError !== undefined)
-        worker.logger.info("connection is in order again", { ...names, tries: failures });
+        worker.logger.info("connection has recovered", { ...labels, failures });
+      // Only a cycle shows that the connection works. Without due queries the backoff keeps its length.
       if (ran) [failures, lastError] = [0, undefined];
-      await deps.height.changed(seen, SILENCE_MS, signal);
+      await deps.height.changedSince(version, MAX_IDLE_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
-      noteCycleError(worker, deps, error, { isNews: errorKind(error) !== lastError, failures });
+      noteCycleError(worker, deps, error, { isNew: errorKind(error) !== lastError, failures });
       lastError = errorKind(error);
+      // The pause ignores new blocks: they come every few seconds and would cancel the backoff.
       await pause(backoffMs(failures++, ERROR_BACKOFF, worker.random), worker.clock, signal);
     }
   }
 }
 
-/** Answers what is due; false when nothing is. */
+/** Runs a cycle over the due queries. Returns false when none is due. */
 async function runDue(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<boolean> {
-  const states = noteStates(worker).filter(({ query }) => query.type === deps.type);
+  const states = countStates(worker).filter(({ query }) => query.type === deps.type);
   const localHeight = deps.height.now();
   const nowMs = worker.clock.nowMs();
   const due = states.filter((state) => isDue(state, localHeight, nowMs));
-  // What was at error can't be seen any more once nobody asks.
+  // Without queries no cycle runs that could clear the last error, and the daemon would never be ready again.
   if (states.length === 0) deps.onCycle(undefined);
   if (due.length === 0 || localHeight === 0n) return false;
   await (deps.type === "kv" ? runKvCycle(worker, due, signal) : runTxCycle(worker, deps.tx, due, signal));
-  worker.metrics.rounds.inc({ connection_id: worker.connectionId, outcome: "done" });
+  worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
   deps.onCycle(undefined);
-  noteStates(worker);
+  countStates(worker);
   return true;
 }
 
@@ -69,13 +74,13 @@ function noteCycleError(
   worker: ConnectionWorker,
   deps: WorkerLoopDeps,
   error: unknown,
-  { isNews, failures }: { readonly isNews: boolean; readonly failures: number },
+  { isNew, failures }: { readonly isNew: boolean; readonly failures: number },
 ): void {
   const { connectionId } = worker;
   worker.client.forget();
   deps.onCycle(errorText(error));
-  worker.metrics.rounds.inc({ connection_id: connectionId, outcome: "failed" });
-  worker.logger[isNews ? "warn" : "debug"]("round failed", {
+  worker.metrics.cycles.inc({ connection_id: connectionId, outcome: "failed" });
+  worker.logger[isNew ? "warn" : "debug"]("cycle failed", {
     connectionId,
     type: deps.type,
     reason: errorText(error),
@@ -83,16 +88,15 @@ function noteCycleError(
   });
 }
 
-/** The states of the worker's queries, counted into the metrics. */
-function noteStates(worker: ConnectionWorker): readonly QueryState[] {
+/** Returns the states of the connection's queries and sets their gauge. */
+function countStates(worker: ConnectionWorker): readonly QueryState[] {
   const { connectionId: connection_id, metrics } = worker;
   const states = worker.registry.states().filter(({ query }) => query.connectionId === connection_id);
-  const held = states.filter(({ error }) => error !== undefined).length;
-  const waiting = states.filter(
-    ({ error, query }) => error === undefined && query.lastLocalHeight === 0n,
-  ).length;
-  metrics.queries.set({ connection_id, state: "held" }, held);
-  metrics.queries.set({ connection_id, state: "waiting" }, waiting);
-  metrics.queries.set({ connection_id, state: "answered" }, states.length - held - waiting);
+  for (const status of QUERY_STATUSES) {
+    metrics.queries.set(
+      { connection_id, state: status },
+      states.filter((state) => statusOf(state) === status).length,
+    );
+  }
   return states;
 }

@@ -3,18 +3,16 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
 import type { TxSender } from "../../client/tx/tx-sender.ts";
-import type { BatchBudget } from "../submit/batch-budget.ts";
-import type { ClientOfConnection } from "./connection-view.ts";
-import type { LocalQueries } from "../registry/local-queries.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import type { BatchLimits, ProvenResult } from "../submit/plan.ts";
+import type { LocalQueries } from "../local-queries.ts";
 import { failed, type QueryFailure, type QueryState } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import { RelayError } from "../relay-error.ts";
+import type { BatchBudget } from "../submit/batch-budget.ts";
+import type { BatchLimits } from "../submit/plan.ts";
 import type { SubmissionOptions } from "../submit/submission.ts";
-import type { SubmissionOutcome, SubmissionStop } from "../submit/submission-outcome.ts";
+import type { ClientOfConnection } from "./connection-view.ts";
 
-/** One connection to a remote chain, and what its rounds need. */
+/** A worker of one connection: everything that its cycles use. Each connection has one for KV and one for TX queries. */
 export interface ConnectionWorker {
   readonly connectionId: string;
   readonly remote: ChainClient;
@@ -25,65 +23,32 @@ export interface ConnectionWorker {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: RelayerMetrics;
-  /** Latest local height seen. */
+  /** Latest local height. */
   readonly localHeight: () => bigint;
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
   readonly budget: BatchBudget;
 }
 
-/** How a connection is served. */
 export interface WorkerSettings {
   readonly allowKvCallbacks: boolean;
+  /** Limits of a transaction. `budget` may lower them for a while. */
   readonly limits: BatchLimits;
+  /** Backoff of a query after a failure. */
   readonly backoff: BackoffOptions;
-  readonly submission: SubmissionOptions;
+  /** `maxGas` comes from the budget. */
+  readonly submission: Omit<SubmissionOptions, "maxGas">;
 }
 
-/** Notes an error at the query, with a growing wait; logs a reason once, not at every try. */
+/** Stores, counts and logs a failure of one query and starts its backoff. */
 export function noteFailure(worker: ConnectionWorker, state: QueryState, error: QueryFailure): void {
   const { connectionId, clock, random, settings, metrics, registry, logger } = worker;
   registry.replace(state, failed(state, error, { nowMs: clock.nowMs(), backoff: settings.backoff, random }));
   metrics.results.inc({ connection_id: connectionId, outcome: error.code });
-  // Reasons hold heights and counts that differ from try to try; the code alone says whether this is news.
-  logger[state.error?.code === error.code ? "debug" : "warn"]("query has no result", {
+  // One warning for each new code. Reasons hold heights and counts, which differ at each try.
+  logger[state.error?.code === error.code ? "debug" : "warn"]("query failed", {
     queryId: state.query.id,
     connectionId,
     ...error,
   });
 }
-
-/** Counts a submission, tells of its transactions, and learns from it how big they may be. */
-export function noteSubmission(worker: ConnectionWorker, outcome: SubmissionOutcome<ProvenResult>): void {
-  const { connectionId, metrics, logger } = worker;
-  const labels = { connection_id: connectionId };
-  metrics.results.inc({ ...labels, outcome: "included" }, outcome.included.length);
-  metrics.results.inc({ ...labels, outcome: "not-included" }, outcome.unsent.length);
-  for (const { height, results, gasUsed, bytes } of outcome.transactions) {
-    metrics.batchSize.observe(labels, results);
-    metrics.gasUsed.inc(labels, Number(gasUsed));
-    metrics.txBytes.inc(labels, bytes);
-    logger.info("results included", { connectionId, results, localHeight: height, gasUsed, bytes });
-    worker.budget.grow();
-  }
-  if (outcome.stop?.kind !== "thrown-out") return;
-  worker.budget.shrink();
-  logger.warn("transaction was thrown out, smaller ones follow", {
-    connectionId,
-    results: outcome.unsent.length,
-    reason: outcome.stop.reason,
-  });
-}
-
-/** Throws for a stop that ends the round as an error of the connection; what was thrown out is only sent again. */
-export function throwStop(worker: ConnectionWorker, stop: SubmissionStop | undefined): void {
-  if (stop === undefined || stop.kind === "thrown-out") return;
-  const { code, what } = STOPS[stop.kind];
-  throw new RelayError({ code, connectionId: worker.connectionId }, `${what}: ${stop.reason}`);
-}
-
-const STOPS = {
-  "header-refused": { code: "header-refused", what: "the client refuses the header" },
-  refused: { code: "transaction-refused", what: "the local chain does not take our transaction" },
-  lost: { code: "transaction-lost", what: "our transaction was lost" },
-} as const;

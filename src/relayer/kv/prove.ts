@@ -9,31 +9,34 @@ import { type KeyAnswers, keyName } from "./read-keys.ts";
 import type { QueryKey, RemoteHeight } from "../registry/registered-query.ts";
 import { submitMessage } from "../submit/submission.ts";
 
-/** The state that was read: all keys at one height, under the app hash that the next block's header holds. */
+/** The remote state that all proofs refer to. */
 export interface ProofPoint {
+  /** From the header of the block `at` + 1. */
   readonly appHash: Uint8Array;
+  /** Height of the state that was read. */
   readonly at: RemoteHeight;
 }
 
-/** What a result is made for. */
 export interface ProofOptions {
-  /** Bech32 address that submits. */
+  /** Bech32 address of the relayer's account. */
   readonly sender: string;
   readonly allowKvCallbacks: boolean;
 }
 
-/** A query with its proven result, or the reason why it has none. */
+/** A query with its proven result or its failure. */
 export interface ProofOutcome {
   readonly state: QueryState;
   readonly result: Result<ProvenResult, QueryFailure>;
 }
 
-/** A contract that reads and keeps its result takes about as much gas as this many keys (77,000 measured on localnet). */
+/** Gas of a callback in units of `GAS_PER_KEY`: 77,000 gas, measured on the localnet with a contract that stores its result. */
 const KEYS_PER_CALLBACK = 3;
 
 /**
- * Verifies the proofs of all queries before anybody pays for them, each key once. A query that can't be answered gets
- * its reason; it costs the others nothing.
+ * Verifies the proofs of all keys, each once, and builds one result for each query. A query with an unproven key gets the
+ * failure of that key and does not affect the others.
+ *
+ * The chain would refuse an unproven result too, but then all other results of the transaction would fail with it.
  */
 export function proveResults(
   states: readonly QueryState[],
@@ -45,9 +48,9 @@ export function proveResults(
   const proven = new Map<string, Result<StorageValue, QueryFailure>>();
   const valueOf = (key: QueryKey): Result<StorageValue, QueryFailure> => {
     const name = keyName(key);
-    const known = proven.get(name) ?? proveKey(key, answers.get(name), point, verifier);
-    proven.set(name, known);
-    return known;
+    const value = proven.get(name) ?? proveKey(key, answers.get(name), point, verifier);
+    proven.set(name, value);
+    return value;
   };
   return states.map((state) => ({ state, result: toResult(state, valueOf, point, options) }));
 }
@@ -64,10 +67,10 @@ function toResult(
     if (!value.ok) return value;
     kvResults.push(value.value);
   }
-  const content = { kvResults, block: undefined, height: at.height, revision: at.revision, allowKvCallbacks };
+  const result = { kvResults, block: undefined, height: at.height, revision: at.revision, allowKvCallbacks };
   return good({
     state,
-    message: submitMessage(state.query.id, content, sender),
+    message: submitMessage(state.query.id, result, sender),
     keys: kvResults.length + (allowKvCallbacks ? KEYS_PER_CALLBACK : 0),
   });
 }
@@ -81,7 +84,8 @@ function proveKey(
   if (read === undefined) return bad({ code: "read-failed", reason: `${keyName(key)} was not read` });
   if (!read.ok) return read;
   const answer = read.value;
-  if (answer.code !== 0) return bad(refusal(answer, key));
+  if (answer.code !== 0) return bad(readFailure(answer, key));
+  // A proof of another height is valid for another root only. This reason is clearer than "wrong root".
   if (answer.height !== point.at.height) {
     const reason = `${keyName(key)} was read at height ${answer.height} instead of ${point.at.height}`;
     return bad({ code: "read-failed", reason });
@@ -98,37 +102,39 @@ function verify(
   const decoded = verifier.decode(answer.proof.map(({ data }) => data));
   if (!decoded.ok) return bad(queryFailure(decoded.error, key));
   const claim = { root: point.appHash, store: key.path, key: key.key, proof: decoded.value };
-  const isThere = decoded.value[0]?.kind === "exist";
+  const isPresent = decoded.value[0]?.kind === "exist";
   const value = answer.value ?? new Uint8Array();
-  const verdict = isThere ? verifier.verifyMembership(claim, value) : verifier.verifyNonMembership(claim);
+  const verdict = isPresent ? verifier.verifyMembership(claim, value) : verifier.verifyNonMembership(claim);
   if (!verdict.ok) return bad(queryFailure(verdict.error, key));
   const ops = answer.proof.map(({ type, key: opKey, data }) => ({ type, key: opKey, data }));
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }
 
-/** The errors of a proof that are the question's own: ICS-23 has no proof for what is there. */
-const UNANSWERABLE: Partial<Record<ProofFailureCode, QueryFailure>> = {
+/** Proof failures that come from the remote state and not from the node: ICS-23 cannot prove these states. */
+const UNPROVABLE_STATES: Partial<Record<ProofFailureCode, QueryFailure>> = {
   "empty-value": { code: "empty-value", reason: "has an empty value, which ICS-23 cannot prove" },
   "empty-tree": { code: "empty-store", reason: "is absent from an empty store, which ICS-23 cannot prove" },
   "empty-neighbour": {
     code: "absence-not-provable",
     reason:
-      "is absent, but a neighbouring key has an empty value, which ICS-23 cannot prove; it may heal when the tree changes",
+      "is absent, but a neighbouring key has an empty value, which ICS-23 cannot prove; this may change with the tree",
   },
 };
 
 function queryFailure(error: ProofFailure, key: QueryKey): QueryFailure {
-  const known = UNANSWERABLE[error.code];
-  if (known !== undefined) return { code: known.code, reason: `${keyName(key)} ${known.reason}` };
-  return { code: "proof-refused", reason: `${keyName(key)}: ${error.text}` };
+  const unprovable = UNPROVABLE_STATES[error.code];
+  if (unprovable !== undefined)
+    return { code: unprovable.code, reason: `${keyName(key)} ${unprovable.reason}` };
+  return { code: "invalid-proof", reason: `${keyName(key)}: ${error.text}` };
 }
 
-function refusal(answer: StoreAnswer, key: QueryKey): QueryFailure {
+function readFailure(answer: StoreAnswer, key: QueryKey): QueryFailure {
+  // The text of the SDK's `rootmulti.Store.Query`.
   if (/no such store/i.test(answer.log)) {
     return { code: "no-such-store", reason: `the remote chain has no store ${JSON.stringify(key.path)}` };
   }
   return {
     code: "read-failed",
-    reason: `${keyName(key)} was refused with ${answer.codespace}/${answer.code}: ${answer.log}`,
+    reason: `${keyName(key)} cannot be read: ${answer.codespace}/${answer.code}: ${answer.log}`,
   };
 }

@@ -5,15 +5,15 @@ import type { ChainClient, StoreAnswer } from "../../client/chain-client.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { QueryKey } from "../registry/registered-query.ts";
 
-/** The chain's answers to reads at one height, or why there is none, by {@link keyName}. */
+/** Responses to store reads at one height, or the failure of a read, by {@link keyName}. */
 export type KeyAnswers = ReadonlyMap<string, Result<StoreAnswer, QueryFailure>>;
 
-/** Name of a key among others, and for people: store and hex key. */
+/** Returns store name and hex key, as in `bank/0214…`. */
 export function keyName(key: QueryKey): string {
   return `${key.path}/${toHex(key.key)}`;
 }
 
-/** Reads keys at one height in parallel, each once however often it is asked for. Rejects only on abort. */
+/** Reads keys with proofs at one height, in parallel, each distinct key once. Rejects only on abort. */
 export async function readKeys(
   remote: Pick<ChainClient, "readStore">,
   keys: readonly QueryKey[],
@@ -27,22 +27,20 @@ export async function readKeys(
   return new Map(answers);
 }
 
+interface KeyRead {
+  readonly remote: Pick<ChainClient, "readStore">;
+  readonly key: QueryKey;
+  readonly height: bigint;
+}
+
 async function readKey(
-  {
-    remote,
-    key,
-    height,
-  }: {
-    readonly remote: Pick<ChainClient, "readStore">;
-    readonly key: QueryKey;
-    readonly height: bigint;
-  },
+  { remote, key, height }: KeyRead,
   signal: AbortSignal,
 ): Promise<Result<StoreAnswer, QueryFailure>> {
   try {
     return good(await remote.readStore({ store: key.path, key: key.key, height }, signal));
   } catch (error) {
     signal.throwIfAborted();
-    return bad({ code: "read-failed", reason: `${keyName(key)} could not be read: ${errorText(error)}` });
+    return bad({ code: "read-failed", reason: `${keyName(key)} cannot be read: ${errorText(error)}` });
   }
 }

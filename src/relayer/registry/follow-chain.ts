@@ -1,44 +1,47 @@
-import { withTimeout, pause } from "../../base/abort.ts";
-import { type BackoffOptions, backoffMs } from "../../base/backoff.ts";
+import { pause, withTimeout } from "../../base/abort.ts";
+import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
-import { CodedError, errorText } from "../../base/errors.ts";
+import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
 import type { ChainNotice, ChainSubscription } from "../../client/events/subscription.ts";
-import type { HeightSignal } from "./height-signal.ts";
-import type { Journal } from "../state/journal.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
+import { ERROR_BACKOFF, errorKind } from "../relay-error.ts";
+import type { Journal } from "../state/journal.ts";
+import type { HeightSignal } from "./height-signal.ts";
 import { type QueryChange, queryChanges } from "./query-events.ts";
 import type { Registry } from "./registry.ts";
 
-/** When no block was announced for this long, the height is asked for: the WebSocket may be away. */
-export const SILENCE_MS = 3_000;
-/** The whole list is read again at most this often, as the truth behind events. */
+/** When no notice arrives for this long, the height is read over RPC: the WebSocket may be disconnected. */
+const SILENCE_MS = 3_000;
+/** Interval of the regular reload of the list of queries. */
 const RELOAD_MS = 60_000;
-/** After an event whose query the chain did not have: an endpoint may lag. */
-const SOON_MS = 2_000;
-/** More changes than this at once are read with the list: it takes fewer calls. */
+/** Delay of a reload after an event whose query the chain did not have: the endpoint may be behind. */
+const RETRY_RELOAD_MS = 2_000;
+/** With more changes than this the list is reloaded instead. That takes fewer calls, at 100 queries a page. */
 const MAX_SINGLE_READS = 20;
-/** Waits after errors of a chain or connection. */
-export const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
 
-/** What following the local chain needs. */
 export interface FollowDeps {
   readonly chainName: string;
   readonly local: Pick<ChainClient, "status">;
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
   readonly height: HeightSignal;
-  /** Must not forget what it knows about a chain, unless that started over. */
   readonly journal: Pick<Journal, "noteLocalHeight">;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  readonly metrics: Pick<RelayerMetrics, "connected" | "reloads">;
+  readonly metrics: Pick<RelayerMetrics, "connected" | "queryListReloads">;
+  /** Called after each complete read of the list. */
   readonly onLoaded: () => void;
 }
 
-/** Keeps the registry as the chain has it: reads the list whenever something may have been missed, events in between. */
+/**
+ * Keeps the registry and the local height up to date until the signal aborts. Never rejects.
+ *
+ * Events are hints: they may be lost, repeated, out of order, or ahead of the endpoint that is read. So an event only
+ * says which query to read, and the whole list is read again after a gap, after an error, and every {@link RELOAD_MS}.
+ */
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { subscription, clock, logger } = deps;
   let reloadAtMs = clock.monotonicMs();
@@ -50,7 +53,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
         await reload(deps, signal);
         reloadAtMs = clock.monotonicMs() + RELOAD_MS;
       }
-      if (lastError !== undefined) logger.info("local chain can be read again", { tries: failures });
+      if (lastError !== undefined) logger.info("local chain can be read again", { failures });
       [failures, lastError] = [0, undefined];
       const notice = await withTimeout(SILENCE_MS, clock, signal, subscription.next);
       deps.metrics.connected.set(subscription.isConnected() ? 1 : 0);
@@ -58,32 +61,29 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       else reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + (await applyNotice(deps, notice, signal)));
     } catch (error) {
       if (signal.aborted) return;
+      // The current notice is lost, so the list must be read again.
       reloadAtMs = clock.monotonicMs();
       const kind = errorKind(error);
       const fields = { reason: errorText(error), failures };
-      logger[kind === lastError ? "debug" : "warn"]("local chain can't be read", fields);
+      logger[kind === lastError ? "debug" : "warn"]("local chain cannot be read", fields);
       lastError = kind;
       await pause(backoffMs(failures++, ERROR_BACKOFF, deps.random), clock, signal);
     }
   }
 }
 
-/** What tells one error from another: texts differ from try to try. */
-export function errorKind(error: unknown): string {
-  return error instanceof CodedError ? error.facts.code : errorText(error);
-}
-
 async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { latestHeight } = await deps.local.status(signal);
+  // Height first: the registry compares heights of results with it to recognise a chain that was reset.
   deps.journal.noteLocalHeight(latestHeight);
   deps.height.set(latestHeight);
   await deps.registry.reload(signal);
-  deps.metrics.reloads.inc();
+  deps.metrics.queryListReloads.inc();
   deps.onLoaded();
-  deps.height.touch();
+  deps.height.wake();
 }
 
-/** Applies one notice; gives when the list must be read again, ms from now. */
+/** Applies one notice. Returns the time until the list must be read again, ms. */
 async function applyNotice(deps: FollowDeps, notice: ChainNotice, signal: AbortSignal): Promise<number> {
   switch (notice.kind) {
     case "connected":
@@ -100,20 +100,20 @@ async function applyNotice(deps: FollowDeps, notice: ChainNotice, signal: AbortS
   }
 }
 
-/** Of several changes of one query the last one counts, so all of them can be read at once. */
 async function applyChanges(
   deps: FollowDeps,
   changes: readonly QueryChange[],
   signal: AbortSignal,
 ): Promise<number> {
   if (changes.length === 0) return RELOAD_MS;
+  // Only the last change of a query counts, so the reads are independent and can run in parallel.
   const last = [...new Map(changes.map((change) => [change.queryId, change])).values()];
   if (last.length > MAX_SINGLE_READS) {
-    deps.logger.info("many queries changed", { changes: last.length });
+    deps.logger.info("many queries changed, reading the whole list", { changes: last.length });
     return 0;
   }
   for (const change of last) deps.logger.info("query changed", { ...change });
   const applied = await Promise.all(last.map((change) => deps.registry.apply(change, signal)));
-  deps.height.touch();
-  return applied.includes(false) ? SOON_MS : RELOAD_MS;
+  deps.height.wake();
+  return applied.includes(false) ? RETRY_RELOAD_MS : RELOAD_MS;
 }

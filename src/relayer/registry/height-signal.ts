@@ -1,52 +1,49 @@
-import { withTimeout, onAbort } from "../../base/abort.ts";
+import { withTimeout } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
+import { createWakeSignal } from "../../base/wake-signal.ts";
 
-/** The newest local height, and a way to wait for news of the chain. */
+/** The latest local height, and a way to wait until it or the list of queries changes. */
 export interface HeightSignal {
+  /** Latest local height; 0 before the first `set`. */
   readonly now: () => bigint;
-  /** What the chain says now counts: one that was started over comes back with lower heights. Wakes who waits. */
+  /** Stores the height and wakes all waiters. A lower height counts too: a chain that was reset begins at height 1. */
   readonly set: (height: bigint) => void;
-  /** Wakes who waits, at the same height: there is other news. */
-  readonly touch: () => void;
-  /** Number of news so far. */
+  /** Wakes all waiters without a new height. */
+  readonly wake: () => void;
+  /** Number of calls of `set` and `wake` so far. */
   readonly version: () => number;
-  /** Resolves when there is news since the version `seen`, or after `maxMs`. Rejects with the signal's reason. */
-  readonly changed: (seen: number, maxMs: number, signal: AbortSignal) => Promise<void>;
+  /**
+   * Resolves when the version is no longer `version`, at the latest after `maxMs`. Rejects with the signal's reason on
+   * abort.
+   */
+  readonly changedSince: (version: number, maxMs: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Creates a signal at height 0. */
+/** Creates a signal at height 0. Calls `onHeight` at each `set`. */
 export function createHeightSignal(
   clock: Pick<Clock, "sleep">,
   onHeight: (height: bigint) => void,
 ): HeightSignal {
+  const wakeSignal = createWakeSignal();
   let height = 0n;
   let version = 0;
-  const waiting = new Set<() => void>();
-  const touch = (): void => {
+  const wake = (): void => {
     version += 1;
-    for (const wake of waiting) wake();
-    waiting.clear();
+    wakeSignal.wake();
   };
-  const next = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      waiting.add(resolve);
-      onAbort(signal, (reason) => {
-        waiting.delete(resolve);
-        reject(reason);
-      });
-    });
   return {
     now: () => height,
     version: () => version,
-    touch,
+    wake,
     set: (now) => {
       height = now;
       onHeight(now);
-      touch();
+      wake();
     },
-    changed: async (seen, maxMs, signal) => {
+    changedSince: async (since, maxMs, signal) => {
       signal.throwIfAborted();
-      if (version === seen) await withTimeout(maxMs, clock, signal, next);
+      // The wake signal remembers nothing. The version shows a change that came before this call.
+      if (version === since) await withTimeout(maxMs, clock, signal, wakeSignal.next);
     },
   };
 }

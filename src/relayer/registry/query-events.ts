@@ -1,6 +1,6 @@
 import type { WireEvent } from "../../client/events/subscription.ts";
 
-/** What an event says about a query. The new content is read from the chain, not from the event. */
+/** A change of a query that an event announces. The event's other attributes are not used: the chain is read instead. */
 export interface QueryChange {
   readonly action: "query_updated" | "query_removed";
   readonly queryId: bigint;
@@ -10,10 +10,11 @@ export interface QueryChange {
 const MODULE = "interchainqueries";
 
 /**
- * Changes of queries in the events of one transaction or block, in order. Each event is read by itself, so that a
- * transaction that removes one query and registers another gives both. Accepts four attributes or eight on removal.
+ * Returns the changes of queries in the events of one transaction or block, in their order. `chainName` is the event
+ * type. A `query_removed` event has four attributes here and eight on Neutron; both are accepted.
  */
 export function queryChanges(events: readonly WireEvent[], chainName: string): readonly QueryChange[] {
+  // Each event is read separately. One transaction may remove a query and register another one.
   return events.filter((event) => event.type === chainName).flatMap((event) => toChange(event) ?? []);
 }
 
@@ -26,7 +27,7 @@ function toChange(event: WireEvent): QueryChange | undefined {
   return { action, queryId: BigInt(id), connectionId: attributes.get("connection_id") ?? "" };
 }
 
-/** Subscription texts that bring every change of a query on the chain of this name. */
+/** Returns the CometBFT queries that subscribe to all changes of queries on the chain of this name. */
 export function queryChangeSubscriptions(chainName: string): readonly string[] {
   return ["query_updated", "query_removed"].map(
     (action) => `tm.event='Tx' AND ${chainName}.module='${MODULE}' AND ${chainName}.action='${action}'`,

@@ -1,45 +1,60 @@
 import { type BackoffOptions, backoffMs } from "../../base/backoff.ts";
 import type { RegisteredQuery } from "./registered-query.ts";
 
-/** Why a query has no fresh result: a closed list of codes, and words for a person. */
+/** Why a query has no new result. */
 export interface QueryFailure {
   readonly code: QueryFailureCode;
+  /** For people. May hold heights, so it differs between tries. */
   readonly reason: string;
 }
 
-/** The kinds of {@link QueryFailure}. The first four can't be answered as the remote state is; the others may pass. */
-export const QUERY_FAULT_CODES = [
+/**
+ * Codes of {@link QueryFailure}, as they appear in JSON, logs and metrics. The first four last until the remote state
+ * changes: ICS-23 has no proof for them.
+ */
+export const QUERY_FAILURE_CODES = [
   "no-such-store",
   "empty-value",
   "empty-store",
   "absence-not-provable",
-  "proof-refused",
+  "invalid-proof",
   "read-failed",
-  "not-newer",
   "too-large",
   "rejected",
   "not-included",
   "bad-filter",
 ] as const;
 
-type QueryFailureCode = (typeof QUERY_FAULT_CODES)[number];
+type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 
-/** Where one query stands. Immutable; each step gives a new one. */
+/** A served query and the outcome of its last cycles. Immutable; the functions below return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
   /** Failures since the last result. */
   readonly failures: number;
-  /** Not before this wall-clock time, ms. 0: at once. */
+  /** Time of the next try, wall-clock ms; 0: at once. */
   readonly notBeforeMs: number;
+  /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
   /** Results included since the relayer started. */
   readonly results: number;
 }
 
+/** Values of {@link statusOf}, as they appear in JSON and metrics. */
+export const QUERY_STATUSES = ["answered", "pending", "backing_off"] as const;
+
+/** One of {@link QUERY_STATUSES}. */
+export type QueryStatus = (typeof QUERY_STATUSES)[number];
+
+/** Returns "backing_off" after a failure, "pending" before the first result, and "answered" otherwise. */
+export function statusOf({ error, query }: QueryState): QueryStatus {
+  if (error !== undefined) return "backing_off";
+  return query.lastLocalHeight === 0n ? "pending" : "answered";
+}
+
 /**
- * A query that was just read from the chain. A known one keeps its failures only if nothing about the question changed.
- * What was read may be older than what an included result told meanwhile: the later heights stay, unless they lie ahead
- * of `localHeight`, as those of a chain that was started over do.
+ * Returns the state after the query was read from the chain. Failures and backoff are kept only when the question is
+ * unchanged. `localHeight` is the latest local height.
  */
 export function refreshed(
   known: QueryState | undefined,
@@ -49,26 +64,28 @@ export function refreshed(
   if (known === undefined || !sameQuestion(known.query, query))
     return { query, failures: 0, notBeforeMs: 0, error: undefined, results: known?.results ?? 0 };
   const { lastLocalHeight, lastRemoteHeight } = known.query;
+  // A result may be included while the query is being read. Then the response is older than the known heights, which
+  // are kept. Known heights above the local height are from before a reset of the chain; they are dropped.
   if (lastLocalHeight <= query.lastLocalHeight || lastLocalHeight > localHeight) return { ...known, query };
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
 
-/** Whether its last result was refused: the next one had better not travel with those of others. */
+/** Whether the chain refused the last result. The next one travels in a transaction apart from other queries. */
 export function isSuspect({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
 
-/** After a failure: held back for a time that doubles with each one. */
+/** Returns the state after a failure. The backoff doubles with each failure. */
 export function failed(
   state: QueryState,
   error: QueryFailure,
   at: { readonly nowMs: number; readonly backoff: BackoffOptions; readonly random: () => number },
 ): QueryState {
-  const wait = backoffMs(state.failures, at.backoff, at.random);
-  return { ...state, error, failures: state.failures + 1, notBeforeMs: at.nowMs + wait };
+  const delayMs = backoffMs(state.failures, at.backoff, at.random);
+  return { ...state, error, failures: state.failures + 1, notBeforeMs: at.nowMs + delayMs };
 }
 
-/** After an included KV result of this remote height. */
+/** Returns the state after an included KV result of the remote height `at.remote`. */
 export function answered(
   state: QueryState,
   at: { readonly localHeight: bigint; readonly remote: RegisteredQuery["lastRemoteHeight"] },
@@ -77,7 +94,7 @@ export function answered(
   return { query, failures: 0, notBeforeMs: 0, error: undefined, results: state.results + 1 };
 }
 
-/** After a search for transactions that went through, with `results` of them relayed. */
+/** Returns the state after a complete search for transactions, `at.results` of which were relayed. */
 export function searched(
   state: QueryState,
   at: { readonly localHeight: bigint; readonly results: number },
@@ -87,17 +104,19 @@ export function searched(
 }
 
 /**
- * Whether a query wants a result at this local height and time: never answered, or `updatePeriod` blocks since. What is
- * sent now is in the next block at the earliest, so a KV result is due one block before it may be there.
+ * Whether a query needs a result: it has none, or `updatePeriod` local blocks have passed since the last one, and its
+ * backoff is over.
  */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
   const { type, lastLocalHeight, updatePeriod } = state.query;
+  // A KV result that is sent now is included in the next block at the earliest, so that block is the one to compare.
+  // A search counts from the height at which it took place.
   const counted = type === "kv" ? localHeight + 1n : localHeight;
   return lastLocalHeight === 0n || counted >= lastLocalHeight + updatePeriod;
 }
 
-/** Whether both ask the same: connection, type, keys, filter and period. */
+/** Whether connection, type, keys, filter and period are equal. */
 export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
   return question(a) === question(b);
 }

@@ -12,25 +12,26 @@ export interface RemoteHeight {
   readonly height: bigint;
 }
 
-/** A registered query as the relayer needs it. Heights and the period are blocks of the local chain unless they say remote. */
+/** A registered query. Heights and the period count blocks of the local chain unless the name says remote. */
 export interface RegisteredQuery {
   readonly id: bigint;
+  /** Bech32 address of the contract. */
   readonly owner: string;
   readonly type: "kv" | "tx";
   readonly connectionId: string;
-  /** Keys of a KV query, in the order in which results must come. */
+  /** Keys of a KV query. Its results have the same order. */
   readonly keys: readonly QueryKey[];
   /** JSON filter of a TX query; "" for a KV query. */
   readonly transactionsFilter: string;
-  /** Least number of local blocks between two results. */
+  /** Minimum number of local blocks between two results. */
   readonly updatePeriod: bigint;
-  /** Local height of the last result, 0 when there is none. */
+  /** Local height of the last result; 0 when there is none. */
   readonly lastLocalHeight: bigint;
   /** Remote height of the last KV result. */
   readonly lastRemoteHeight: RemoteHeight | undefined;
 }
 
-/** Takes over a query from the chain's answer; undefined for a type that the relayer does not know. */
+/** Converts a query from the chain's response. Returns undefined for an unknown query type. */
 export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   const { queryType: type } = wire;
   if (type !== "kv" && type !== "tx") return undefined;
@@ -48,22 +49,24 @@ export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   };
 }
 
-/** Whether `candidate` is strictly newer than `last`, revision first; anything is newer than nothing. */
+/** Whether `candidate` is higher than `last`; the revision is compared first. Any height is newer than undefined. */
 export function isNewer(candidate: RemoteHeight, last: RemoteHeight | undefined): boolean {
   if (last === undefined) return true;
   if (candidate.revision !== last.revision) return candidate.revision > last.revision;
   return candidate.height > last.height;
 }
 
-/** Which queries this relayer serves. Empty lists mean all; both lists must agree. */
+/** Selects the queries that this relayer serves. A query must match all four lists. */
 export interface QueryFilter {
   readonly connectionIds: readonly string[];
+  /** Empty: all owners. */
   readonly owners: readonly string[];
+  /** Empty: all ids. */
   readonly queryIds: readonly bigint[];
   readonly types: readonly RegisteredQuery["type"][];
 }
 
-/** Whether the filter lets this query through. */
+/** Whether the filter selects this query. */
 export function isServed(query: RegisteredQuery, filter: QueryFilter): boolean {
   return (
     filter.connectionIds.includes(query.connectionId) &&

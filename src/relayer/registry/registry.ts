@@ -1,37 +1,36 @@
 import { ClientError } from "../../client/errors.ts";
-import type { LocalQueries } from "./local-queries.ts";
+import type { LocalQueries } from "../local-queries.ts";
 import type { QueryChange } from "./query-events.ts";
 import { type QueryState, refreshed, sameQuestion } from "./query-state.ts";
 import { isServed, type QueryFilter } from "./registered-query.ts";
 
-/** The queries that this relayer serves, with where each stands. */
+/** The queries that this relayer serves, with their states. */
 export interface Registry {
-  /** Reads all of them from the chain; what is gone there goes here. Keeps backoff of unchanged ones. */
+  /** Reads all queries from the chain and drops those that the chain no longer has. Unchanged queries keep their backoff. */
   readonly reload: (signal: AbortSignal) => Promise<void>;
   /**
-   * Applies a change that an event told; reads the new content from the chain. False when the chain knows no such query:
-   * it is gone again, or the endpoint that was asked lags behind the one that told.
+   * Reads one changed query from the chain. Returns false when an update was announced and the chain has no such query:
+   * the query was removed since, or this endpoint is behind the one that sent the event.
    */
   readonly apply: (change: QueryChange, signal: AbortSignal) => Promise<boolean>;
-  /** Puts a new state in place, unless the query was removed or replaced since `before` was taken. */
+  /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
 }
 
-/** What a registry needs. */
 export interface RegistryDeps {
   readonly local: Pick<LocalQueries, "registeredQueries" | "registeredQuery">;
-  /** Latest local height seen. */
+  /** Latest local height. */
   readonly localHeight: () => bigint;
-  /** Hears of every known query that is gone from the chain. */
-  readonly onGone: (queryId: bigint) => void;
+  /** Called once for each known query that was removed from the chain. */
+  readonly onRemoved: (queryId: bigint) => void;
 }
 
 /** Creates an empty registry. */
 export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registry {
   let states = new Map<bigint, QueryState>();
-  const drop = (id: bigint): void => {
-    if (states.delete(id)) deps.onGone(id);
+  const remove = (id: bigint): void => {
+    if (states.delete(id)) deps.onRemoved(id);
   };
   return {
     reload: async (signal) => {
@@ -39,36 +38,37 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
         filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal)),
       );
       const served = lists.flat().filter((query) => isServed(query, filter));
+      // Read after the await: cycles may have replaced states while the lists were loading.
       const before = states;
       states = new Map(
         served.map((query) => [query.id, refreshed(before.get(query.id), query, deps.localHeight())]),
       );
-      for (const id of before.keys()) if (!states.has(id)) deps.onGone(id);
+      for (const id of before.keys()) if (!states.has(id)) deps.onRemoved(id);
     },
     apply: async (change, signal) => {
       if (!filter.connectionIds.includes(change.connectionId)) return true;
       const isRemoved = change.action === "query_removed";
-      const query = isRemoved ? undefined : await readIfThere(deps.local, change.queryId, signal);
-      if (query === undefined) drop(change.queryId);
+      const query = isRemoved ? undefined : await readIfPresent(deps.local, change.queryId, signal);
+      if (query === undefined) remove(change.queryId);
       else if (isServed(query, filter))
         states.set(query.id, refreshed(states.get(query.id), query, deps.localHeight()));
       return isRemoved || query !== undefined;
     },
     replace: (before, after) => {
-      const now = states.get(before.query.id);
-      if (now === undefined) return;
-      // A question that changed while its result was under way stays as it is now, and is tried at once.
+      const current = states.get(before.query.id);
+      if (current === undefined) return;
+      // When the question changed during the cycle, the outcome belongs to the old question: the new one is due at once.
       states.set(
         before.query.id,
-        sameQuestion(now.query, before.query) ? after : { ...now, results: after.results },
+        sameQuestion(current.query, before.query) ? after : { ...current, results: after.results },
       );
     },
     states: () => [...states.values()],
   };
 }
 
-/** The query, or undefined when the chain says that it has none of this id. */
-async function readIfThere(
+/** Returns undefined when the chain responds that it has no query with this id. */
+async function readIfPresent(
   local: RegistryDeps["local"],
   id: bigint,
   signal: AbortSignal,

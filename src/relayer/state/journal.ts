@@ -2,10 +2,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { errorText } from "../../base/errors.ts";
+import { migrateSchema, NewerSchemaError } from "../../ops/sqlite-schema.ts";
 import { RelayError } from "../relay-error.ts";
 
-/** A remote transaction that was not taken by its contract or chain. */
-export interface UnsuccessfulTx {
+/** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
+export interface DeadLetter {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
   readonly hash: string;
@@ -15,41 +16,60 @@ export interface UnsuccessfulTx {
   readonly atMs: number;
 }
 
-/** What the relayer must not forget over a restart. Every write is durable when the call returns. */
+/**
+ * Progress of TX searches, kept across restarts. Every write is durable when the call returns.
+ *
+ * Only what the chains do not know is stored. KV queries need nothing: their last heights are read from the local chain.
+ * When a transaction is included and the process dies before `noteIncluded`, it is submitted again; the local chain
+ * ignores it, and the relayer has paid the fee twice.
+ */
 export interface Journal {
-  /** All remote heights up to this one are done for the query; undefined when nothing is known. */
+  /** Remote height up to which all transactions of the query were handled; undefined for an unknown query. */
   readonly searchedTo: (queryId: bigint) => bigint | undefined;
   readonly noteSearched: (queryId: bigint, height: bigint) => void;
-  /** Whether this transaction was handled for this query, well or not. */
+  /** Whether this transaction was relayed for this query or is a dead letter. Reliable above `searchedTo` only. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   readonly noteIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
-  readonly noteUnsuccessful: (tx: UnsuccessfulTx) => void;
-  /** The newest unsuccessful transactions, at most {@link MAX_UNSUCCESSFUL}; older ones are dropped. */
-  readonly unsuccessful: () => readonly UnsuccessfulTx[];
-  /** Notes where the local chain is. One that is well below where it was has started over: all of it is forgotten. */
+  /** Stores a dead letter. Only the newest {@link MAX_DEAD_LETTERS} are kept. */
+  readonly noteDeadLetter: (tx: DeadLetter) => void;
+  /** Returns the dead letters, newest first. */
+  readonly deadLetters: () => readonly DeadLetter[];
+  /** Stores the local height. Deletes everything when it shows that the local chain was reset. */
   readonly noteLocalHeight: (height: bigint) => void;
-  /** Forgets a query that was removed. */
+  /** Deletes everything about a removed query. */
   readonly forget: (queryId: bigint) => void;
   readonly close: () => void;
 }
 
-/** Blocks that one endpoint may be behind another; a chain that started over is further behind. */
+/** Name of the file in the state directory. */
+export const JOURNAL_FILE = "relayer.sqlite";
+
+/** Blocks that one endpoint may be behind another. A greater decrease of the height means that the chain was reset. */
 const MAX_LAG = 20n;
 
-/** Unsuccessful transactions that are kept for a chain. */
-const MAX_UNSUCCESSFUL = 1_000;
+/** Dead letters that are kept for one local chain. */
+const MAX_DEAD_LETTERS = 1_000;
 
-const SCHEMA = `
+// Heights and ids are text: an SQLite integer has 63 bits, and libsql returns it as a JavaScript number.
+
+/**
+ * Migrations of the journal (`src/ops/sqlite-schema.ts`). Each needs a file of the version before it in
+ * `test/fixtures/state`. In `tx_handled`, `reason` and `at_ms` are set for dead letters only.
+ */
+export const MIGRATIONS: readonly string[] = [
+  // "IF NOT EXISTS": the first programs created these tables and set no version, so their files have version 0.
+  `
 CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
 CREATE TABLE IF NOT EXISTS local_height (chain TEXT PRIMARY KEY, height TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tx_handled (
   chain TEXT, query_id TEXT, hash TEXT, remote_height TEXT NOT NULL, reason TEXT, at_ms INTEGER,
   PRIMARY KEY (chain, query_id, hash));
-`;
+`,
+];
 
 /**
- * Opens the journal of one local chain in `stateDir`, or in memory when there is none. Rows of handled transactions
- * are dropped once the search has passed their height for good. Throws `RelayError` "state-unusable".
+ * Opens the journal of one local chain in the directory `stateDir`, or in memory when it is undefined. Throws
+ * `RelayError` "state-unusable".
  */
 export function openJournal(stateDir: string | undefined, chainId: string): Journal {
   const database = openDatabase(stateDir);
@@ -62,16 +82,22 @@ export function openJournal(stateDir: string | undefined, chainId: string): Jour
 }
 
 function openDatabase(stateDir: string | undefined): Database.Database {
+  let database: Database.Database | undefined;
   try {
     if (stateDir !== undefined) mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    const database = new Database(stateDir === undefined ? ":memory:" : join(stateDir, "relayer.sqlite"));
+    database = new Database(stateDir === undefined ? ":memory:" : join(stateDir, JOURNAL_FILE));
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
-    database.exec(SCHEMA);
+    migrateSchema(database, MIGRATIONS);
     return database;
   } catch (cause) {
+    database?.close();
+    const advice =
+      cause instanceof NewerSchemaError
+        ? "use that relaywatch, or another state_dir"
+        : "state_dir must be a directory that this user can write to";
     throw new RelayError(
       { code: "state-unusable", stateDir: stateDir ?? "" },
-      `state_dir ${stateDir}: the journal can't be opened there (${errorText(cause)}); it must be a directory that this user may write to`,
+      `state_dir ${stateDir}: the journal cannot be opened: ${errorText(cause)}; ${advice}`,
     );
   }
 }
@@ -80,11 +106,13 @@ function localHeight(database: Database.Database, chain: string): Journal["noteL
   const read = database.prepare("SELECT height FROM local_height WHERE chain = ?");
   const write = database.prepare("INSERT OR REPLACE INTO local_height (chain, height) VALUES (?, ?)");
   return (height) => {
-    const known = BigInt(field(read.get(chain), "height") ?? "0");
-    if (height <= known && height + MAX_LAG >= known) return;
+    const greatest = BigInt(field(read.get(chain), "height") ?? "0");
+    // An endpoint that is behind must neither delete the journal nor lower the height that later ones are compared with.
+    if (height <= greatest && height + MAX_LAG >= greatest) return;
     database.transaction(() => {
       write.run(chain, `${height}`);
-      if (height > known) return;
+      if (height > greatest) return;
+      // After a reset the same query ids belong to other queries.
       for (const table of ["tx_progress", "tx_handled"])
         database.prepare(`DELETE FROM ${table} WHERE chain = ?`).run(chain);
     })();
@@ -110,6 +138,7 @@ function progress(
     noteSearched: (queryId, height) => {
       database.transaction(() => {
         write.run(chain, `${queryId}`, `${height}`);
+        // Searches continue above this height, so relayed transactions up to it need no row. Dead letters stay listed.
         prune.run(chain, `${queryId}`, `${height}`);
       })();
     },
@@ -124,7 +153,7 @@ function progress(
 function handled(
   database: Database.Database,
   chain: string,
-): Pick<Journal, "isHandled" | "noteIncluded" | "noteUnsuccessful" | "unsuccessful"> {
+): Pick<Journal, "isHandled" | "noteIncluded" | "noteDeadLetter" | "deadLetters"> {
   const read = database.prepare("SELECT hash FROM tx_handled WHERE chain = ? AND query_id = ? AND hash = ?");
   const write = database.prepare("INSERT OR REPLACE INTO tx_handled VALUES (?, ?, ?, ?, ?, ?)");
   const list = database.prepare(
@@ -137,16 +166,16 @@ function handled(
     isHandled: (queryId, hash) => read.get(chain, `${queryId}`, hash) !== undefined,
     noteIncluded: (queryId, hash, height) =>
       void write.run(chain, `${queryId}`, hash, `${height}`, null, null),
-    noteUnsuccessful: ({ queryId, hash, remoteHeight, reason, atMs }) =>
+    noteDeadLetter: ({ queryId, hash, remoteHeight, reason, atMs }) =>
       database.transaction(() => {
         write.run(chain, `${queryId}`, hash, `${remoteHeight}`, reason, atMs);
-        prune.run(chain, chain, MAX_UNSUCCESSFUL);
+        prune.run(chain, chain, MAX_DEAD_LETTERS);
       })(),
-    unsuccessful: () => list.all(chain, MAX_UNSUCCESSFUL).map(toUnsuccessful),
+    deadLetters: () => list.all(chain, MAX_DEAD_LETTERS).map(toDeadLetter),
   };
 }
 
-function toUnsuccessful(row: unknown): UnsuccessfulTx {
+function toDeadLetter(row: unknown): DeadLetter {
   return {
     queryId: BigInt(field(row, "query_id") ?? "0"),
     hash: field(row, "hash") ?? "",

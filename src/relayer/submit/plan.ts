@@ -1,18 +1,17 @@
-import type { QueryState } from "../registry/query-state.ts";
+import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import { isNewer, type RemoteHeight } from "../registry/registered-query.ts";
 
-/** A result that is ready to be sent: proven and within bounds. */
+/** A result with verified proofs, ready to be sent. */
 export interface ProvenResult {
   readonly state: QueryState;
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** Number of keys, or of what costs as much: what its gas grows with. */
+  /** Estimated gas in units of {@link GAS_PER_KEY}: the number of keys, plus the equivalent of other work. */
   readonly keys: number;
 }
 
 /** Limits of one transaction. */
 export interface BatchLimits {
-  /** Gas of one transaction; well below the chain's cap on a block, which others use too. */
   readonly gas: bigint;
   /** Encoded bytes of its messages. */
   readonly bytes: number;
@@ -20,45 +19,56 @@ export interface BatchLimits {
   readonly results: number;
 }
 
-/** Gas estimates, before simulation says it exactly. Measured on a real chain: one transaction of 1, 10, 50, 150 results. */
+/** Estimates for planning; the simulation returns the exact gas. Measured on a real chain with 1, 10, 50 and 150 results. */
 export const GAS_PER_TRANSACTION = 110_000n;
-/** For one header with a signature or two. */
+/** A header with one or two signatures. */
 export const GAS_PER_CLIENT_UPDATE = 85_000n;
-/** For a result with one key and a proof of two levels. */
+/** A result with one key and its two proof operators. */
 export const GAS_PER_KEY = 30_000n;
 
 /**
- * Splits proven results into transactions: keeps order, fills each up to the limits; a result that alone exceeds a
- * limit travels alone. Linear.
+ * Splits results into transactions within `limits`, in order. A result that alone exceeds a limit gets a transaction of
+ * its own. Linear.
  */
 export function planBatches<T extends ProvenResult>(
   results: readonly T[],
   limits: BatchLimits,
 ): readonly (readonly T[])[] {
+  // Every batch is charged for a client update, although at most the first included one carries it.
+  const fixedGas = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;
   const batches: T[][] = [];
   let open: T[] = [];
-  let gas = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;
+  let gas = fixedGas;
   let bytes = 0;
   for (const result of results) {
-    const moreGas = GAS_PER_KEY * BigInt(result.keys);
+    const resultGas = GAS_PER_KEY * BigInt(result.keys);
     const fits =
-      gas + moreGas <= limits.gas &&
+      gas + resultGas <= limits.gas &&
       bytes + result.message.length <= limits.bytes &&
       open.length < limits.results;
     if (!fits && open.length > 0) {
       batches.push(open);
-      [open, gas, bytes] = [[], GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE, 0];
+      [open, gas, bytes] = [[], fixedGas, 0];
     }
     open.push(result);
-    gas += moreGas;
+    gas += resultGas;
     bytes += result.message.length;
   }
   return open.length > 0 ? [...batches, open] : batches;
 }
 
+/** The failure of a result whose message exceeds the bytes of any transaction. */
+export function tooLarge({ message }: ProvenResult, limits: BatchLimits): QueryFailure {
+  return {
+    code: "too-large",
+    reason: `the result has ${message.length} bytes; a transaction may have ${limits.bytes}`,
+  };
+}
+
 /**
- * The due states that may have a result at this remote height: the chain refuses one that is not newer than the last.
- * Longest without a result first, so that no query starves behind others.
+ * Returns the due queries that accept a result of the remote height `at`. The chain refuses a result that is not newer
+ * than the last one. The query with the oldest result comes first, then the lower id, so that no query starves when a
+ * cycle ends early.
  */
 export function candidatesAt(due: readonly QueryState[], at: RemoteHeight): readonly QueryState[] {
   return due

@@ -1,10 +1,11 @@
+import { TX_TOO_LARGE } from "../../client/tx/simulation.ts";
 import type { Confirmation, WireMessage } from "../../client/tx/tx-sender.ts";
-import type { ProvenResult } from "./plan.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
+import type { ProvenResult } from "./plan.ts";
 
-/** What a submission is made of. */
+/** The content of one transaction. */
 export interface SubmissionPlan<T extends ProvenResult> {
-  /** A client update that must come first, or none when the consensus state exists. */
+  /** Client update before the results; undefined when the consensus state exists. */
   readonly update: WireMessage | undefined;
   readonly results: readonly T[];
 }
@@ -15,51 +16,65 @@ interface IncludedResult<T extends ProvenResult> {
   readonly height: bigint;
 }
 
-/** A result that is itself at error. */
+/** A result with an error of its own. */
 export interface RefusedResult<T extends ProvenResult> {
   readonly result: T;
   readonly error: QueryFailure;
 }
 
-/** A transaction that is in a block, its messages executed. */
+/** A transaction in a block, executed without error. */
 interface IncludedTransaction {
   readonly height: bigint;
+  /** Number of results. */
   readonly results: number;
   readonly gasUsed: bigint;
   readonly bytes: number;
 }
 
 /**
- * Why sending stopped, none of the results being at error: the client update was refused, the node did not take the
- * transaction in, nobody saw it in a block, or it was thrown out of one without a message being named.
+ * Why a submission ended early although no result has an error of its own:
+ *
+ * - "header-refused": the client update failed;
+ * - "refused": the node refused the transaction in simulation or in its mempool, because of the account;
+ * - "lost": the transaction was not included in time;
+ * - "unattributed": the transaction failed and no message was named, so its size may be the reason.
  */
 export interface SubmissionStop {
-  readonly kind: "header-refused" | "refused" | "lost" | "thrown-out";
+  readonly kind: "header-refused" | "refused" | "lost" | "unattributed";
   readonly reason: string;
 }
 
-/** What became of a submission; each result is in exactly one of the first three lists. */
+/** The outcome of a submission. Each result is in exactly one of `included`, `refused` and `unsent`. */
 export interface SubmissionOutcome<T extends ProvenResult> {
   readonly included: readonly IncludedResult<T>[];
   readonly refused: readonly RefusedResult<T>[];
-  /** In no block, through no error of their own: to be sent again. */
+  /** Not included, without an error of their own. They stay due. */
   readonly unsent: readonly T[];
   readonly transactions: readonly IncludedTransaction[];
   readonly stop: SubmissionStop | undefined;
+  /** Whether the node refused a simulation for its size, so that the next transactions should be smaller. */
+  readonly isTooLarge: boolean;
 }
 
-/** Nothing was sent, nothing is at error. */
-export const NOTHING = { included: [], refused: [], unsent: [], transactions: [], stop: undefined } as const;
+/** The outcome of a submission without results. */
+export const EMPTY_OUTCOME = {
+  included: [],
+  refused: [],
+  unsent: [],
+  transactions: [],
+  stop: undefined,
+  isTooLarge: false,
+} as const;
 
-/** Nothing of this was sent, for a reason that is no result's. */
+/** The outcome when none of `results` was included. */
 export function stopped<T extends ProvenResult>(
   results: readonly T[],
   stop: SubmissionStop,
 ): SubmissionOutcome<T> {
-  return { ...NOTHING, unsent: results, stop };
+  return { ...EMPTY_OUTCOME, unsent: results, stop };
 }
 
-/** What the end of a transaction means for each of its results. */
+/** Derives the outcome of each result from the confirmation of their transaction. `bytes` is its encoded size. */
 export function judgeConfirmation<T extends ProvenResult>(
   plan: SubmissionPlan<T>,
   confirmation: Confirmation,
@@ -71,7 +86,7 @@ export function judgeConfirmation<T extends ProvenResult>(
       const { height, gasUsed } = confirmation;
       const included = results.map((result) => ({ result, height }));
       return {
-        ...NOTHING,
+        ...EMPTY_OUTCOME,
         included,
         transactions: [{ height, results: results.length, gasUsed, bytes }],
       };
@@ -79,9 +94,9 @@ export function judgeConfirmation<T extends ProvenResult>(
     case "lost":
       return stopped(results, { kind: "lost", reason: confirmation.reason });
     case "refused": {
-      const reason = refusalText(confirmation);
-      return isForItsSize(confirmation)
-        ? thrownOut(results, reason)
+      const reason = errorLine(confirmation);
+      return isSizeError(confirmation)
+        ? unattributed(results, reason)
         : stopped(results, { kind: "refused", reason });
     }
     case "failed":
@@ -89,36 +104,53 @@ export function judgeConfirmation<T extends ProvenResult>(
   }
 }
 
-/** After a failure in the block: the message that it names is at error; the others were only in its company. */
+/**
+ * A transaction is atomic: one failed message undoes all others. The message that the log names is refused; the other
+ * results are unsent.
+ */
 function failedInBlock<T extends ProvenResult>(
   { update, results }: SubmissionPlan<T>,
   confirmation: Extract<Confirmation, { readonly kind: "failed" }>,
 ): SubmissionOutcome<T> {
-  const reason = refusalText(confirmation);
-  const named = /message index: (\d{1,6})/.exec(confirmation.log)?.[1];
-  if (named === undefined) return thrownOut(results, reason);
-  const at = Number(named) - (update === undefined ? 0 : 1);
+  const reason = errorLine(confirmation);
+  const messageIndex = /message index: (\d{1,6})/.exec(confirmation.log)?.[1];
+  if (messageIndex === undefined) return unattributed(results, reason);
+  // The client update is message 0.
+  const at = Number(messageIndex) - (update === undefined ? 0 : 1);
   if (at < 0) return stopped(results, { kind: "header-refused", reason });
-  const [guilty] = results.slice(at, at + 1);
-  if (guilty === undefined) return thrownOut(results, reason);
-  const unsent = results.filter((_result, place) => place !== at);
-  return { ...NOTHING, unsent, refused: [{ result: guilty, error: { code: "rejected", reason } }] };
+  const [refused] = results.slice(at, at + 1);
+  if (refused === undefined) return unattributed(results, reason);
+  const unsent = results.filter((_result, index) => index !== at);
+  return { ...EMPTY_OUTCOME, unsent, refused: [{ result: refused, error: { code: "rejected", reason } }] };
 }
 
-/** Nobody was named: smaller transactions will tell; a result that is thrown out alone has itself to blame. */
-function thrownOut<T extends ProvenResult>(results: readonly T[], reason: string): SubmissionOutcome<T> {
+/**
+ * The transaction failed without naming a message. Several results stay due and are tried in smaller transactions. A
+ * single result is refused, so that it backs off and does not cost a fee in every block.
+ */
+function unattributed<T extends ProvenResult>(results: readonly T[], reason: string): SubmissionOutcome<T> {
   const [only] = results;
   if (results.length === 1 && only !== undefined) {
-    return { ...NOTHING, refused: [{ result: only, error: { code: "not-included", reason } }] };
+    return { ...EMPTY_OUTCOME, refused: [{ result: only, error: { code: "not-included", reason } }] };
   }
-  return stopped(results, { kind: "thrown-out", reason });
+  return stopped(results, { kind: "unattributed", reason });
 }
 
-function refusalText(refusal: { readonly codespace: string; readonly code: number; readonly log: string }) {
-  return `${refusal.codespace}/${refusal.code}: ${refusal.log}`;
+function errorLine(error: { readonly codespace: string; readonly code: number; readonly log: string }) {
+  return `${error.codespace}/${error.code}: ${error.log}`;
 }
 
-/** `sdk/11` (out of gas) and `sdk/21` (transaction too large): fewer results may fit. */
-function isForItsSize({ codespace, code }: { readonly codespace: string; readonly code: number }): boolean {
-  return codespace === "sdk" && (code === 11 || code === 21);
+/** `sdk/11` (out of gas) and `sdk/21` (transaction too large): a smaller transaction may pass. */
+function isSizeError(error: AbciCode): boolean {
+  return isTxTooLarge(error) || (error.codespace === "sdk" && error.code === 11);
+}
+
+/** Whether the node refused the transaction, or the request that carries it, for its size. */
+export function isTxTooLarge({ codespace, code }: AbciCode): boolean {
+  return codespace === TX_TOO_LARGE.codespace && code === TX_TOO_LARGE.code;
+}
+
+interface AbciCode {
+  readonly codespace: string;
+  readonly code: number;
 }

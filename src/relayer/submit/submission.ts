@@ -2,8 +2,9 @@ import type { SimulationOutcome, TxSender, WireMessage } from "../../client/tx/t
 import { MsgSubmitQueryResult, type QueryResult } from "../../proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProvenResult } from "./plan.ts";
 import {
+  EMPTY_OUTCOME,
+  isTxTooLarge,
   judgeConfirmation,
-  NOTHING,
   type RefusedResult,
   stopped,
   type SubmissionOutcome,
@@ -11,24 +12,26 @@ import {
   type SubmissionStop,
 } from "./submission-outcome.ts";
 
-/** Settings of submissions. */
 export interface SubmissionOptions {
+  /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */
   readonly submitTypeUrl: string;
   /** Gas limit = simulated gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
-  /** A transaction that takes more in simulation is halved; a result that alone takes more travels alone. */
-  readonly mostGas: bigint;
+  /** A transaction with more simulated gas is halved, unless it has one result only. */
+  readonly maxGas: bigint;
 }
 
-/** Encodes a `MsgSubmitQueryResult` of this sender. */
+/** Encodes a `MsgSubmitQueryResult`. `sender` is a bech32 address. */
 export function submitMessage(queryId: bigint, result: QueryResult, sender: string): Uint8Array {
   return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();
 }
 
 /**
- * Simulates, leaves out what the simulation refuses, sends the rest in one transaction and waits for its block.
- * A result that is refused takes no other with it: a refusal that names no message halves the batch, as more gas than
- * a transaction may take does.
+ * Simulates the results in one transaction, sends it, and waits for its block.
+ *
+ * One failing result must not stop the others, and must not cost a fee. So a result that the simulation names is left
+ * out, and the others are simulated again. When the simulation names no message, the node refuses it for its size, or the
+ * gas exceeds `maxGas`, the two halves are submitted one after the other. Rejects only on abort and with `ClientError`.
  */
 export async function submit<T extends ProvenResult>(
   plan: SubmissionPlan<T>,
@@ -38,6 +41,7 @@ export async function submit<T extends ProvenResult>(
 ): Promise<SubmissionOutcome<T>> {
   const refused: RefusedResult<T>[] = [];
   let results = plan.results;
+  // Terminates: each turn returns or removes a result.
   while (results.length > 0) {
     const messages = toMessages({ ...plan, results }, options);
     const simulation = await sender.simulate(messages, signal);
@@ -47,16 +51,19 @@ export async function submit<T extends ProvenResult>(
         const sent = await sender.send(messages, verdict.gasLimit, signal);
         return withRefused(refused, judgeConfirmation({ ...plan, results }, sent.confirmation, sent.bytes));
       }
-      case "halve":
-        return withRefused(refused, await inHalves({ ...plan, results }, sender, options, signal));
+      case "halve": {
+        const halves = await submitHalves({ ...plan, results }, sender, options, signal);
+        const isTooLarge = halves.isTooLarge || (!simulation.ok && isTxTooLarge(simulation));
+        return withRefused(refused, { ...halves, isTooLarge });
+      }
       case "stop":
         return withRefused(refused, stopped(results, verdict.stop));
       case "leave-out":
         refused.push(...refusedAt(results, verdict.index, simulation));
-        results = results.filter((_result, place) => place !== verdict.index);
+        results = results.filter((_result, index) => index !== verdict.index);
     }
   }
-  return withRefused(refused, NOTHING);
+  return withRefused(refused, EMPTY_OUTCOME);
 }
 
 function toMessages(plan: SubmissionPlan<ProvenResult>, options: SubmissionOptions): readonly WireMessage[] {
@@ -75,23 +82,25 @@ function judgeSimulation(
   { update, results }: SubmissionPlan<ProvenResult>,
   options: SubmissionOptions,
 ): SimulationVerdict {
-  const isOne = results.length === 1;
+  const isSingle = results.length === 1;
   if (simulation.ok) {
-    if (simulation.gasUsed > options.mostGas && !isOne) return { kind: "halve" };
+    if (simulation.gasUsed > options.maxGas && !isSingle) return { kind: "halve" };
     return { kind: "send", gasLimit: (simulation.gasUsed * options.gasAdjustmentPermille) / 1000n + 1n };
   }
-  const { failedMessage: at, log } = simulation;
-  if (at === undefined && isAccountError(log))
+  const { failedMessage, log } = simulation;
+  // Halving cannot repair the account, it would only repeat the failure for every part.
+  if (failedMessage === undefined && isAccountError(log))
     return { kind: "stop", stop: { kind: "refused", reason: log } };
-  if (at === undefined) return isOne ? { kind: "leave-out", index: 0 } : { kind: "halve" };
-  const index = update === undefined ? at : at - 1;
+  if (failedMessage === undefined) return isSingle ? { kind: "leave-out", index: 0 } : { kind: "halve" };
+  // The client update is message 0.
+  const index = update === undefined ? failedMessage : failedMessage - 1;
   if (index < 0) return { kind: "stop", stop: { kind: "header-refused", reason: log } };
-  // A message that was not sent cannot be named; without this the batch would be simulated for ever.
-  if (index >= results.length) return isOne ? { kind: "leave-out", index: 0 } : { kind: "halve" };
+  // An index beyond the messages removes nothing: without this line the same batch would be simulated for ever.
+  if (index >= results.length) return isSingle ? { kind: "leave-out", index: 0 } : { kind: "halve" };
   return { kind: "leave-out", index };
 }
 
-/** What the checks before the messages say about the signer; no result can help it. */
+/** Whether the ante handlers refused the signer, whatever the messages are. */
 function isAccountError(log: string): boolean {
   return /account sequence mismatch|signature verification failed|unable to verify single signer/i.test(log);
 }
@@ -101,35 +110,35 @@ function refusedAt<T extends ProvenResult>(
   index: number,
   simulation: SimulationOutcome,
 ): readonly RefusedResult<T>[] {
+  const code = !simulation.ok && isTxTooLarge(simulation) ? "too-large" : "rejected";
   const reason = simulation.ok ? "" : simulation.log;
-  return results
-    .slice(index, index + 1)
-    .map((result) => ({ result, error: { code: "rejected" as const, reason } }));
+  return results.slice(index, index + 1).map((result) => ({ result, error: { code, reason } }));
 }
 
-async function inHalves<T extends ProvenResult>(
+async function submitHalves<T extends ProvenResult>(
   plan: SubmissionPlan<T>,
   sender: TxSender,
   options: SubmissionOptions,
   signal: AbortSignal,
 ): Promise<SubmissionOutcome<T>> {
   const middle = Math.ceil(plan.results.length / 2);
-  const rest = plan.results.slice(middle);
+  const secondHalf = plan.results.slice(middle);
   const first = await submit({ ...plan, results: plan.results.slice(0, middle) }, sender, options, signal);
-  if (first.stop !== undefined) return { ...first, unsent: [...first.unsent, ...rest] };
-  // Once the first half is in a block, the consensus state is there and needs no second update.
+  if (first.stop !== undefined) return { ...first, unsent: [...first.unsent, ...secondHalf] };
+  // Once a transaction of the first half is included, the consensus state exists and needs no second update.
   const update = first.transactions.length === 0 ? plan.update : undefined;
-  const second = await submit({ update, results: rest }, sender, options, signal);
+  const second = await submit({ update, results: secondHalf }, sender, options, signal);
   return {
     included: [...first.included, ...second.included],
     refused: [...first.refused, ...second.refused],
     unsent: [...first.unsent, ...second.unsent],
     transactions: [...first.transactions, ...second.transactions],
     stop: second.stop,
+    isTooLarge: first.isTooLarge || second.isTooLarge,
   };
 }
 
-/** The outcome with those results that were refused before. */
+/** Adds the results that were left out before. */
 function withRefused<T extends ProvenResult>(
   refused: readonly RefusedResult<T>[],
   outcome: SubmissionOutcome<T>,

@@ -7,35 +7,34 @@ import { type ConnectionView, viewConnection } from "../connection/connection-vi
 import { type ConnectionWorker, noteFailure } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
-import { trustDeps } from "../kv/kv-cycle.ts";
 import { submitMessage } from "../submit/submission.ts";
-import { createTxBlocks, type TxBlocks } from "./tx-blocks.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
-import { type ProvenTx, putAside, relayTxs, type TxDeps } from "./tx-relay.ts";
+import { createTxProver, type TxProver } from "./tx-prover.ts";
+import { addDeadLetter, type ProvenTx, relayTxs, type TxDeps } from "./tx-relay.ts";
 import { findTxs, MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
-/** A TX result verifies two headers and two proofs: about as much gas as this many keys, with few signatures. */
+/** Gas of a TX result in units of `GAS_PER_KEY`: two headers with few signatures and two proofs. */
 const KEYS_PER_TX_RESULT = 8;
-/** Queries that are searched for at once. */
+/** Queries that are searched at once. */
 const QUERIES_AT_ONCE = 4;
-/** Remote blocks that are read at once, for each. */
+/** Remote blocks that are read at once, for each query. */
 const BLOCKS_AT_ONCE = 8;
-/** Times that a query fails on a block whose parts the endpoint does not have before the block is passed over. */
-const TRIES_BEFORE_PASSING = 5;
-/** An endpoint this far behind what was searched lags; one that is further behind serves a chain that started over. */
+/** Failures of a query after which a block that the endpoint does not have is skipped. */
+const MAX_BLOCK_FAILURES = 5;
+/** An endpoint may be this many blocks behind the last search. A greater distance means that the chain was reset. */
 const MAX_LAG = 20n;
 
 interface TxCycle {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
   readonly view: ConnectionView;
-  readonly blocks: TxBlocks;
+  readonly prover: TxProver;
 }
 
 /**
- * Answers due TX queries of one connection, a few at once; an error of one is noted at it and hurts no other. An error of
- * the connection is thrown once all that was begun has ended.
+ * Answers the due TX queries of one connection, a few at once. An error of a query is stored in its state. Throws
+ * `RelayError` and `ClientError` for an error of the connection.
  */
 export async function runTxCycle(
   worker: ConnectionWorker,
@@ -45,39 +44,43 @@ export async function runTxCycle(
 ): Promise<void> {
   const view = await viewConnection(worker, signal);
   if (view === undefined) return;
-  const trust = createTrustFinder(trustDeps(worker), view.client, signal);
-  const blocks = createTxBlocks(worker.remote, trust, view.at.revision, signal);
-  const round = { worker, deps, view, blocks };
+  const trust = createTrustFinder(worker, view.client, signal);
+  const prover = createTxProver(worker.remote, trust, view.stateAt.revision, signal);
+  const cycle = { worker, deps, view, prover };
   const errors: unknown[] = [];
+  // The error is thrown after all started queries have ended, so that no work of this cycle runs into the next one.
   await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
     if (errors.length > 0 || signal.aborted) return;
-    await answerTxQuery(round, state, signal).catch((error: unknown) => errors.push(error));
+    await answerTxQuery(cycle, state, signal).catch((error: unknown) => errors.push(error));
   });
   signal.throwIfAborted();
   if (errors.length > 0) throw errors[0];
 }
 
-async function answerTxQuery(round: TxCycle, state: QueryState, signal: AbortSignal): Promise<void> {
-  const { worker, deps, view } = round;
+async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSignal): Promise<void> {
+  const { worker, deps, view } = cycle;
   const { id, transactionsFilter } = state.query;
   const filter = parseTxFilter(transactionsFilter);
   if (!filter.ok) return noteFailure(worker, state, { code: "bad-filter", reason: filter.error });
-  const range = planSearch(deps.journal.searchedTo(id), view.at.height, deps.lookbackBlocks);
+  // Only up to H−1: the proof of delivery is in the next header.
+  const range = planSearch(deps.journal.searchedTo(id), view.stateAt.height, deps.lookbackBlocks);
   if (range === undefined) return noteSearch(worker, state, 0);
-  const gathered = await gather(round, state, { conditions: filter.value, range }, signal);
-  if (!gathered.ok) return noteFailure(worker, state, gathered.error);
-  const relayed = await relayTxs(worker, deps, gathered.proven, signal);
-  if (relayed.isDone) deps.journal.noteSearched(id, gathered.upTo);
-  const error = relayed.error ?? gathered.error;
+  const search = await searchAndProve(cycle, state, { conditions: filter.value, range }, signal);
+  if (!search.ok) return noteFailure(worker, state, search.error);
+  const relayed = await relayTxs(worker, deps, search.proven, signal);
+  // Otherwise the next cycle searches the same range again and skips what the journal has as handled.
+  if (relayed.isDone) deps.journal.noteSearched(id, search.upTo);
+  const error = relayed.error ?? search.error;
   if (error !== undefined) return noteFailure(worker, withResults(state, relayed.count), error);
-  // What was not sent through no error of its own leaves the query due: the next block is the next chance.
   if (relayed.isDone) noteSearch(worker, state, relayed.count);
+  // Unsent without an error of its own: the query stays due for the next block.
   else worker.registry.replace(state, withResults(state, relayed.count));
 }
 
 /**
- * The range to search when all up to `done` was; undefined when there is nothing new. A remote chain that started over
- * is far below what was searched: the search begins again near its tip.
+ * Returns the range of the next search, at most {@link MAX_BLOCKS_PER_SEARCH} long, or undefined when there is no new
+ * block. `done` is the height up to which everything was searched. The first search (`done` undefined) and the search of
+ * a chain that was reset (`done` far above its tip) start `lookback` blocks before `tip`.
  */
 export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): HeightRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
@@ -92,32 +95,36 @@ function noteSearch(worker: ConnectionWorker, state: QueryState, results: number
   worker.registry.replace(state, searched(state, { localHeight: worker.localHeight(), results }));
 }
 
-function withResults(state: QueryState, more: number): QueryState {
-  return { ...state, results: state.results + more };
+function withResults(state: QueryState, added: number): QueryState {
+  return { ...state, results: state.results + added };
 }
 
-/** What a search brought: proven transactions of all blocks up to `upTo`, and the error that kept it from going on. */
-type GatheredTxs =
-  | {
-      readonly ok: true;
-      readonly proven: readonly ProvenTx[];
-      readonly upTo: bigint;
-      readonly error: QueryFailure | undefined;
-    }
+/** Proven transactions of all blocks up to `upTo`, and the error of the block after it. */
+interface ProvenRange {
+  readonly proven: readonly ProvenTx[];
+  readonly upTo: bigint;
+  readonly error: QueryFailure | undefined;
+}
+
+type SearchOutcome =
+  | ({ readonly ok: true } & ProvenRange)
   | { readonly ok: false; readonly error: QueryFailure };
 
-/** Errors in here are this query's: what it asks for may be what the endpoint can't do. */
-async function gather(
-  round: TxCycle,
+/**
+ * Errors of this step count as errors of the query, not of the connection: a node may refuse one search and answer all
+ * others.
+ */
+async function searchAndProve(
+  cycle: TxCycle,
   state: QueryState,
   search: Pick<TxSearch, "conditions" | "range">,
   signal: AbortSignal,
-): Promise<GatheredTxs> {
-  const { worker, deps } = round;
+): Promise<SearchOutcome> {
+  const { worker, deps } = cycle;
   const isHandled = (hash: string): boolean => deps.journal.isHandled(state.query.id, hash);
   try {
     const { found, upTo } = await findTxs(worker.remote.comet, { ...search, isHandled }, signal);
-    const proofs = await proveBlocks(round, state, found, upTo);
+    const proofs = await proveBlocks(cycle, state, found, upTo);
     signal.throwIfAborted();
     return { ok: true, ...proofs };
   } catch (error) {
@@ -127,20 +134,21 @@ async function gather(
 }
 
 async function proveBlocks(
-  round: TxCycle,
+  cycle: TxCycle,
   state: QueryState,
   found: readonly FoundTx[],
   upTo: bigint,
-): Promise<Omit<Extract<GatheredTxs, { readonly ok: true }>, "ok">> {
+): Promise<ProvenRange> {
   const heights = [...new Set(found.map((tx) => tx.height))];
-  const proofs = await mapLimit(heights, BLOCKS_AT_ONCE, (height) => {
+  const blocks = await mapLimit(heights, BLOCKS_AT_ONCE, (height) => {
     const txs = found.filter((tx) => tx.height === height);
-    return proveBlock(round, state, BigInt(height), txs);
+    return proveBlock(cycle, state, BigInt(height), txs);
   });
   const proven: ProvenTx[] = [];
-  for (const [index, proof] of proofs.entries()) {
-    if (!proof.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, error: proof.error };
-    proven.push(...proof.proven);
+  // Up to the first failed block only: a later transaction must not overtake those of the failed block.
+  for (const [index, block] of blocks.entries()) {
+    if (!block.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, error: block.error };
+    proven.push(...block.proven);
   }
   return { proven, upTo, error: undefined };
 }
@@ -149,16 +157,16 @@ type ProvenBlock =
   | { readonly ok: true; readonly proven: readonly ProvenTx[] }
   | { readonly ok: false; readonly error: QueryFailure };
 
-/** A block that can never be proven is passed over, its transactions put aside, so that it does not end the search. */
+/** Proves the transactions of one block. Transactions that can never be proven become dead letters. */
 async function proveBlock(
-  round: TxCycle,
+  cycle: TxCycle,
   state: QueryState,
   height: bigint,
   txs: readonly FoundTx[],
 ): Promise<ProvenBlock> {
-  const { worker, deps, blocks } = round;
+  const { worker, deps, prover } = cycle;
   try {
-    const results = await blocks.prove(height, txs);
+    const results = await prover.prove(height, txs);
     return {
       ok: true,
       proven: results.map(({ tx, result }) => ({
@@ -170,19 +178,19 @@ async function proveBlock(
       })),
     };
   } catch (error) {
-    if (!isBeyondProof(error, state)) return { ok: false, error: readFailed(error) };
+    if (!isUnprovable(error, state)) return { ok: false, error: readFailed(error) };
     for (const tx of txs) {
       const ids = { queryId: state.query.id, hash: toHex(tx.hash), remoteHeight: height };
-      putAside(worker, deps, ids, errorText(error));
+      addDeadLetter(worker, deps, ids, errorText(error));
     }
     return { ok: true, proven: [] };
   }
 }
 
-/** Nothing that the client trusts is old enough, or the endpoint says again and again that it does not have the block. */
-function isBeyondProof(error: unknown, state: QueryState): boolean {
+/** Whether the block is below all trusted heights, or the endpoint has refused it several times (it may be pruned). */
+function isUnprovable(error: unknown, state: QueryState): boolean {
   if (error instanceof RelayError) return error.facts.code === "no-trusted-height";
-  return error instanceof ClientError && error.facts.code === "rpc" && state.failures >= TRIES_BEFORE_PASSING;
+  return error instanceof ClientError && error.facts.code === "rpc" && state.failures >= MAX_BLOCK_FAILURES;
 }
 
 function readFailed(error: unknown): QueryFailure {

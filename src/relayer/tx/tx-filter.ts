@@ -4,12 +4,13 @@ import type { WireEvent } from "../../client/events/subscription.ts";
 
 /** One condition of a TX query's filter. */
 export interface TxCondition {
+  /** Event type and attribute: "transfer.recipient". Also "tx.height" and "tx.hash". */
   readonly field: string;
   readonly op: "=" | ">" | ">=" | "<" | "<=";
   readonly value: string | bigint;
 }
 
-/** CometBFT refuses longer queries. */
+/** Characters of a query. CometBFT refuses longer ones. */
 const MAX_QUERY_LENGTH = 512;
 
 const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
@@ -21,8 +22,8 @@ const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
 ]);
 
 /**
- * Reads the JSON filter of a TX query (spec 000, "Transaction filter"): operators in either case, values text or whole
- * numbers. `null` is the empty filter. The error says which condition is wrong.
+ * Parses the JSON filter of a TX query (`docs/spec/chain-extension-modules.md`, "Transaction filter"). Operators may have
+ * upper or lower case; values are strings or integers. `null` is the empty filter. The error names the invalid condition.
  */
 export function parseTxFilter(text: string): Result<readonly TxCondition[], string> {
   const items = parseList(text);
@@ -47,7 +48,7 @@ function parseList(text: string): readonly unknown[] | undefined {
 
 function toCondition(item: unknown): TxCondition | undefined {
   if (!isRecord(item)) return undefined;
-  // The module matches names in any case, and of equal names the last wins.
+  // As Go's encoding/json: names match in any case, and the last of several equal names counts.
   const fields = new Map(Object.entries(item).map(([name, value]) => [name.toLowerCase(), value]));
   const [field, op, value] = [fields.get("field"), fields.get("op"), fields.get("value")];
   const operator = typeof op === "string" ? OPERATORS.get(op.toLowerCase()) : undefined;
@@ -65,42 +66,46 @@ export interface HeightRange {
 }
 
 /**
- * The search text: the height range, and as many conditions as the node's 512 characters hold. What does not fit, and
- * what the query language cannot say, is left to {@link matches}, which checks every condition again.
+ * Returns a CometBFT query with the height range and as many conditions as fit into 512 characters. It leaves out
+ * conditions that the query language cannot express, so it may find too much: filter its results with {@link matches}.
  */
 export function searchText(conditions: readonly TxCondition[], range: HeightRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
   for (const condition of conditions) {
     const part = conditionText(condition);
+    // 5: the length of " AND ".
     if (part !== undefined && text.length + 5 + part.length <= MAX_QUERY_LENGTH) text = `${text} AND ${part}`;
   }
   return text;
 }
 
 function conditionText({ field, op, value }: TxCondition): string | undefined {
-  // A tag is "type.attribute". A second bound on the height would replace ours in the node's index.
+  // A tag is "type.attribute". CometBFT's indexer keeps one height range only: a second bound could replace ours.
   if (!/^[A-Za-z][\w-]*\.[\w.-]+$/.test(field) || field === "tx.height") return undefined;
   if (typeof value === "bigint") return value < 0n ? undefined : `${field}${op}${value}`;
-  // Text has no order in the query language: the node refuses the whole query.
+  // The query language orders numbers only. A node refuses the whole query when a string follows "<" or ">".
   if (op !== "=") return /^\d+$/.test(value) ? `${field}${op}${value}` : undefined;
+  // There is no escape for a quote inside a string.
   return /^[^'\\\n\r]*$/.test(value) ? `${field}='${value}'` : undefined;
 }
 
-/** What a filter is held against. */
+/** A transaction to compare with a filter. */
 export interface FilteredTx {
   readonly height: bigint;
-  /** Upper-case hex, as the tag `tx.hash` has it. */
+  /** Upper-case hex, as in the tag `tx.hash`. */
   readonly hash: string;
   readonly events: readonly WireEvent[];
 }
 
 /**
- * Whether each condition is met by some attribute of some event. A node's index may ask for more (all conditions in one
- * event); it never asks for less, so nothing that it finds for a whole filter is dropped here.
+ * Whether each condition matches some attribute of some event.
+ *
+ * Nodes differ: some require one event to match all conditions. This rule is never stricter than a node's, so it drops
+ * no transaction that a node found for the complete filter.
  */
 export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>
-    valuesOf(condition.field, tx).some((value) => holds(condition, value)),
+    valuesOf(condition.field, tx).some((value) => matchesValue(condition, value)),
   );
 }
 
@@ -112,10 +117,10 @@ function valuesOf(field: string, { height, hash, events }: FilteredTx): readonly
   );
 }
 
-function holds({ op, value }: TxCondition, found: string): boolean {
+function matchesValue({ op, value }: TxCondition, found: string): boolean {
   if (typeof value === "string" && op === "=") return found === value;
   const wanted = decimalAtStart(value.toString());
-  // Some indexes read the number at the start of "100untrn", others want a number alone: the wider rule holds here.
+  // Some indexers accept the number at the start of "100untrn", others need a bare number. The wider rule applies here.
   const number = decimalAtStart(found);
   return wanted !== undefined && number !== undefined && compare(op, number, wanted);
 }
@@ -125,7 +130,7 @@ interface Decimal {
   readonly scale: number;
 }
 
-/** The decimal number that a text starts with. */
+/** Parses the decimal number at the start of a string; undefined when there is none. */
 function decimalAtStart(text: string): Decimal | undefined {
   const match = /^([+-]?\d{1,80})(?:\.(\d{1,80}))?/.exec(text);
   if (match === null) return undefined;

@@ -10,26 +10,29 @@ import type { Proof } from "../../proto/gen/tendermint/crypto/proof.ts";
 import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
 import { RelayError } from "../relay-error.ts";
 
-/** A remote transaction that matches a filter, with its inclusion proof. */
+/** A transaction from `tx_search`, with its inclusion proof. */
 export type FoundTx = comet38.TxResponse & { readonly proof: NonNullable<comet38.TxResponse["proof"]> };
 
-/** Headers of the transaction's block and of the next one, as Anys. */
+/** Update headers as `Any`s. */
 export interface HeaderPair {
+  /** Of the transaction's block. */
   readonly header: Any;
   readonly nextHeader: Any;
 }
 
-/** A remote block as TX results need it: itself, the next one, and the results of its transactions. */
+/** What proves the delivery of the transactions of one block. */
 export interface ProvingBlock {
   readonly own: LightBlockBytes;
+  /** The next block. Its header holds the hash of the results. */
   readonly next: LightBlockBytes;
+  /** `block_results` of the own block. */
   readonly results: comet38.BlockResultsResponse;
 }
 
 /**
- * Delivery proofs of all transactions of one block, against the next header's `last_results_hash`, by index.
- * The leaves are the results' code, data, gas wanted and gas used alone. Throws `RelayError` "bad-block" when the
- * results are not those that the next header stands for.
+ * Returns the delivery proofs of all transactions of one block, by index, against the next header's
+ * `last_results_hash`. A leaf holds code, data, gas wanted and gas used only, as in CometBFT. Throws `RelayError`
+ * "bad-block" when the results do not match that hash.
  */
 export function deliveryProofs({ own, next, results }: ProvingBlock): readonly Proof[] {
   const leaves = results.results.map((result) =>
@@ -41,26 +44,27 @@ export function deliveryProofs({ own, next, results }: ProvingBlock): readonly P
     }),
   );
   const { root, proofs } = simpleProofs(leaves);
-  const wanted = SignedHeader.decode(next.signedHeader).header?.lastResultsHash ?? new Uint8Array();
-  if (equalBytes(root, wanted)) return proofs.map(toWireProof);
-  throw badBlock(own.height, "its results are not those that the next header stands for");
+  const lastResultsHash = SignedHeader.decode(next.signedHeader).header?.lastResultsHash ?? new Uint8Array();
+  if (equalBytes(root, lastResultsHash)) return proofs.map(toWireProof);
+  throw badBlock(own.height, "its results do not match the next header");
 }
 
-/** Checks that a transaction is in its block. Throws `RelayError` "bad-block". */
+/** Verifies the inclusion proof of a transaction. Throws `RelayError` "bad-block". */
 export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   const root = SignedHeader.decode(block.signedHeader).header?.dataHash ?? new Uint8Array();
   const { total, index, leafHash, aunts } = found.proof.proof;
   const proof = { total: BigInt(total), index: BigInt(index), leafHash, aunts };
+  // The leaves of a block's data hash are the hashes of its transactions.
   const verdict = verifySimpleProof(root, sha256(found.tx), proof);
   if (verdict.ok && index === found.index) return;
-  throw badBlock(block.height, `transaction ${toHex(found.hash)} is not proven to be in it`);
+  throw badBlock(block.height, `the inclusion proof of transaction ${toHex(found.hash)} is invalid`);
 }
 
-function badBlock(height: bigint, what: string): RelayError {
-  return new RelayError({ code: "bad-block", height }, `block ${height} of the remote chain: ${what}`);
+function badBlock(height: bigint, reason: string): RelayError {
+  return new RelayError({ code: "bad-block", height }, `block ${height} of the remote chain: ${reason}`);
 }
 
-/** The result of a TX query: one transaction, proven to be in its block and to have succeeded there. */
+/** Builds the result of a TX query: one transaction with its inclusion and delivery proofs. */
 export function txQueryResult(found: FoundTx, deliveryProof: Proof, headers: HeaderPair): QueryResult {
   const { result, proof } = found;
   return {
@@ -80,7 +84,7 @@ export function txQueryResult(found: FoundTx, deliveryProof: Proof, headers: Hea
           aunts: [...proof.proof.aunts],
         },
         deliveryProof,
-        // Log, info and events are not part of what is proven; they would only cost bytes.
+        // The results hash does not cover log, info and events. They are left out to save bytes.
         response: {
           code: result.code,
           data: result.data ?? new Uint8Array(),

@@ -1,54 +1,59 @@
-import type { Journal } from "../state/journal.ts";
-import { type ConnectionWorker, throwStop } from "../connection/worker.ts";
-import { planBatches, type ProvenResult } from "../submit/plan.ts";
+import type { ConnectionWorker } from "../connection/worker.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
-import { send, tooLarge } from "../kv/kv-cycle.ts";
+import type { Journal } from "../state/journal.ts";
+import { planBatches, type ProvenResult, tooLarge } from "../submit/plan.ts";
+import { sendBatch, throwStop } from "../submit/send-batch.ts";
 import type { RefusedResult } from "../submit/submission-outcome.ts";
 
-/** What TX queries need besides a worker. */
+/** Dependencies of TX cycles besides the worker. */
 export interface TxDeps {
   readonly journal: Journal;
-  /** How many blocks before the tip a search starts for a query that the journal does not know. */
+  /** Number of blocks before the tip where the search of an unknown query starts. */
   readonly lookbackBlocks: bigint;
 }
 
-/** A proven transaction of the remote chain, as a result. */
+/** A proven transaction of the remote chain. */
 export interface ProvenTx extends ProvenResult {
   /** Lower-case hex. */
   readonly hash: string;
   readonly remoteHeight: bigint;
 }
 
-/** How far relaying came. */
 export interface RelayedTxs {
-  /** How many are in a block now. */
+  /** Number of included transactions. */
   readonly count: number;
-  /** Whether each was relayed or put aside, so that none is to be sent again. */
+  /** Whether every transaction was included or became a dead letter. */
   readonly isDone: boolean;
+  /** The error of the first transaction that must be sent again. */
   readonly error: QueryFailure | undefined;
 }
 
-/** Sends in the order of the chain; stops at what must be sent again. Throws `RelayError` for an error of the connection. */
+/**
+ * Sends transactions in their order. Stops after the first batch with a transaction that must be sent again: the later
+ * batches stay behind it. Throws `RelayError` for an error of the connection.
+ */
 export async function relayTxs(
   worker: ConnectionWorker,
   deps: TxDeps,
   proven: readonly ProvenTx[],
   signal: AbortSignal,
 ): Promise<RelayedTxs> {
+  const { limits } = worker.settings;
   const ready = proven.filter((tx) => {
-    const isFit = tx.message.length <= worker.settings.limits.bytes;
-    if (!isFit) putAside(worker, deps, idsOf(tx), tooLarge(tx, worker.settings.limits).reason);
+    const isFit = tx.message.length <= limits.bytes;
+    if (!isFit) addDeadLetter(worker, deps, idsOf(tx), tooLarge(tx, limits).reason);
     return isFit;
   });
   let count = 0;
   for (const results of planBatches(ready, worker.budget.limits())) {
-    const outcome = await send(worker, { update: undefined, results }, signal);
+    // A TX result carries its two headers itself, so it needs no client update.
+    const outcome = await sendBatch(worker, { update: undefined, results }, signal);
     for (const { result } of outcome.included) noteIncluded(worker, deps, result);
     count += outcome.included.length;
-    const again = outcome.refused.filter((refused) => !putRefusedAside(worker, deps, refused));
+    const retried = outcome.refused.filter((refused) => !rejectForGood(worker, deps, refused));
     throwStop(worker, outcome.stop);
-    if (again[0] !== undefined || outcome.unsent.length > 0)
-      return { count, isDone: false, error: again[0]?.error };
+    if (retried[0] !== undefined || outcome.unsent.length > 0)
+      return { count, isDone: false, error: retried[0]?.error };
   }
   return { count, isDone: true, error: undefined };
 }
@@ -58,14 +63,19 @@ function noteIncluded(worker: ConnectionWorker, deps: TxDeps, tx: ProvenTx): voi
   worker.logger.info("transaction relayed", { ...idsOf(tx) });
 }
 
-/** False for a refusal that the transaction has no part in: its header, or the block's room. */
-function putRefusedAside(
+/**
+ * Makes a rejected transaction a dead letter. Returns false when it must be sent again, because the cause is not the
+ * transaction: an invalid header, a removed query, a full block.
+ */
+function rejectForGood(
   worker: ConnectionWorker,
   deps: TxDeps,
   { result, error }: RefusedResult<ProvenTx>,
 ): boolean {
-  const isOwn = error.code === "rejected" && !/header is invalid|invalid query id/i.test(error.reason);
-  if (isOwn) putAside(worker, deps, idsOf(result), error.reason);
+  const isOwn =
+    error.code === "too-large" ||
+    (error.code === "rejected" && !/header is invalid|invalid query id/i.test(error.reason));
+  if (isOwn) addDeadLetter(worker, deps, idsOf(result), error.reason);
   return isOwn;
 }
 
@@ -79,9 +89,9 @@ function idsOf({ state, hash, remoteHeight }: ProvenTx): TxIds {
   return { queryId: state.query.id, hash, remoteHeight };
 }
 
-/** Lists a transaction as unsuccessful; it is never tried again. */
-export function putAside(worker: ConnectionWorker, deps: TxDeps, tx: TxIds, reason: string): void {
-  deps.journal.noteUnsuccessful({ ...tx, reason, atMs: worker.clock.nowMs() });
+/** Records a transaction that is never sent again. */
+export function addDeadLetter(worker: ConnectionWorker, deps: TxDeps, tx: TxIds, reason: string): void {
+  deps.journal.noteDeadLetter({ ...tx, reason, atMs: worker.clock.nowMs() });
   worker.metrics.results.inc({ connection_id: worker.connectionId, outcome: "rejected" });
-  worker.logger.warn("transaction not accepted", { ...tx, reason });
+  worker.logger.warn("transaction added to the dead letters", { ...tx, reason });
 }

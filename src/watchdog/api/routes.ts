@@ -1,18 +1,18 @@
 import type { Registry } from "prom-client";
-import { errorReply, type HttpReply, type HttpRoute, jsonReply, textReply } from "../../ops/http-route.ts";
+import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
+import type { HttpRoute } from "../../ops/http-route.ts";
 import { statusJson, type WatchdogStatus } from "../status.ts";
 import { PAGE_POLICY, statusPage } from "./status-page.ts";
 
-/** What the face shows. */
-export interface FaceDeps {
+export interface RoutesDeps {
   readonly status: () => WatchdogStatus;
-  /** Whether looks still happen. */
+  /** Whether the poll loop still runs. */
   readonly isAlive: () => boolean;
   readonly registry: Registry;
 }
 
-/** Routes of the watchdog's HTTP face; all of them only read. */
-export function createWatchdogRoutes({ status, isAlive, registry }: FaceDeps): readonly HttpRoute[] {
+/** Creates the routes of the watchdog's HTTP API. All are read-only. */
+export function createWatchdogRoutes({ status, isAlive, registry }: RoutesDeps): readonly HttpRoute[] {
   return [
     get("/", () => pageReply(statusPage(status()))),
     get("/api/status", () => jsonReply(200, statusJson(status()))),
@@ -22,13 +22,11 @@ export function createWatchdogRoutes({ status, isAlive, registry }: FaceDeps): r
       body: await registry.metrics(),
     })),
     get("/livez", () =>
-      isAlive()
-        ? textReply(200, "ok\n")
-        : errorReply(503, "stuck", "no look at the sources has ended for too long"),
+      isAlive() ? textReply(200, "ok\n") : errorReply(503, "stuck", "the last poll ended too long ago"),
     ),
     get("/readyz", () =>
-      status().observedAtMs === undefined
-        ? errorReply(503, "not-ready", "the first look at the sources has not ended yet")
+      status().polledAtMs === undefined
+        ? errorReply(503, "not-ready", "the first poll has not ended yet")
         : textReply(200, "ok\n"),
     ),
   ];

@@ -1,6 +1,6 @@
 import { escapeHtml } from "../../ops/html.ts";
-import { formatPercent } from "../policy.ts";
-import type { MonthStatus, SourceStatus, WatchdogStatus } from "../status.ts";
+import { formatPercent } from "../policy/reward-tier.ts";
+import type { AlertStatus, MonthStatus, SourceStatus, WatchdogStatus } from "../status.ts";
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
 table{border-collapse:collapse;width:100%;margin:1rem 0}caption{text-align:left;font-weight:600;padding:.25rem 0}
@@ -8,12 +8,13 @@ th,td{text-align:left;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #cc
 .firing{border-left:.5rem solid #b00020;padding:.5rem 1rem;background:#fdecee}
 @media(prefers-color-scheme:dark){body{color:#eee;background:#161616}.firing{background:#3a1218}th,td{border-color:#444}}`;
 
-/** Content security policy of the page: nothing but its own style. */
+/** Content security policy of the page: it may load nothing but its own style. */
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The status as a web page; it reloads itself every 5 s and runs no script. Everything that was read is escaped. */
+/** Renders the status as a web page without scripts. The page reloads every 5 s. */
 export function statusPage(status: WatchdogStatus): string {
+  // Chain ids, pairs and error texts come from other hosts. All of them are escaped.
   const chain = escapeHtml(status.chainId ?? "no chain yet");
   return `<!doctype html>
 <html lang="en">
@@ -28,11 +29,11 @@ export function statusPage(status: WatchdogStatus): string {
 <main>
 <h1>Oracle watchdog: ${chain}</h1>
 <p>${headline(status.current)}</p>
-${alertBlock(status)}
+${alertList(status.alerts)}
 ${monthTable(status.months)}
 ${sourceTable(status.sources)}
-<p>${status.pairs.length} pairs have a price${status.pairs.length === 0 ? "" : `: ${escapeHtml(status.pairs.join(", "))}`}.
-Last look: ${time(status.observedAtMs)}. <a href="/api/status">Status as JSON</a>, <a href="/metrics">metrics</a>.</p>
+${detailTable(status)}
+<p><a href="/api/status">Status as JSON</a>, <a href="/metrics">metrics</a>.</p>
 </main>
 </body>
 </html>
@@ -44,12 +45,18 @@ function headline({ month, rate, tier }: MonthStatus): string {
   return `Success rate of ${month}: <strong>${formatPercent(rate)} %</strong>, reward tier: <strong>${tier}</strong>.`;
 }
 
-function alertBlock({ alert }: WatchdogStatus): string {
-  if (alert.phase === "inactive") return "<p>No alert.</p>";
-  const text = `All prices missing since ${time(alert.sinceMs)}: ${escapeHtml(alert.reason)}`;
-  return alert.phase === "firing"
-    ? `<p class="firing" role="alert"><strong>Alert.</strong> ${text}. Restart the price sidecar.</p>`
-    : `<p>Watching: ${text}. No alert yet.</p>`;
+function alertList(alerts: readonly AlertStatus[]): string {
+  const shown = alerts.map(alertParagraph).filter((paragraph) => paragraph !== "");
+  return shown.length === 0 ? "<p>No alert.</p>" : shown.join("\n");
+}
+
+/** Returns the alert as a paragraph; empty for an inactive alert. */
+function alertParagraph({ title, action, state }: AlertStatus): string {
+  if (state.phase === "inactive") return "";
+  const text = `${escapeHtml(title)} since ${time(state.sinceMs)}: ${escapeHtml(state.reason)}.`;
+  return state.phase === "firing"
+    ? `<p class="firing" role="alert"><strong>Alert.</strong> ${text} ${escapeHtml(action)}</p>`
+    : `<p>Pending: ${text} The alert does not fire yet.</p>`;
 }
 
 function monthTable(months: readonly MonthStatus[]): string {
@@ -66,10 +73,22 @@ function monthTable(months: readonly MonthStatus[]): string {
 }
 
 function sourceTable(sources: readonly SourceStatus[]): string {
-  const rows = sources.map(({ name, up, problem, lastGoodMs }) =>
-    row(name, [up ? "up" : "down", escapeHtml(problem), time(lastGoodMs)]),
+  const rows = sources.map(({ name, up, error, lastSuccessMs }) =>
+    row(name, [up ? "up" : "down", escapeHtml(error), time(lastSuccessMs)]),
   );
-  return table("Sources", ["Source", "State", "Problem", "Last good look"], rows);
+  return table("Sources", ["Source", "State", "Error", "Last success"], rows);
+}
+
+function detailTable({ pairs, pendingNotifications, polledAtMs }: WatchdogStatus): string {
+  return table(
+    "Details",
+    ["Value", "Now"],
+    [
+      row("Pairs with a price", [escapeHtml(`${pairs.length} ${pairs.join(", ")}`)]),
+      row("Pending notifications", [String(pendingNotifications)]),
+      row("Last poll", [time(polledAtMs)]),
+    ],
+  );
 }
 
 function table(caption: string, heads: readonly string[], rows: readonly string[]): string {
@@ -77,6 +96,7 @@ function table(caption: string, heads: readonly string[], rows: readonly string[
   return `<table><caption>${caption}</caption><thead><tr>${head}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
 }
 
+/** `cells` are HTML. */
 function row(head: string, cells: readonly string[]): string {
   return `<tr><th scope="row">${escapeHtml(head)}</th>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
 }

@@ -1,20 +1,20 @@
-/** Blocks by what is known of their oracle call. */
+/** Numbers of blocks by the result of their oracle call. */
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks that passed while nobody counted: between the last look and a restart of the node. */
+  /** Blocks between the last reading and a restart of the node; the restart erased their counts. */
   readonly unknown: bigint;
 }
 
-/** No block at all. */
+/** Zero blocks. */
 export const NO_BLOCKS: BlockCounts = { good: 0n, bad: 0n, unknown: 0n };
 
-/** Sum, class by class. */
+/** Adds two counts, field by field. */
 export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
 }
 
-/** Whether no class has a block. */
+/** Whether all counts are zero. */
 export function isNoBlocks(counts: BlockCounts): boolean {
   return counts.good === 0n && counts.bad === 0n && counts.unknown === 0n;
 }

@@ -3,31 +3,37 @@ import type { BlockCounts } from "./block-counts.ts";
 /** A calendar month in UTC, "2026-11". */
 export type Month = string;
 
-/** The month that a time lies in. */
+/** Returns the month of a time. */
 export function monthOf(atMs: number): Month {
   return new Date(atMs).toISOString().slice(0, 7);
 }
 
-/** What one month got. */
+/** One month's part of a count. */
 export interface MonthShare {
   readonly month: Month;
   readonly counts: BlockCounts;
 }
 
 /**
- * Shares blocks that passed between two times among the months in between, in proportion to the time in each; the last
- * month gets what rounding leaves. Between two looks of a running watchdog this is exact to one interval; after a gap
- * over the end of a month it is an estimate.
+ * Splits blocks that were made between two times by month, in proportion to the time in each month. The sum of the shares
+ * is the input. When `fromMs` is after `toMs` (the clock was set back), all blocks belong to the month of `toMs`.
  */
-export function shareByMonth(counts: BlockCounts, fromMs: number, toMs: number): readonly MonthShare[] {
+export function splitByMonth(counts: BlockCounts, fromMs: number, toMs: number): readonly MonthShare[] {
+  // The counters do not say when a block was made, only between which two readings. While the watchdog runs, the error at
+  // the end of a month is at most the blocks of one poll interval. After a gap in polling the shares are an estimate.
   const shares: MonthShare[] = [];
-  let rest = counts;
-  for (let beginMs = fromMs; monthOf(beginMs) < monthOf(toMs); beginMs = nextMonthMs(beginMs)) {
-    const part = partOf(counts, nextMonthMs(beginMs) - beginMs, toMs - fromMs);
-    shares.push({ month: monthOf(beginMs), counts: part });
-    rest = { good: rest.good - part.good, bad: rest.bad - part.bad, unknown: rest.unknown - part.unknown };
+  let remaining = counts;
+  for (let startMs = fromMs; monthOf(startMs) < monthOf(toMs); startMs = nextMonthMs(startMs)) {
+    const share = shareOf(counts, nextMonthMs(startMs) - startMs, toMs - fromMs);
+    shares.push({ month: monthOf(startMs), counts: share });
+    remaining = {
+      good: remaining.good - share.good,
+      bad: remaining.bad - share.bad,
+      unknown: remaining.unknown - share.unknown,
+    };
   }
-  return [...shares, { month: monthOf(toMs), counts: rest }];
+  // Shares are rounded down. The last month gets the remainder, so that no block is lost.
+  return [...shares, { month: monthOf(toMs), counts: remaining }];
 }
 
 function nextMonthMs(atMs: number): number {
@@ -35,7 +41,7 @@ function nextMonthMs(atMs: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-function partOf(counts: BlockCounts, partMs: number, wholeMs: number): BlockCounts {
-  const share = (count: bigint): bigint => (count * BigInt(Math.round(partMs))) / BigInt(Math.round(wholeMs));
+function shareOf(counts: BlockCounts, partMs: number, totalMs: number): BlockCounts {
+  const share = (count: bigint): bigint => (count * BigInt(Math.round(partMs))) / BigInt(Math.round(totalMs));
   return { good: share(counts.good), bad: share(counts.bad), unknown: share(counts.unknown) };
 }

@@ -1,32 +1,34 @@
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import { drain, eachChunk, type PageReader, statusError } from "./page-reader.ts";
+import { asTimeNs, type JsonField, member, required } from "../../base/json-fields.ts";
+import { drain, forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
 import { SourceError } from "./source-failure.ts";
 
-/** What the sidecar answers. */
+/** Response of the sidecar's price API. */
 export interface PricesReading {
   /** Pairs that have a price, sorted. */
   readonly pairs: readonly string[];
-  /** Time of the sidecar's last turn, ms; undefined before the first. */
+  /** Time of the sidecar's last price update, ms. Undefined before its first update. */
   readonly tickedAtMs: number | undefined;
+  /** Empty when the sidecar reports none. */
   readonly version: string;
-  /** The URL that answered. */
+  /** URL of the response. */
   readonly url: string;
 }
 
 const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** URLs to try: the configured path if there is one, then the known ones, newest first. */
+/** Returns the URLs to try, in order: the configured path unless it is "/", then the known paths. */
 export function priceUrls(configured: string): readonly string[] {
   const url = new URL(configured);
   const known = KNOWN_PATHS.map((path) => new URL(path, url.origin).href);
-  return url.pathname === "/" ? known : [url.href, ...known.filter((one) => one !== url.href)];
+  return url.pathname === "/" ? known : [url.href, ...known.filter((candidate) => candidate !== url.href)];
 }
 
 /**
- * Asks the URLs in turn until one is not 404. A version 1 sidecar has only the second known path.
- * @throws {SourceError} when none answers with prices.
+ * Requests the URLs in order and parses the first response that is not 404. Throws {@link SourceError} when that response
+ * has no prices, or when all responses are 404.
  */
 export async function readPrices(
   urls: readonly string[],
@@ -35,56 +37,60 @@ export async function readPrices(
 ): Promise<PricesReading> {
   for (const url of urls) {
     const page = await read(url, signal);
+    // A version 1 sidecar has only the second known path. Its 404 for the first path is not a failure.
     if (page.status === 404) {
       await drain(page);
       continue;
     }
-    if (page.status !== 200) {
-      await drain(page);
-      throw statusError(page.status);
-    }
+    await requireOk(page);
     const chunks: Uint8Array[] = [];
-    await eachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
+    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
     return parsePrices(Buffer.concat(chunks).toString("utf8"), url);
   }
   throw new SourceError(
     { code: "http-status" },
-    `no price API at ${urls.map((url) => new URL(url).pathname).join(", ")}`,
+    `there is no price API at ${urls.map((url) => new URL(url).pathname).join(", ")}`,
   );
 }
 
-/** Reads the body of a prices answer. A pair counts as priced when its value is a positive whole number. @throws {SourceError} */
+/** Parses a response body. A pair has a price when its value is a positive integer as text. Throws {@link SourceError}. */
 export function parsePrices(text: string, url: string): PricesReading {
-  const body = parseBody(text);
-  const { prices, timestamp, version } = body;
-  if (!isRecord(prices) || typeof timestamp !== "string") throw notPrices("it has no prices and timestamp");
-  const tickedAtMs = Date.parse(timestamp);
-  if (Number.isNaN(tickedAtMs)) throw notPrices("its timestamp is not a time");
+  const root: JsonField = { value: parseBody(text), path: "", error: fieldError };
+  const prices = required(member(root, "prices"));
+  if (!isRecord(prices.value)) throw prices.error(prices.path, "an object");
+  const tickedAtMs = Number(asTimeNs(required(member(root, "timestamp"))) / 1_000_000n);
+  const { value: version } = member(root, "version");
   return {
-    pairs: Object.entries(prices)
+    pairs: Object.entries(prices.value)
       .filter(([, price]) => typeof price === "string" && /^0*[1-9]\d*$/.test(price))
       .map(([pair]) => pair)
       .toSorted(),
+    // Before its first update a sidecar reports Go's zero time, which lies in the year 1.
     tickedAtMs: tickedAtMs <= 0 ? undefined : tickedAtMs,
+    // The version is only informative, so a version of another type is not a reason to reject the prices.
     version: typeof version === "string" ? version : "",
     url,
   };
 }
 
-function parseBody(text: string): Readonly<Record<string, unknown>> {
+function parseBody(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch (cause) {
-    const what = text.trimStart().startsWith("<") ? "this is HTML, not prices" : errorText(cause);
-    throw notPrices(what);
+    const reason = text.trimStart().startsWith("<") ? "it is HTML, not prices" : errorText(cause);
+    throw notPrices(reason);
   }
   throw notPrices("it is not a JSON object");
 }
 
-function notPrices(what: string): SourceError {
+function fieldError(path: string, expected: string): SourceError {
+  return notPrices(`${path} is not ${expected}`);
+}
+
+function notPrices(reason: string): SourceError {
   return new SourceError(
     { code: "not-prices" },
-    `the answer is not the sidecar's: ${what}; check sources.prices`,
+    `the response does not come from a price sidecar: ${reason}; check sources.prices`,
   );
 }

@@ -1,8 +1,8 @@
 import { DeadlineError } from "../../base/abort.ts";
 import { CodedError, errorText } from "../../base/errors.ts";
-import { PrometheusTextError } from "../prometheus-text.ts";
+import { PrometheusTextError } from "../prometheus/text-parser.ts";
 
-/** Why a source could not be read; `refused` also says that nobody listens there. */
+/** Why a scrape failed. `refused`: the host refused the connection, so no process listens on the port. */
 export type SourceFailureCode =
   | "refused"
   | "unreachable"
@@ -13,31 +13,36 @@ export type SourceFailureCode =
   | "not-a-node"
   | "not-prices"
   | "several-chains"
-  | "wrong-chain";
+  | "wrong-chain"
+  /** a value of the page is outside its range */
+  | "bad-value"
+  /** two nodes answer at one URL */
+  | "two-nodes";
 
-/** A source that could not be read, in words for a person. */
+/** A failed scrape. */
 export interface SourceFailure {
   readonly code: SourceFailureCode;
+  /** Message for people. */
   readonly text: string;
 }
 
-/** A {@link SourceFailure} on its way up. */
+/** Thrown by the readers of a source; {@link toSourceFailure} turns it into a {@link SourceFailure}. */
 export class SourceError extends CodedError<{ readonly code: SourceFailureCode }> {}
 
-/** Turns whatever a look at a source threw into its error. */
-export function toSourceFailure(thrown: unknown): SourceFailure {
-  if (thrown instanceof SourceError) return { code: thrown.facts.code, text: thrown.message };
-  if (thrown instanceof PrometheusTextError) return { code: "not-metrics", text: thrown.message };
-  if (thrown instanceof DeadlineError)
-    return { code: "timeout", text: `no complete answer within ${thrown.facts.afterMs} ms` };
-  const text = errorText(thrown);
-  return isRefusal(thrown)
-    ? { code: "refused", text: `nobody listens there (${text})` }
+/** Converts anything that a scrape threw. */
+export function toSourceFailure(error: unknown): SourceFailure {
+  if (error instanceof SourceError) return { code: error.facts.code, text: error.message };
+  if (error instanceof PrometheusTextError) return { code: "not-metrics", text: error.message };
+  if (error instanceof DeadlineError)
+    return { code: "timeout", text: `no complete response within ${error.facts.afterMs} ms` };
+  const text = errorText(error);
+  return isRefusal(error)
+    ? { code: "refused", text: `connection refused (${text})` }
     : { code: "unreachable", text };
 }
 
-/** Node reports a refusal on several addresses of one host as an AggregateError with the same code. */
-function isRefusal(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  return ("code" in thrown && thrown.code === "ECONNREFUSED") || isRefusal(thrown.cause);
+/** For a host with several addresses Node throws an AggregateError; it has the code of its first error. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("code" in error && error.code === "ECONNREFUSED") || isRefusal(error.cause);
 }

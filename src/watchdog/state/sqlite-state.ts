@@ -2,33 +2,22 @@ import { join } from "node:path";
 import Database from "libsql";
 import { z } from "zod";
 import { errorText } from "../../base/errors.ts";
-import { type AlertState, INACTIVE } from "../conditions.ts";
-import type { CounterMark } from "../ledger/advance.ts";
+import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
+import { migrateSchema } from "../../ops/sqlite-schema.ts";
+import type { ActiveAlertState } from "../conditions/alert-state.ts";
+import type { Baseline } from "../ledger/advance.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Month } from "../ledger/month.ts";
-import type { Notice } from "../notify/notice.ts";
+import type { Notification } from "../notify/notification.ts";
 import { WatchdogError } from "../watchdog-error.ts";
-import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
+import { MIGRATIONS } from "./schema.ts";
 import type { StateStore, WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
-const SCHEMA_VERSION = 1;
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS mark (
-    id INTEGER PRIMARY KEY CHECK (id = 1), chain_id TEXT NOT NULL, success INTEGER NOT NULL, failure INTEGER NOT NULL,
-    height INTEGER, process_start_ms INTEGER, at_ms INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS months (
-    month TEXT PRIMARY KEY, good INTEGER NOT NULL, bad INTEGER NOT NULL, unknown INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS alert (
-    id INTEGER PRIMARY KEY CHECK (id = 1), phase TEXT NOT NULL, since_ms INTEGER NOT NULL, seen_ms INTEGER NOT NULL,
-    reason TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS notices (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;`;
-
 const integer = z.bigint();
-const markRow = z.object({
+const baselineRow = z.object({
   chain_id: z.string(),
   success: integer,
   failure: integer,
@@ -38,34 +27,38 @@ const markRow = z.object({
 });
 const monthRow = z.object({ month: z.string(), good: integer, bad: integer, unknown: integer });
 const alertRow = z.object({
+  id: z.string(),
   phase: z.enum(["pending", "firing"]),
   since_ms: integer,
-  seen_ms: integer,
+  last_active_ms: integer,
   reason: z.string(),
 });
-const notice = z.strictObject({
+const notification = z.strictObject({
   id: z.string(),
   alert: z.string(),
   status: z.enum(["firing", "resolved"]),
+  severity: z.enum(["critical", "warning"]),
   chainId: z.string(),
   sinceMs: z.number(),
   atMs: z.number(),
   summary: z.string(),
   action: z.string(),
-}) satisfies z.ZodType<Notice>;
-const noticeRow = z.object({ body: z.string() });
+}) satisfies z.ZodType<Notification>;
+const notificationRow = z.object({ body: z.string() });
 
 /**
- * Opens or creates the state in a folder, locked while open, so that two watchdogs never count into one.
- * @throws {WatchdogError} when another process has it, or it is not usable.
+ * Opens or creates the state file in a folder. Throws {@link WatchdogError} when another process uses the folder, or when
+ * the file cannot be read.
  */
 export function openSqliteState(folder: string): StateStore {
-  const lock = naming(folder, () => lockFolder(folder));
+  // Two watchdogs on one state would both count every block. SQLite's own locks last for one transaction only, so the
+  // folder is locked until `close`.
+  const lock = withFolderError(folder, () => lockFolder(folder));
   try {
-    const database = naming(folder, () => openDatabase(folder));
+    const database = withFolderError(folder, () => openDatabase(folder));
     const save = database.transaction((state: WatchdogState) => writeState(database, state));
     return {
-      load: () => naming(folder, () => readState(database)),
+      load: () => withFolderError(folder, () => readState(database)),
       save: (state) => save.immediate(state),
       close: () => {
         database.close();
@@ -81,23 +74,19 @@ export function openSqliteState(folder: string): StateStore {
 function openDatabase(folder: string): Database.Database {
   const database = new Database(join(folder, STATE_FILE), { timeout: 5000 });
   database.pragma("journal_mode = WAL");
+  // FULL: a committed transaction survives a power failure. The default of WAL mode (NORMAL) can lose the last ones.
   database.pragma("synchronous = FULL");
-  database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
-  requireVersion(database);
-  return database;
+  try {
+    migrateSchema(database, MIGRATIONS);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
-function requireVersion(database: Database.Database): void {
-  const rows: unknown = database.pragma("user_version");
-  const version = z.array(z.object({ user_version: z.number() })).parse(rows)[0]?.user_version;
-  if (version === SCHEMA_VERSION) return;
-  if (version !== 0)
-    throw new Error(`it is of format ${version}, and this program knows format ${SCHEMA_VERSION}`);
-  database.pragma(`user_version = ${SCHEMA_VERSION}`);
-}
-
-/** Does `work`; what it throws becomes an error that names the folder. */
-function naming<T>(folder: string, work: () => T): T {
+/** Runs `work` and converts its errors to {@link WatchdogError}, with the folder in the message. */
+function withFolderError<T>(folder: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
@@ -116,20 +105,21 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
 function readState(database: Database.Database): WatchdogState {
   const rows = (table: string): unknown[] =>
     database.prepare(`SELECT * FROM ${table} ORDER BY 1`).safeIntegers().all();
-  const mark = z.array(markRow).parse(rows("mark"))[0];
-  const alert = z.array(alertRow).parse(rows("alert"))[0];
-  const months = z.array(monthRow).parse(rows("months"));
+  const [baseline] = z.array(baselineRow).parse(rows("baseline"));
   return {
-    ledger: { ...(mark === undefined ? {} : { mark: toMark(mark) }), months: new Map(months.map(toMonth)) },
-    alert: alert === undefined ? INACTIVE : toAlert(alert),
-    notices: z
-      .array(noticeRow)
-      .parse(rows("notices"))
-      .map(({ body }) => notice.parse(JSON.parse(body))),
+    ledger: {
+      ...(baseline === undefined ? {} : { baseline: toBaseline(baseline) }),
+      months: new Map(z.array(monthRow).parse(rows("months")).map(toMonth)),
+    },
+    alerts: new Map(z.array(alertRow).parse(rows("alerts")).map(toAlert)),
+    notifications: z
+      .array(notificationRow)
+      .parse(rows("notifications"))
+      .map(({ body }) => notification.parse(JSON.parse(body))),
   };
 }
 
-function toMark(row: z.output<typeof markRow>): CounterMark {
+function toBaseline(row: z.output<typeof baselineRow>): Baseline {
   return {
     chainId: row.chain_id,
     success: row.success,
@@ -144,32 +134,26 @@ function toMonth({ month, good, bad, unknown }: z.output<typeof monthRow>): [Mon
   return [month, { good, bad, unknown }];
 }
 
-function toAlert(row: z.output<typeof alertRow>): AlertState {
-  return { phase: row.phase, sinceMs: Number(row.since_ms), seenMs: Number(row.seen_ms), reason: row.reason };
+function toAlert(row: z.output<typeof alertRow>): [string, ActiveAlertState] {
+  const { id, phase, since_ms, last_active_ms, reason } = row;
+  return [id, { phase, sinceMs: Number(since_ms), lastActiveMs: Number(last_active_ms), reason }];
 }
 
-function writeState(database: Database.Database, { ledger, alert, notices }: WatchdogState): void {
+function writeState(database: Database.Database, { ledger, alerts, notifications }: WatchdogState): void {
   const run = (sql: string, ...values: unknown[]): void => void database.prepare(sql).run(...values);
-  run("DELETE FROM mark");
-  run("DELETE FROM alert");
-  run("DELETE FROM notices");
-  const { mark } = ledger;
-  if (mark !== undefined) {
-    const { chainId, success, failure, height = null, processStartMs = null, atMs } = mark;
-    run(
-      "INSERT INTO mark VALUES (1, ?, ?, ?, ?, ?, ?)",
-      chainId,
-      success,
-      failure,
-      height,
-      processStartMs,
-      atMs,
-    );
+  run("DELETE FROM baseline");
+  run("DELETE FROM alerts");
+  run("DELETE FROM notifications");
+  if (ledger.baseline !== undefined) {
+    const { chainId, success, failure, height = null, processStartMs = null, atMs } = ledger.baseline;
+    const values = [chainId, success, failure, height, processStartMs, atMs];
+    run("INSERT INTO baseline VALUES (1, ?, ?, ?, ?, ?, ?)", ...values);
   }
+  // Months are never deleted: the ledger keeps all of them.
   for (const [month, { good, bad, unknown }] of ledger.months)
     run("INSERT OR REPLACE INTO months VALUES (?, ?, ?, ?)", month, good, bad, unknown);
-  if (alert.phase !== "inactive")
-    run("INSERT INTO alert VALUES (1, ?, ?, ?, ?)", alert.phase, alert.sinceMs, alert.seenMs, alert.reason);
-  for (const [position, one] of notices.entries())
-    run("INSERT INTO notices VALUES (?, ?)", position, JSON.stringify(one));
+  for (const [id, { phase, sinceMs, lastActiveMs, reason }] of alerts)
+    run("INSERT INTO alerts VALUES (?, ?, ?, ?, ?)", id, phase, sinceMs, lastActiveMs, reason);
+  for (const [position, pending] of notifications.entries())
+    run("INSERT INTO notifications VALUES (?, ?)", position, JSON.stringify(pending));
 }

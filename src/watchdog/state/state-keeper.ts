@@ -1,52 +1,50 @@
-import { abortReason } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Notice } from "../notify/notice.ts";
-import type { Outbox } from "../notify/deliver.ts";
+import { createWakeSignal } from "../../base/wake-signal.ts";
+import type { Outbox } from "../notify/delivery.ts";
+import type { Notification } from "../notify/notification.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
-/** The state of a running watchdog, and its copy in the store. */
+/** The current state of a running watchdog, and its copy in a store. */
 export interface StateKeeper {
-  /** Takes a store, and what is in it, for its own. @throws when it cannot be read */
+  /** Loads the state from the store and saves to it from now on. Throws when the store cannot be read. */
   readonly open: (store: StateStore) => void;
   readonly current: () => WatchdogState;
-  /**
-   * Takes a new state and stores it. A store that fails (a full disk) is logged, and the next call stores everything
-   * again: watching goes on without it.
-   */
+  /** Replaces the state and saves it. A store that fails is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
-  /** The notices of the state that wait for the webhook. */
+  /** Pending notifications of the state. */
   readonly outbox: Outbox;
   readonly close: () => void;
 }
 
-/** Creates a keeper that keeps nothing yet. */
+/** Creates a keeper with an empty state in memory. */
 export function createStateKeeper(logger: Logger): StateKeeper {
   let store = createMemoryState();
   let state = store.load();
-  let wake: (() => void) | undefined;
+  const notificationAdded = createWakeSignal();
   const replace = (next: WatchdogState): void => {
     state = next;
     try {
       store.save(next);
     } catch (error) {
-      logger.error("state not stored, will be tried again at the next look", { error });
+      // A full disk must not end the watchdog: it goes on with the state in memory. Each save writes the complete state,
+      // so the next successful one stores what this one missed.
+      logger.error("state not stored; retrying after the next poll", { error });
     }
-    if (next.notices.length > 0) wake?.();
+    if (next.notifications.length > 0) notificationAdded.wake();
   };
-  const next = async (signal: AbortSignal): Promise<Notice> => {
+  const next = async (signal: AbortSignal): Promise<Notification> => {
     for (;;) {
-      const [oldest] = state.notices;
+      const [oldest] = state.notifications;
       if (oldest !== undefined) return oldest;
-      await woken(signal, (resolve) => {
-        wake = resolve;
-      });
+      // No notification is missed: nothing runs between the check above and the call of `next`, which registers at once.
+      await notificationAdded.next(signal);
     }
   };
   const remove = (id: string): void =>
-    replace({ ...state, notices: state.notices.filter((notice) => notice.id !== id) });
+    replace({ ...state, notifications: state.notifications.filter((pending) => pending.id !== id) });
   return {
-    open: (given) => {
-      store = given;
+    open: (opened) => {
+      store = opened;
       state = store.load();
     },
     current: () => state,
@@ -54,20 +52,4 @@ export function createStateKeeper(logger: Logger): StateKeeper {
     outbox: { next, remove },
     close: () => store.close(),
   };
-}
-
-/** Resolves when the registered function is called; rejects on abort. */
-function woken(signal: AbortSignal, register: (resolve: () => void) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(abortReason(signal));
-      return;
-    }
-    const onAbort = (): void => reject(abortReason(signal));
-    signal.addEventListener("abort", onAbort, { once: true });
-    register(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    });
-  });
 }

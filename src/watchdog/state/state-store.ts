@@ -1,33 +1,33 @@
-import { type AlertState, INACTIVE } from "../conditions.ts";
+import type { ActiveAlertState } from "../conditions/alert-state.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
-import type { Notice } from "../notify/notice.ts";
+import type { Notification } from "../notify/notification.ts";
 
-/** Everything that a restart of the watchdog must not lose. */
+/** State that survives a restart of the watchdog. */
 export interface WatchdogState {
   readonly ledger: Ledger;
-  readonly alert: AlertState;
-  /** Notices that the webhook has not taken yet, oldest first. */
-  readonly notices: readonly Notice[];
+  /** Pending and firing alerts by alert id. An inactive alert is absent. */
+  readonly alerts: ReadonlyMap<string, ActiveAlertState>;
+  /** Notifications that the webhook has not accepted yet, oldest first. */
+  readonly notifications: readonly Notification[];
 }
 
-/** The state before the first look. */
-export const EMPTY_STATE: WatchdogState = { ledger: EMPTY_LEDGER, alert: INACTIVE, notices: [] };
+/** The state before the first poll. */
+export const EMPTY_STATE: WatchdogState = { ledger: EMPTY_LEDGER, alerts: new Map(), notifications: [] };
 
-/** Keeps the state. Synchronous: when `save` has returned, the state is kept. */
 export interface StateStore {
   readonly load: () => WatchdogState;
-  /** Replaces the whole state at once, or not at all. */
+  /** Replaces the stored state in one transaction. The state is durable when the call returns. */
   readonly save: (state: WatchdogState) => void;
   readonly close: () => void;
 }
 
-/** Keeps the state as long as the process lives. */
+/** Creates a store that keeps the state in memory only. */
 export function createMemoryState(): StateStore {
-  let kept = EMPTY_STATE;
+  let stored = EMPTY_STATE;
   return {
-    load: () => kept,
+    load: () => stored,
     save: (state) => {
-      kept = state;
+      stored = state;
     },
     close: () => {},
   };

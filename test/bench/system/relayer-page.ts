@@ -1,6 +1,6 @@
 import { request } from "undici";
 import { systemClock } from "../../../src/base/clock.ts";
-import { createPrometheusTextParser } from "../../../src/watchdog/prometheus-text.ts";
+import { createPrometheusTextParser } from "../../../src/watchdog/prometheus/text-parser.ts";
 
 /** The relayer's counters at one instant. */
 export interface RelayerCounters {

@@ -14,22 +14,22 @@ type Kind =
   | "no funds"
   | "contract refuses";
 
-/** Something that goes wrong from one second to another. */
-interface Trouble {
+/** A fault in the seconds `from` to `to` (exclusive). */
+interface Fault {
   readonly kind: Kind;
   readonly from: number;
   readonly to: number;
+  /** Index of the remote chain. */
   readonly target: number;
 }
 
-/** What happens in the first `seconds` of a simulation. */
 export interface FaultPlan {
-  readonly troubles: readonly Trouble[];
-  /** Second in which all chains start over, if they do. */
-  readonly startOver: number | undefined;
+  readonly faults: readonly Fault[];
+  /** Second in which all chains are reset; undefined: never. */
+  readonly resetAt: number | undefined;
 }
 
-/** Makes a trouble be for these targets and not be for others. The local chain has no two sides: any target will do. */
+/** Sets a fault for these targets and clears it for all others. A fault of the local chain is set with any target. */
 const EFFECTS: Readonly<Record<Kind, (world: SimWorld, targets: readonly number[]) => void>> = {
   "remote down": (world, targets) => setRemotes(world, "down", targets),
   "remote hangs": (world, targets) => setRemotes(world, "hangs", targets),
@@ -52,46 +52,46 @@ function setRemotes({ remotes }: SimWorld, fault: RemoteFault, targets: readonly
 
 const KINDS = Object.keys(EFFECTS).filter((kind): kind is Kind => kind in EFFECTS);
 
-/** After this long the relayer has seen that the chains started over. */
-const SEEN_SECONDS = 8;
+/** Time after which the relayer has noticed a reset of the chains. */
+const NOTICE_SECONDS = 8;
 
-/** Draws a plan. */
+/** Draws a random plan for the first `seconds` of a simulation. */
 export function drawPlan({ random }: SimWorld, seconds: number): FaultPlan {
-  const troubles = Array.from({ length: 3 + random.int(8) }, (): Trouble => {
+  const faults = Array.from({ length: 3 + random.int(8) }, (): Fault => {
     const from = random.int(seconds - 10);
     const to = Math.min(seconds, from + 1 + random.int(25));
     return { kind: KINDS[random.int(KINDS.length)] ?? "no events", from, to, target: random.int(2) };
   });
-  const second = random.chance(0.2) ? 60 + random.int(20) : undefined;
-  if (second === undefined) return { troubles, startOver: undefined };
-  // A chain that started over is known by its lower height, so somebody has to see that: no trouble hides it.
-  const others = troubles.filter(({ from, to }) => to <= second || from > second + SEEN_SECONDS);
-  return { troubles: others, startOver: second };
+  const resetAt = random.chance(0.2) ? 60 + random.int(20) : undefined;
+  if (resetAt === undefined) return { faults, resetAt: undefined };
+  // The relayer recognises a reset by the lower height, so no fault may hide it.
+  const others = faults.filter(({ from, to }) => to <= resetAt || from > resetAt + NOTICE_SECONDS);
+  return { faults: others, resetAt };
 }
 
-/** Makes true what the plan says about this second, and now and then registers, changes or removes a query. */
+/** Applies the plan for one second. Registers, changes or removes a query at random. */
 export function applyPlan(world: SimWorld, plan: FaultPlan, second: number): void {
-  const now = plan.troubles.filter(({ from, to }) => from <= second && second < to);
+  const active = plan.faults.filter(({ from, to }) => from <= second && second < to);
   for (const kind of KINDS)
     EFFECTS[kind](
       world,
-      now.filter((one) => one.kind === kind).map(({ target }) => target),
+      active.filter((one) => one.kind === kind).map(({ target }) => target),
     );
-  if (plan.startOver === second) startOver(world);
+  if (plan.resetAt === second) reset(world);
   changeQueries(world);
 }
 
-/** Ends all troubles. */
-export function endTroubles(world: SimWorld): void {
+/** Clears all faults. */
+export function clearFaults(world: SimWorld): void {
   for (const kind of KINDS) EFFECTS[kind](world, []);
 }
 
-function startOver({ local, remotes }: SimWorld): void {
+function reset({ local, remotes }: SimWorld): void {
   for (const remote of remotes) {
-    remote.startOver();
+    remote.reset();
     remote.tick([]);
   }
-  local.startOver();
+  local.reset();
   local.set("no-events", true);
   local.set("no-events", false);
 }

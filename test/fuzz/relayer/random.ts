@@ -1,4 +1,4 @@
-/** Repeatable random numbers. */
+/** Pseudo-random numbers. Equal seeds return equal numbers. */
 export interface Random {
   /** In [0, 1). */
   readonly next: () => number;
@@ -7,7 +7,7 @@ export interface Random {
   readonly chance: (probability: number) => boolean;
 }
 
-/** Creates numbers from a seed (mulberry32). */
+/** Creates a generator (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

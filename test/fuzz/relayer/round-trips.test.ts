@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { startWorld } from "./sim-world.ts";
 
-/** Longest of what a round reads in one step, ms: a call to the remote chain. */
+/** Longest call of one step: to the remote chain. */
 const STEP_MS = 15;
 const SIMULATION_MS = 10;
 
-describe("a round", () => {
-  it("simulates after two steps of reading, however many queries are due", async () => {
+describe("a cycle", () => {
+  it("simulates after two steps of reads, for any number of due queries", async () => {
     const world = await startWorld(3, 1);
     world.setTraffic(false);
     await world.run(20);
     const simulatedMs: number[] = [];
     const blocksMs: number[] = [];
     const { simulate } = world.local.sender;
-    // The worker holds this very sender, so what is watched here is what it calls.
+    // The worker uses this sender object.
     Object.assign(world.local.sender, {
       simulate: (...request: Parameters<typeof simulate>) => {
         simulatedMs.push(world.clock.nowMs());
@@ -33,7 +33,7 @@ describe("a round", () => {
       return first - blockMs;
     });
     expect(delays).toHaveLength(9);
-    // One call tells the inclusion of the round before, which began with the block.
+    // The next cycle starts with the block that includes the results of the last one.
     for (const delay of delays) expect(delay).toBeLessThanOrEqual(2 * STEP_MS + SIMULATION_MS);
     expect(await world.stop()).toEqual([]);
   });

@@ -10,7 +10,7 @@ import { simpleMapProof, simpleMapRoot } from "../../../src/merkle/simple-map.ts
 import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 
-/** What is wrong with the way to a remote chain. */
+/** A simulated fault of the connection to a remote chain. */
 export type RemoteFault = "down" | "hangs" | "lags" | "searches hang";
 
 interface SimTx {
@@ -26,19 +26,19 @@ interface SimBlock {
   readonly header: Uint8Array;
 }
 
-/** A remote chain in memory, with real proofs and unsigned headers. */
+/** A remote chain in memory. Proofs are real; headers have no signatures. */
 export interface SimRemote {
   readonly chainId: string;
   readonly client: ChainClient;
   readonly height: () => bigint;
   readonly block: (height: bigint) => SimBlock | undefined;
-  /** Makes a block; `txs` are [recipient, code]. */
+  /** Makes a block. `txs` are pairs of recipient and result code. */
   readonly tick: (txs: readonly (readonly [string, number])[]) => void;
   readonly set: (fault: RemoteFault, isOn: boolean) => void;
-  /** Hashes (lower-case hex) of what succeeded for this recipient, in order. */
+  /** Returns the hashes (lower-case hex) of the successful transactions to this recipient, in the order of the chain. */
   readonly succeeded: (recipient: string) => readonly string[];
-  /** Begins again at height 1, as another chain of the same name. */
-  readonly startOver: () => void;
+  /** Starts again at height 0 with other state and the same chain id. */
+  readonly reset: () => void;
 }
 
 const CALL_MS = 15;
@@ -46,7 +46,7 @@ const TIMEOUT_MS = 10_000;
 const LAG = 6n;
 const KEYS = 6;
 
-/** Key number `index` of the store "bank"; those from {@link KEYS} on are absent. */
+/** Returns key number `index` of the store "bank". Keys from {@link KEYS} on are absent. */
 export function bankKey(index: number): Uint8Array {
   return utf8(`key${index}`);
 }
@@ -54,10 +54,10 @@ export function bankKey(index: number): Uint8Array {
 /** Creates a chain at height 0. */
 export function createSimRemote(chainId: string, clock: ManualClock): SimRemote {
   const faults = new Set<RemoteFault>();
-  let life = 0;
+  let resets = 0;
   let tree: IavlTree = createIavlTree();
   let blocks = new Map<bigint, SimBlock>();
-  let made = 0;
+  let txCount = 0;
   const succeeded = new Map<string, string[]>();
   const height = (): bigint => BigInt(blocks.size);
   const visible = (): bigint => {
@@ -66,16 +66,16 @@ export function createSimRemote(chainId: string, clock: ManualClock): SimRemote 
   };
   const storeRoots = (at: bigint) => [
     { name: "bank", hash: tree.at(at)?.rootHash ?? new Uint8Array(32) },
-    { name: "life", hash: sha256(utf8(`${chainId} ${life}`)) },
+    { name: "resets", hash: sha256(utf8(`${chainId} ${resets}`)) },
   ];
   const appHashAfter = (at: bigint): Uint8Array =>
     at === 0n ? new Uint8Array(32) : simpleMapRoot(storeRoots(at));
-  const tick: SimRemote["tick"] = (wanted) => {
+  const tick: SimRemote["tick"] = (added) => {
     const at = height() + 1n;
     for (let index = 0; index < KEYS; index++) tree.set(bankKey(index), utf8(`${chainId} ${at} ${index}`));
     tree.commit();
-    const txs = wanted.map(([recipient, code]) => ({
-      bytes: utf8(`${chainId} ${life} ${made++}`),
+    const txs = added.map(([recipient, code]) => ({
+      bytes: utf8(`${chainId} ${resets} ${txCount++}`),
       code,
       recipient,
     }));
@@ -96,18 +96,18 @@ export function createSimRemote(chainId: string, clock: ManualClock): SimRemote 
     });
     blocks.set(at, { timeNs, appHash, txs, header });
   };
-  const answer = async <T>(signal: AbortSignal, give: () => T, isSearch = false): Promise<T> => {
+  const respond = async <T>(signal: AbortSignal, read: () => T, isSearch = false): Promise<T> => {
     if (faults.has("hangs") || (isSearch && faults.has("searches hang"))) {
       await clock.sleep(TIMEOUT_MS, signal);
       throw new ClientError(
         { code: "timeout", endpoint: "sim", method: "x", afterMs: TIMEOUT_MS },
-        "no answer",
+        "no response",
       );
     }
     await clock.sleep(CALL_MS, signal);
     if (faults.has("down"))
-      throw new ClientError({ code: "unreachable", endpoint: "sim", reason: "down" }, "sim can't be reached");
-    return give();
+      throw new ClientError({ code: "unreachable", endpoint: "sim", reason: "down" }, "sim is unreachable");
+    return read();
   };
   const blockAt = (at: bigint): SimBlock => {
     const block = at <= visible() ? blocks.get(at) : undefined;
@@ -120,37 +120,37 @@ export function createSimRemote(chainId: string, clock: ManualClock): SimRemote 
       execute: async ({ id, method, params }) => ({
         jsonrpc: "2.0",
         id,
-        result: await answer(open.signal, () => cometAnswer(method, params, { blockAt, visible }), true),
+        result: await respond(open.signal, () => cometResponse(method, params, { blockAt, visible }), true),
       }),
       disconnect: () => {},
     }),
     status: (signal) =>
-      answer(signal, () => ({
+      respond(signal, () => ({
         chainId,
         latestHeight: visible(),
         latestTimeNs: 0n,
         earliestHeight: 1n,
         catchingUp: false,
       })),
-    readStore: (read, signal) =>
-      answer(signal, (): StoreAnswer => {
-        const refused = { codespace: "sdk", height: 0n, value: undefined, proof: [] };
-        if (read.store !== "bank") return { ...refused, code: 4, log: `no such store: ${read.store}` };
-        const view = read.height <= visible() ? tree.at(read.height) : undefined;
-        const upper = simpleMapProof(storeRoots(read.height), "bank");
-        if (view === undefined || upper === undefined) return { ...refused, code: 18, log: "no such height" };
+    readStore: ({ store, key, height: at }, signal) =>
+      respond(signal, (): StoreAnswer => {
+        const error = { codespace: "sdk", height: 0n, value: undefined, proof: [] };
+        if (store !== "bank") return { ...error, code: 4, log: `no such store: ${store}` };
+        const view = at <= visible() ? tree.at(at) : undefined;
+        const upper = simpleMapProof(storeRoots(at), "bank");
+        if (view === undefined || upper === undefined) return { ...error, code: 18, log: "no such height" };
         const proof = [
-          { type: "ics23:iavl", key: read.key, data: view.proof(read.key) },
+          { type: "ics23:iavl", key, data: view.proof(key) },
           { type: "ics23:simple", key: utf8("bank"), data: upper },
         ];
-        return { code: 0, codespace: "", log: "", height: read.height, value: view.get(read.key), proof };
+        return { code: 0, codespace: "", log: "", height: at, value: view.get(key), proof };
       }),
     lightBlock: (at, signal) =>
-      answer(signal, (): LightBlockBytes => {
+      respond(signal, (): LightBlockBytes => {
         const { timeNs, appHash, header } = blockAt(at);
         return { height: at, timeNs, appHash, signedHeader: header, validatorSet: new Uint8Array() };
       }),
-    grpcQuery: () => Promise.reject(new Error("a remote chain is asked for no gRPC query")),
+    grpcQuery: () => Promise.reject(new Error("the relayer sends no gRPC query to a remote chain")),
     close: () => open.abort(new Error("the client is closed")),
   };
   return {
@@ -161,8 +161,8 @@ export function createSimRemote(chainId: string, clock: ManualClock): SimRemote 
     tick,
     set: (fault, isOn) => void (isOn ? faults.add(fault) : faults.delete(fault)),
     succeeded: (recipient) => succeeded.get(recipient) ?? [],
-    startOver: () => {
-      life += 1;
+    reset: () => {
+      resets += 1;
       [tree, blocks] = [createIavlTree(), new Map()];
       succeeded.clear();
     },
@@ -170,10 +170,10 @@ export function createSimRemote(chainId: string, clock: ManualClock): SimRemote 
 }
 
 function noSuchHeight(height: bigint): ClientError {
-  return rpcFault("commit", `height ${height} must be less than or equal to the current blockchain height`);
+  return rpcError("commit", `height ${height} must be less than or equal to the current blockchain height`);
 }
 
-function rpcFault(method: string, data: string): ClientError {
+function rpcError(method: string, data: string): ClientError {
   return new ClientError({ code: "rpc", endpoint: "sim", method, rpcCode: -32603, data }, data);
 }
 
@@ -213,8 +213,8 @@ interface CometChain {
   readonly visible: () => bigint;
 }
 
-/** The two calls that go through CosmJS, in CometBFT's JSON. */
-function cometAnswer(method: string, params: unknown, chain: CometChain): unknown {
+/** Answers the two calls that go through CosmJS, in CometBFT's JSON. */
+function cometResponse(method: string, params: unknown, chain: CometChain): unknown {
   const get = (name: string): string => `${Reflect.get(Object(params), name)}`;
   if (method === "block_results") {
     const block = chain.blockAt(BigInt(get("height")));
@@ -232,7 +232,7 @@ function cometAnswer(method: string, params: unknown, chain: CometChain): unknow
 
 function search(query: string, page: number, perPage: number, chain: CometChain): unknown {
   const match = /^tx\.height>=(\d+) AND tx\.height<=(\d+) AND transfer\.recipient='(\w+)'$/.exec(query);
-  if (match === null) throw rpcFault("tx_search", `the index does not know ${query}`);
+  if (match === null) throw rpcError("tx_search", `the indexer does not support ${query}`);
   const [, from = "", to = "", recipient = ""] = match;
   const found: unknown[] = [];
   for (let at = BigInt(from); at <= BigInt(to) && at <= chain.visible(); at++) {

@@ -1,15 +1,16 @@
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { Registry as MetricsRegistry } from "prom-client";
-import { supervise } from "../../../src/base/service.ts";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
+import { supervise } from "../../../src/base/service.ts";
+import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
+import { type RelayerStatus, relayerStatus } from "../../../src/relayer/api/status.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
-import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
-import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
-import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
+import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
+import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
 
 /** A line of the relayer's log. */
 interface SimLogLine {
@@ -18,7 +19,7 @@ interface SimLogLine {
   readonly fields: LogFields;
 }
 
-/** Two remote chains, a local one, and a relayer between them, in simulated time. */
+/** Remote chains, a local chain, and a relayer between them, in simulated time. */
 export interface SimWorld {
   readonly random: Random;
   readonly clock: ManualClock;
@@ -27,20 +28,22 @@ export interface SimWorld {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly journal: Journal;
+  readonly status: () => RelayerStatus;
+  readonly metrics: MetricsRegistry;
   readonly log: readonly SimLogLine[];
-  /** Hashes of transactions that no client can prove. */
-  readonly beyondProof: ReadonlySet<string>;
-  /** Lets seconds pass: each chain makes a block in each. `each` runs before each second. */
+  /** Hashes of transactions below the first consensus states of the clients. */
+  readonly unprovable: ReadonlySet<string>;
+  /** Moves the time. Each chain makes one block in each second. `each` is called before each second. */
   readonly run: (seconds: number, each?: (second: number) => void) => Promise<void>;
-  /** Whether the remote chains' users send transactions. */
+  /** Sets whether users send transactions on the remote chains. */
   readonly setTraffic: (isOn: boolean) => void;
-  /** Stops the relayer; gives the faults of its services. */
+  /** Stops the relayer. Returns the errors of its services. */
   readonly stop: () => Promise<readonly unknown[]>;
 }
 
 /**
- * Starts a world with that many remote chains. Each connection has KV queries of several periods and a TX query for the
- * transfers to "bob".
+ * Starts a world with `connections` remote chains. Each connection has KV queries with several periods, and TX queries,
+ * one of which finds the transfers to "bob".
  */
 export async function startWorld(seed: number, connections = 2): Promise<SimWorld> {
   const random = createRandom(seed);
@@ -48,15 +51,15 @@ export async function startWorld(seed: number, connections = 2): Promise<SimWorl
   const remotes = Array.from({ length: connections }, (_, index) =>
     createSimRemote(`remote-${index + 1}`, clock),
   );
-  // Transactions before the client's first consensus state: nothing can prove them.
+  // These transactions are below the first consensus states, so no header can prove them.
   for (const remote of remotes) {
     for (const txs of [1, 1, 1, 0, 0]) remote.tick(txs === 0 ? [] : [["bob", 0]]);
   }
-  const beyondProof = new Set(remotes.flatMap((remote) => remote.succeeded("bob")));
+  const unprovable = new Set(remotes.flatMap((remote) => remote.succeeded("bob")));
   const local = createSimLocal(remotes, clock, random);
   for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
   const log: SimLogLine[] = [];
-  const { engine, registry, journal, stop } = startRelayer({ local, remotes, clock, random, log });
+  const relayer = startRelayer({ local, remotes, clock, random, log });
   let hasTraffic = true;
   const traffic = (): readonly (readonly [string, number])[] => {
     if (!hasTraffic || !random.chance(0.4)) return [];
@@ -83,16 +86,13 @@ export async function startWorld(seed: number, connections = 2): Promise<SimWorl
     clock,
     local,
     remotes,
-    engine,
-    registry,
-    journal,
-    beyondProof,
+    unprovable,
     log,
     run,
     setTraffic: (isOn) => {
       hasTraffic = isOn;
     },
-    stop,
+    ...relayer,
   };
 }
 
@@ -109,7 +109,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
     updatePeriod: 1n,
     keys: [{ path: "nosuch", key: bankKey(0) }],
   });
-  // The node refuses the search of the first one, and the second is no filter; the third has to live beside them.
+  // The node refuses the search of the first one, and the filter of the second one is invalid.
   for (const field of ["unknown.tag", "", "transfer.recipient"]) {
     const transactionsFilter = JSON.stringify([{ field, op: "Eq", value: "bob" }]);
     local.register({ type: "tx", connectionId, updatePeriod: 2n, transactionsFilter });
@@ -124,21 +124,24 @@ interface RelayerParts {
   readonly log: SimLogLine[];
 }
 
-function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry" | "journal" | "stop"> {
+type RelayerOfWorld = Pick<SimWorld, "engine" | "registry" | "journal" | "status" | "metrics" | "stop">;
+
+function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const { local, remotes, clock, random } = parts;
   const connectionIds = remotes.map((_remote, index) => `connection-${index}`);
-  const metrics = createRelayerMetrics(new MetricsRegistry(), connectionIds);
+  const metricsRegistry = new MetricsRegistry();
+  const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
   const journal = openJournal(undefined, "local-1");
-  const height = createHeightSignal(clock, () => {});
+  const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
   const filter = { connectionIds, owners: [], queryIds: [], types: ["kv", "tx"] as const };
   const registry = createRegistry(filter, {
     local: local.queries,
     localHeight: height.now,
-    onGone: journal.forget,
+    onRemoved: journal.forget,
   });
-  const surroundings = { clock, random: random.next, logger: collectingLogger(parts.log), metrics };
+  const common = { clock, random: random.next, logger: collectingLogger(parts.log), metrics };
   const engine = createEngine({
-    ...surroundings,
+    ...common,
     chainName: "neutron",
     local,
     subscription: local.subscription,
@@ -146,7 +149,7 @@ function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry"
     height,
     tx: { journal, lookbackBlocks: 100n },
     workers: remotes.map((remote, index) => ({
-      ...surroundings,
+      ...common,
       connectionId: `connection-${index}`,
       remote: remote.client,
       local: local.queries,
@@ -156,16 +159,25 @@ function startRelayer(parts: RelayerParts): Pick<SimWorld, "engine" | "registry"
         allowKvCallbacks: false,
         limits: { gas: 15_000_000n, bytes: 400_000, results: 100 },
         backoff: { minMs: 500, baseMs: 1_000, maxMs: 4_000 },
-        submission: { submitTypeUrl: "/x.MsgSubmitQueryResult", gasAdjustmentPermille: 1_300n, mostGas: 0n },
+        submission: { submitTypeUrl: "/x.MsgSubmitQueryResult", gasAdjustmentPermille: 1_300n },
       },
     })),
   });
   const stop = new AbortController();
-  const done = supervise(engine.services, stop.signal, surroundings.logger);
+  const done = supervise(engine.services, stop.signal, common.logger);
   return {
     engine,
     registry,
     journal,
+    metrics: metricsRegistry,
+    status: () =>
+      relayerStatus({
+        engine,
+        registry,
+        isConnected: local.subscription.isConnected,
+        address: local.sender.address,
+        nowMs: clock.nowMs,
+      }),
     stop: async () => {
       stop.abort(new Error("the simulation is over"));
       await clock.runUntil(clock.nowMs());

@@ -5,7 +5,7 @@ import {
   QueryRegisteredQueryRequest,
   QueryRegisteredQueryResponse,
 } from "../../../src/proto/gen/neutron/interchainqueries/query.ts";
-import type { QueryView } from "../../../src/relayer/api/routes.ts";
+import type { QueryView } from "../../../src/relayer/api/status.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 25_000, interval: 50 };
@@ -14,15 +14,15 @@ function view(net: RelayedLocalnet, id: bigint): QueryView | undefined {
   return net.relayer.status().queries.find((query) => query.id === id);
 }
 
-/** Registers a query through the contract and gives its id: the greatest one that the relayer knows after it. */
+/** Registers a query through the contract. Returns its id: the one that the relayer did not have before. */
 async function register(net: RelayedLocalnet, message: unknown): Promise<bigint> {
   await vi.waitFor(() => expect(net.relayer.status().loaded).toBe(true), WAIT);
   const before = new Set(net.relayer.status().queries.map(({ id }) => id));
   await net.execute(message);
   return vi.waitFor(() => {
-    const fresh = net.relayer.status().queries.find(({ id }) => !before.has(id));
-    expect(fresh).toBeDefined();
-    return fresh?.id ?? 0n;
+    const added = net.relayer.status().queries.find(({ id }) => !before.has(id));
+    expect(added).toBeDefined();
+    return added?.id ?? 0n;
   }, WAIT);
 }
 
@@ -41,13 +41,13 @@ describe("the relayer between two local chains", () => {
   });
   afterAll(() => net.stop());
 
-  it("answers the query that is there from the start, again and again", async () => {
+  it("answers the query of the genesis repeatedly", async () => {
     await vi.waitFor(() => expect(view(net, 1n)?.results).toBeGreaterThanOrEqual(2), WAIT);
-    expect(await net.ask({ kv_result: { query_id: 1 } })).toMatchObject({});
+    expect(await net.queryConsumer({ kv_result: { query_id: 1 } })).toMatchObject({});
     expect(view(net, 1n)?.error).toBeUndefined();
   });
 
-  it("takes up a query as soon as it is registered, and drops it when it is removed", async () => {
+  it("answers a query after its registration, and drops it after its removal", async () => {
     const bob = net.alice.remote.address;
     const id = await register(net, {
       register_balance_query: { connection_id: "connection-0", update_period: 1, addr: bob, denom: "uatom" },
@@ -57,7 +57,7 @@ describe("the relayer between two local chains", () => {
     await vi.waitFor(() => expect(view(net, id)).toBeUndefined(), WAIT);
   });
 
-  it("names what can never be answered, pays nothing for it, and serves the others meanwhile", async () => {
+  it("reports a query that cannot be answered, submits nothing for it, and answers the others", async () => {
     const noStore = await register(net, kvQuery("nosuch", utf8("x")));
     await vi.waitFor(() => expect(view(net, noStore)?.error?.code).toBe("no-such-store"), WAIT);
     const results = view(net, 1n)?.results ?? 0;
@@ -67,7 +67,7 @@ describe("the relayer between two local chains", () => {
     await net.execute({ remove_interchain_query: { query_id: Number(noStore) } });
   });
 
-  it("tries a query again whose contract refused, and hurts no other by it", async () => {
+  it("retries a query whose contract rejected the result", async () => {
     await net.execute({ set_failure: { kv: true, tx: false } });
     await vi.waitFor(() => expect(view(net, 1n)?.error?.code).toBe("rejected"), WAIT);
     expect(view(net, 1n)?.error?.reason).toContain("rejected KV query result");
@@ -88,7 +88,41 @@ describe("the relayer between two local chains", () => {
     const heights = net.relayer.status().queries.filter((query) => query.updatePeriod === 1_000n);
     expect(new Set(heights.map((query) => query.lastLocalHeight)).size).toBeLessThanOrEqual(3);
   });
+
+  it("has a value in every metric", async () => {
+    const page = await read(net, "/metrics");
+    const names = [...page.matchAll(/^# TYPE (\w+) /gm)].map(([, name = ""]) => name);
+    expect(names).toContain("relaywatch_relayer_results_total");
+    const isSet = (name: string): boolean => new RegExp(`^${name}\\w*(?:\\{.*\\})? 0*[1-9]`, "m").test(page);
+    expect(names.filter((name) => !isSet(name))).toEqual([]);
+  });
+
+  it("shows its queries and their results as JSON", async () => {
+    const status: unknown = JSON.parse(await read(net, "/api/status"));
+    expect(status).toMatchObject({ connected: true, connections: [{ id: "connection-0", error: null }] });
+    const queries: unknown = JSON.parse(await read(net, "/api/queries"));
+    expect(queries).toContainEqual({
+      id: "1",
+      type: "kv",
+      connection_id: "connection-0",
+      owner: expect.stringMatching(/^neutron1/),
+      update_period: expect.stringMatching(/^[1-9]\d*$/),
+      state: "answered",
+      last_local_height: expect.stringMatching(/^[1-9]\d*$/),
+      last_remote_height: expect.stringMatching(/^[1-9]\d*$/),
+      results: expect.any(Number),
+      failures: 0,
+      error: null,
+      retry_in_ms: 0,
+    });
+  });
 });
+
+/** Reads a path of the relayer's HTTP API. */
+async function read(net: RelayedLocalnet, path: string): Promise<string> {
+  const { host, port } = await net.relayer.http.ready;
+  return (await fetch(`http://${host}:${port}${path}`)).text();
+}
 
 describe("a transfer on the remote chain", () => {
   it("reaches the contract within three blocks of a second", async () => {
@@ -101,8 +135,8 @@ describe("a transfer on the remote chain", () => {
       const { latestHeight } = await net.clients.local.status(new AbortController().signal);
       expect(sent.kind).toBe("included");
       await vi.waitFor(() => expect(view(net, id)?.results).toBe(1), WAIT);
-      const answer = await net.ask({ transactions: { query_id: Number(id) } });
-      expect(answer).toMatchObject({
+      const response = await net.queryConsumer({ transactions: { query_id: Number(id) } });
+      expect(response).toMatchObject({
         transactions: [{ height: { revision_height: Number("height" in sent ? sent.height : 0n) } }],
       });
       const stored = await lastLocalHeight(net, id);

@@ -42,7 +42,7 @@ const EFFECTS: readonly (readonly [FaultName, boolean, number])[] = [
 ];
 
 describe("the local node's oracle client against the sidecar", () => {
-  it("votes with eight prices, and as each fault has it", async () => {
+  it("votes with all prices, and with the effect of each fault", async () => {
     const { sidecar, client } = await start();
     const vote = async () => {
       const { success, prices } = await client.vote(new AbortController().signal);

@@ -1,14 +1,15 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { type OpenHttpServer, openHttpServer } from "../../../src/ops/http-server.ts";
+import type { OpenHttpServer } from "../../../src/ops/http-server.ts";
+import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createFaultRoutes } from "../../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
 
 /** Patience on a busy machine. */
 const SOON = { timeout: 15_000 };
@@ -18,7 +19,7 @@ const stop: (() => Promise<unknown>)[] = [];
 
 async function start(
   slowMs = 200,
-): Promise<{ sidecar: Sidecar; url: (face: "prices" | "oracleMetrics" | "sidecarMetrics") => string }> {
+): Promise<{ sidecar: Sidecar; url: (listener: "prices" | "oracleMetrics" | "sidecarMetrics") => string }> {
   const end = new AbortController();
   const sidecar = createSidecar(
     {
@@ -36,7 +37,7 @@ async function start(
     return run;
   });
   const addresses = await sidecar.ready;
-  return { sidecar, url: (face) => `http://127.0.0.1:${addresses[face].port}` };
+  return { sidecar, url: (listener) => `http://127.0.0.1:${addresses[listener].port}` };
 }
 
 afterEach(async () => {
@@ -72,7 +73,7 @@ const PricesBody = z.strictObject({
 const prices = async (url: string): Promise<z.output<typeof PricesBody>> =>
   PricesBody.parse(await (await fetch(url)).json());
 
-/** Names and values that stand in a recorded answer's head. */
+/** Status line and headers of a recorded response. */
 function recordedHead(path: string): readonly string[] {
   const text = readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), "utf8");
   return (text.split(/\r?\n\r?\n/)[0] ?? "").split(/\r?\n/);
@@ -80,7 +81,7 @@ function recordedHead(path: string): readonly string[] {
 
 describe("prices", () => {
   it.each(["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"])(
-    "%s answers as recorded",
+    "%s responds as recorded",
     async (path) => {
       const { url } = await start();
       const reply = await rawGet(`${url("prices")}${path}`);
@@ -98,7 +99,7 @@ describe("prices", () => {
     },
   );
 
-  it("has the gateway's answer for other paths, a market map and a version", async () => {
+  it("returns the gateway's 404 for other paths, a market map and a version", async () => {
     const { url } = await start();
     const none = await fetch(`${url("prices")}/connect/oracle/v3/prices`);
     expect([none.status, none.headers.get("content-type"), await none.text()]).toEqual([
@@ -115,14 +116,14 @@ describe("prices", () => {
 });
 
 describe("metrics", () => {
-  it("moves with the ticks and with the answers", async () => {
+  it("counts ticks and responses", async () => {
     const { url } = await start();
     await prices(`${url("prices")}/connect/oracle/v2/prices`);
     const read = async (
-      face: "oracleMetrics" | "sidecarMetrics",
+      listener: "oracleMetrics" | "sidecarMetrics",
       name: string,
     ): Promise<number | undefined> => {
-      const reply = await fetch(`${url(face)}/metrics`);
+      const reply = await fetch(`${url(listener)}/metrics`);
       expect(reply.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
       const page = parsePrometheusText(new Uint8Array(await reply.arrayBuffer()));
       return page.samples.find((sample) => sample.name === name)?.value;
@@ -136,14 +137,14 @@ describe("metrics", () => {
 });
 
 describe("faults", () => {
-  it("sidecar-down refuses on all ports and comes back on the same ones with new counters", async () => {
+  it("sidecar-down refuses on all ports, then returns on the same ports with new counters", async () => {
     const { sidecar, url } = await start();
     await expect
       .poll(async () => (await fetch(`${url("sidecarMetrics")}/`)).text(), SOON)
       .toMatch(/system_updates_total \d{2,}/);
     await sidecar.setFault("sidecar-down", true);
-    for (const face of ["prices", "oracleMetrics", "sidecarMetrics"] as const)
-      await expect(fetch(url(face))).rejects.toThrow();
+    for (const listener of ["prices", "oracleMetrics", "sidecarMetrics"] as const)
+      await expect(fetch(url(listener))).rejects.toThrow();
     await sidecar.setFault("sidecar-down", false);
     const page = await (await fetch(url("oracleMetrics"))).text();
     expect(page).not.toContain("app_oracle_responses");
@@ -152,7 +153,7 @@ describe("faults", () => {
       .toHaveLength(8);
   });
 
-  it("http-500 and slow change the answer", async () => {
+  it("http-500 and slow change the response", async () => {
     const { sidecar, url } = await start(150);
     const path = `${url("prices")}/slinky/oracle/v1/prices`;
     await sidecar.setFault("http-500", true);
@@ -173,7 +174,7 @@ describe("faults", () => {
 
   it("are listed and switched over HTTP, with the token", async () => {
     const { sidecar, url } = await start();
-    const control: OpenHttpServer = await openHttpServer(
+    const control: OpenHttpServer = await openRouteServer(
       {
         name: "control",
         listen: ANY,
@@ -196,7 +197,7 @@ describe("faults", () => {
     ]);
     expect((await post("all-prices-missing", '{"on":true}')).status).toBe(200);
     const { faults } = FaultsBody.parse(await (await fetch(base)).json());
-    expect(faults).toHaveLength(7);
+    expect(faults).toHaveLength(sidecar.faults().length);
     expect(faults.filter(({ on }) => on).map(({ name }) => name)).toEqual(["all-prices-missing"]);
     await expect
       .poll(async () => (await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices, SOON)

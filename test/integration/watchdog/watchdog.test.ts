@@ -1,3 +1,4 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,13 +6,13 @@ import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { type HttpReply, type HttpRoute, textReply } from "../../../src/ops/http-route.ts";
-import { openHttpServer } from "../../../src/ops/http-server.ts";
-import { PortInUseError } from "../../../src/ops/listen-error.ts";
+import { type HttpReply, textReply } from "../../../src/ops/http-reply.ts";
+import type { HttpRoute } from "../../../src/ops/http-route.ts";
+import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSidecar } from "../../../src/sidecar/sidecar.ts";
+import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 
 /** Patience on a busy machine. */
@@ -33,15 +34,15 @@ afterEach(async () => {
 const recorded = (name: string): string =>
   readFileSync(new URL(`../../fixtures/metrics/${name}`, import.meta.url), "utf8");
 
-/** A server whose answer can be changed. */
+/** Starts a server; its reply can be replaced. */
 async function serve(first: HttpReply, method: HttpRoute["method"] = "GET") {
   const served = { reply: first, bodies: new Array<string>(), url: "" };
-  const server = await openHttpServer(
+  const server = await openRouteServer(
     {
       name: "test",
       listen: ANY,
       portOption: "none",
-      closeTimeoutMs: 0,
+      limits: { closeGraceMs: 0 },
       routes: [
         {
           method,
@@ -101,7 +102,7 @@ async function startWatchdog(
         maxPageBytes: 200_000,
         ...sources,
       },
-      allPricesMissingForMs: 200,
+      alerts: [{ condition: ALL_PRICES_MISSING, forMs: 200 }],
       ...extra,
     },
     { clock, logger: silentLogger, registry, random: Math.random },
@@ -113,18 +114,18 @@ async function startWatchdog(
     return run.catch(() => {});
   });
   const { port } = await watchdog.ready;
-  await expect.poll(() => watchdog.status().observedAtMs, SOON).toBeDefined();
+  await expect.poll(() => watchdog.status().polledAtMs, SOON).toBeDefined();
   return { watchdog, registry, url: `http://127.0.0.1:${port}`, end, run };
 }
 
-const problemOf = (watchdog: Watchdog, name: string): string | undefined =>
-  watchdog.status().sources.find((source) => source.name === name)?.problem;
+const errorOf = (watchdog: Watchdog, name: string): string | undefined =>
+  watchdog.status().sources.find((source) => source.name === name)?.error;
 
 describe("over HTTP", () => {
-  it("reads all four sources, says rate and tier, and serves its face", async () => {
+  it("scrapes all sources and serves rate, tier, page and metrics", async () => {
     const node = await serve(textReply(200, recorded("node-26660-after-restart-of-sidecar.prom")));
     const { urls } = await startSidecar();
-    const { url, watchdog } = await startWatchdog({ node: node.url, ...urls });
+    const { url, watchdog, registry } = await startWatchdog({ node: node.url, ...urls });
     await expect
       .poll(() => watchdog.status().sources.map(({ up }) => up), SOON)
       .toEqual([true, true, true, true]);
@@ -140,12 +141,13 @@ describe("over HTTP", () => {
       sources: ["node", "prices", "oracle-metrics", "sidecar-metrics"].map((name) => ({
         name,
         up: true,
-        problem: null,
+        error: null,
       })),
     });
     const metrics = await fetch(`${url}/metrics`);
     expect(metrics.headers.get("content-type")).toContain("text/plain");
-    expect(parsePrometheusText(new Uint8Array(await metrics.arrayBuffer())).types.size).toBe(12);
+    const page = parsePrometheusText(new Uint8Array(await metrics.arrayBuffer()));
+    expect([...page.types.keys()]).toEqual((await registry.getMetricsAsJSON()).map(({ name }) => name));
     for (const path of ["/livez", "/readyz"]) expect((await fetch(url + path)).status).toBe(200);
     const html = await fetch(`${url}/`);
     expect(html.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -154,7 +156,7 @@ describe("over HTTP", () => {
 
   it("finds the path of a version 1 sidecar", async () => {
     const [, body = ""] = recorded("prices-v1.http").split(/\r?\n\r?\n/);
-    const server = await openHttpServer(
+    const server = await openRouteServer(
       {
         name: "v1",
         listen: ANY,
@@ -169,7 +171,7 @@ describe("over HTTP", () => {
   });
 
   it.each([
-    ["HTML", textReply(200, "<!doctype html><h1>Welcome</h1>"), /this is HTML, not metrics/],
+    ["HTML", textReply(200, "<!doctype html><h1>Welcome</h1>"), /the page is HTML, not metrics/],
     ["a broken line", textReply(200, "up 1\nup one\n"), /^line 2: "one" is not a number$/],
     [
       "an error",
@@ -179,23 +181,23 @@ describe("over HTTP", () => {
     ["a redirect", { status: 302, headers: { location: "/login" }, body: "" }, /answered HTTP 302/],
     ["an empty page", textReply(200, ""), /no node metrics/],
     ["a page that is too large", textReply(200, "# x\n".repeat(60_000)), /larger than 200000 bytes/],
-    ["a page that is not text", { status: 200, body: new Uint8Array([0x75, 0xff]) }, /not UTF-8 text/],
-  ] as const)("names a node page that is %s", async (_what, reply, problem) => {
+    ["a page that is not text", { status: 200, body: new Uint8Array([0x75, 0xff]) }, /invalid UTF-8/],
+  ] as const)("reports a node page that is %s", async (_case, reply, problem) => {
     const node = await serve(reply);
     const { watchdog } = await startWatchdog({ node: node.url });
-    await expect.poll(() => problemOf(watchdog, "node"), SOON).toMatch(problem);
+    await expect.poll(() => errorOf(watchdog, "node"), SOON).toMatch(problem);
     expect(watchdog.status().current.tier).toBeUndefined();
   });
 
-  it("gives a silent source no more than the deadline", async () => {
+  it("ends the scrape of a silent source at the deadline", async () => {
     const { sidecar, urls } = await startSidecar();
     await sidecar.setFault("slow", true);
     const { watchdog } = await startWatchdog({ prices: urls.prices, deadlineMs: 300 });
-    await expect.poll(() => problemOf(watchdog, "prices"), SOON).toBe("no complete answer within 300 ms");
-    await expect.poll(() => problemOf(watchdog, "node"), SOON).toContain("nobody listens there");
+    await expect.poll(() => errorOf(watchdog, "prices"), SOON).toBe("no complete response within 300 ms");
+    await expect.poll(() => errorOf(watchdog, "node"), SOON).toContain("connection refused");
   });
 
-  it("raises the alert and takes it back, each once, over a real webhook", async () => {
+  it("notifies once of the alert and once of its end, over a real webhook", async () => {
     const node = await serve(textReply(200, recorded("node-26660-healthy.prom")));
     const hook = await serve(textReply(204, ""), "POST");
     const { sidecar, urls } = await startSidecar();
@@ -208,7 +210,7 @@ describe("over HTTP", () => {
     await expect.poll(() => hook.bodies.length, SOON).toBe(1);
     await sidecar.setFault("all-prices-missing", false);
     await expect.poll(() => hook.bodies.length, SOON).toBe(2);
-    await expect.poll(() => watchdog.status().waitingNotices, SOON).toBe(0);
+    await expect.poll(() => watchdog.status().pendingNotifications, SOON).toBe(0);
     const statuses = hook.bodies.map((body): unknown => JSON.parse(body));
     expect(statuses).toMatchObject([
       { status: "firing", chain_id: "test-1" },
@@ -216,7 +218,7 @@ describe("over HTTP", () => {
     ]);
   });
 
-  it("continues its count from the state folder", async () => {
+  it("continues the count of the state folder", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relaywatch-watchdog-"));
     stop.push(async () => rmSync(folder, { recursive: true }));
     const node = await serve(textReply(200, recorded("node-26660-healthy.prom")));
@@ -232,16 +234,16 @@ describe("over HTTP", () => {
   });
 });
 
-describe("bad surroundings", () => {
-  it("name a busy port and the key that moves it", async () => {
+describe("startup and shutdown", () => {
+  it("reports a port in use and the key that changes it", async () => {
     const { url } = await startWatchdog({});
     const listen = { host: "127.0.0.1", port: Number(new URL(url).port) };
     const error = await startWatchdog({}, { listen }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(PortInUseError);
-    expect(String(error)).toContain("move this with http.listen");
+    expect(error).toMatchObject({ facts: { code: "port-in-use" } });
+    expect(String(error)).toContain("choose another port with http.listen");
   });
 
-  it("do not keep it from stopping: a source that never answers and does not heed its signal", async () => {
+  it("stops while a source neither answers nor reacts to its signal", async () => {
     const never = { read: () => new Promise<never>(() => {}), close: async () => {} };
     const end = new AbortController();
     const watchdog = createWatchdog(
@@ -249,7 +251,7 @@ describe("bad surroundings", () => {
         listen: ANY,
         intervalMs: 1000,
         sources: { node: "http://n/", prices: "http://p/", deadlineMs: 3_600_000, maxPageBytes: 1024 },
-        allPricesMissingForMs: 1000,
+        alerts: [{ condition: ALL_PRICES_MISSING, forMs: 1000 }],
       },
       {
         clock: systemClock,
@@ -268,7 +270,7 @@ describe("bad surroundings", () => {
 });
 
 describe("the page", () => {
-  it("escapes what it read", async () => {
+  it("escapes the texts of other hosts", async () => {
     const node = await serve(
       textReply(200, 'cometbft_consensus_height{chain_id="<script>alert(1)</script>"} 1\n'),
     );

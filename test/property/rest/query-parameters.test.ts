@@ -28,7 +28,7 @@ const request = fc.record({
   }),
 });
 
-/** The same number in one of Go's notations. */
+/** Writes a number in one of Go's notations. */
 const notation = fc.constantFrom(
   (value: bigint) => value.toString(),
   (value: bigint) => `0x${value.toString(16)}`,
@@ -38,7 +38,7 @@ const notation = fc.constantFrom(
 );
 
 describe("query parameters", () => {
-  it("build the request that they spell, whatever the characters, notations and letters of base64", () => {
+  it("build the request for all characters, notations and base64 alphabets", () => {
     fc.assert(
       fc.property(request, notation, fc.boolean(), (wanted, write, forUrl) => {
         const { pagination: page } = wanted;
@@ -60,7 +60,7 @@ describe("query parameters", () => {
     );
   });
 
-  it("never fail otherwise than with a plain error, whatever the text", () => {
+  it("fail only with a plain error, for any text", () => {
     const piece = fc.constantFrom(
       "owners",
       "pagination",

@@ -1,6 +1,7 @@
 import type { ManualClock } from "../manual-clock.ts";
 import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
+import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 import { Secret } from "../../../src/base/secret.ts";
@@ -12,23 +13,23 @@ export interface Rig {
   readonly url: string;
   readonly registry: Registry;
   readonly log: readonly string[];
-  /** Asks it to stop and waits; gives what `run` threw. */
+  /** Stops the watchdog and waits for its end. Returns the error that `run` threw. */
   readonly stop: () => Promise<unknown>;
 }
 
-/** A receiver of notices. */
+/** A webhook receiver. */
 export interface Receiver {
   readonly bodies: Readonly<Record<string, unknown>>[];
-  /** Status of the next answers; throws while undefined. */
+  /** Status of the next responses. While undefined, requests fail. */
   status: number | undefined;
 }
 
-/** Creates a receiver that takes everything. */
+/** Creates a receiver that accepts every notification. */
 export function createReceiver(): Receiver {
   return { bodies: [], status: 204 };
 }
 
-/** The configuration of simulations: one look every 5 s, alert after 5 min. */
+/** Configuration for simulations: one poll every 5 s, alert after 5 min. */
 export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
   return {
     listen: { host: "127.0.0.1", port: 0 },
@@ -41,13 +42,13 @@ export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
       deadlineMs: 4000,
       maxPageBytes: 1_000_000,
     },
-    allPricesMissingForMs: 300_000,
+    alerts: [{ condition: ALL_PRICES_MISSING, forMs: 300_000 }],
     webhook: { url: new Secret("http://hooks.example/secret-path"), deadlineMs: 1000 },
     ...extra,
   };
 }
 
-/** Starts a watchdog; it has looked once when this returns. */
+/** Starts a watchdog. Its first poll has ended when this returns. */
 export async function startRig(
   config: WatchdogConfig,
   clock: ManualClock,

@@ -1,25 +1,28 @@
 import type { ManualClock } from "../manual-clock.ts";
 import type { Page, PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 
-/** A validator's node and sidecar as the watchdog sees them: one block a second, each with one oracle call. */
+/** A simulated node and sidecar: one block per second, each with one oracle call. */
 export interface World {
   readonly read: PageReader;
   readonly restartNode: () => void;
-  /** Makes something wrong, or right again, from now on. */
+  /** Switches a fault on or off, from now on. */
   readonly set: (fault: WorldFault, on: boolean) => void;
   readonly has: (fault: WorldFault) => boolean;
-  /** What had really happened when the node's page was read the last time. */
-  readonly truthAtLook: () => Truth;
+  /** The actual counts at the time of the last scrape of the node. */
+  readonly actualAtScrape: () => ActualCounts;
 }
 
-/** Blocks by what came of their oracle call, and all of them. */
-interface Truth {
+/** Blocks by result of their oracle call, and the height. */
+interface ActualCounts {
   readonly good: bigint;
   readonly bad: bigint;
   readonly height: bigint;
 }
 
-/** `no-prices`: an empty answer. `sidecar-down`: refused, and the node's calls fail. `blind-*`: only the watchdog cannot see. `halted`: no blocks. */
+/**
+ * Simulated faults. `no-prices`: an empty response. `sidecar-down`: connections are refused, and the node's calls fail.
+ * `blind-*`: only the watchdog cannot connect. `halted`: no blocks.
+ */
 export type WorldFault =
   | "no-prices"
   | "sidecar-down"
@@ -29,21 +32,21 @@ export type WorldFault =
   | "html-node"
   | "halted";
 
-/** Creates a world at the clock's time. */
+/** Creates a world that starts at the clock's time. */
 export function createWorld(clock: ManualClock, chainId = "test-1"): World {
   const faults = new Set<WorldFault>();
-  const truth = { good: 0n, bad: 0n, height: 0n };
+  const actual = { good: 0n, bad: 0n, height: 0n };
   let node = { good: 0n, bad: 0n, startMs: clock.nowMs() };
-  let atLook: Truth = truth;
+  let atScrape: ActualCounts = actual;
   let lastMs = clock.nowMs();
   const catchUp = (): void => {
     const blocks = BigInt(Math.floor((clock.nowMs() - lastMs) / 1000));
     lastMs += Number(blocks) * 1000;
     if (faults.has("node-down") || faults.has("halted")) return;
     const field = faults.has("sidecar-down") ? "bad" : "good";
-    truth[field] += blocks;
+    actual[field] += blocks;
     node[field] += blocks;
-    truth.height += blocks;
+    actual.height += blocks;
   };
   const nodePage = (): string =>
     [
@@ -54,7 +57,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
       node.bad === 0n
         ? ""
         : `app_oracle_responses{chain_id="${chainId}",status="Failure"} ${Number(node.bad)}`,
-      `cometbft_consensus_latest_block_height{chain_id="${chainId}"} ${truth.height}`,
+      `cometbft_consensus_latest_block_height{chain_id="${chainId}"} ${actual.height}`,
       `process_start_time_seconds ${node.startMs / 1000}`,
     ].join("\n");
   const read: PageReader = async (url) => {
@@ -62,7 +65,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
     const { port } = new URL(url);
     if (port === "26660") {
       if (faults.has("node-down") || faults.has("blind-node")) throw refused();
-      atLook = { ...truth };
+      atScrape = { ...actual };
       return faults.has("html-node") ? page("<!doctype html><title>proxy</title>") : page(nodePage());
     }
     if (port === "8001" || faults.has("sidecar-down")) throw refused();
@@ -83,20 +86,20 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
       catchUp();
       node = { good: 0n, bad: 0n, startMs: clock.nowMs() };
     },
-    truthAtLook: () => atLook,
+    actualAtScrape: () => atScrape,
   };
 }
 
-/** A good page with this text. */
+/** A response with this text. */
 function page(text: string, status = 200): Page {
-  return { status, contentType: "text/plain", body: bodyOf(text) };
+  return { status, body: bodyOf(text) };
 }
 
 async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
 
-/** What a connection to a port that nobody listens on throws. */
+/** The error of a connection to a port without a listener. */
 function refused(): Error {
   return Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
 }

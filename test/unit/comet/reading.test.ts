@@ -1,3 +1,4 @@
+import { signedHeaderToJson } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../../src/base/bytes.ts";
 import { medianTimeNs } from "../../../src/comet/block-time.ts";
@@ -8,14 +9,14 @@ import {
 } from "../../../src/comet/proto-blocks.ts";
 import { signedHeaderToProto, validatorSetToProto } from "../../../src/comet/proto-blocks.ts";
 import { verifyEd25519 } from "../../../src/comet/ed25519.ts";
-import { parseSignedHeader, parseValidators } from "../../../src/comet/rpc-parse.ts";
-import { headerToJson, signedHeaderToJson, validatorToJson } from "../../../src/comet/rpc-print.ts";
+import { MAX_VALIDATORS, parseSignedHeader, parseValidators } from "../../../src/comet/rpc-parse.ts";
+import { commitToJson, headerToJson, validatorToJson } from "../../../src/comet/rpc-print.ts";
 import { createSigners, signBlock } from "../../support/comet/signed-chain.ts";
 
 const four = createSigners("four", [4n, 3n, 2n, 1n]);
 const block = signBlock(four, { chainId: "unit-1", height: 3n });
 
-describe("a validator set read from protobuf", () => {
+describe("a validator set in protobuf", () => {
   const good = validatorSetToProto(four.set);
   const first = good.validators[0];
   if (first === undefined) throw new Error("no validator");
@@ -62,7 +63,7 @@ describe("a validator set read from protobuf", () => {
   });
 });
 
-describe("a signed header read from protobuf", () => {
+describe("a signed header in protobuf", () => {
   const { header, commit } = signedHeaderToProto(block);
   if (header === undefined || commit === undefined) throw new Error("no header");
   const [first] = commit.signatures;
@@ -104,7 +105,7 @@ describe("a signed header read from protobuf", () => {
     expect(read).toThrow(expected);
   });
 
-  it("takes an absent time as Go's zero time", () => {
+  it("has Go's zero time for an absent time", () => {
     expect(timestampToNs(undefined)).toBe(-62_135_596_800_000_000_000n);
   });
 });
@@ -112,8 +113,15 @@ describe("a signed header read from protobuf", () => {
 describe("JSON of the RPC", () => {
   const json = signedHeaderToJson(block);
   const header = headerToJson(block.header);
+  const commit = commitToJson(block.commit);
+  const signature = {
+    block_id_flag: 2,
+    validator_address: "",
+    timestamp: "2027-01-15T08:00:03Z",
+    signature: null,
+  };
 
-  it("reads back what it prints", () => {
+  it("is the same after parsing and printing", () => {
     expect(signedHeaderToJson(parseSignedHeader(json))).toEqual(json);
     const validators = four.set.validators.map(validatorToJson);
     expect(parseValidators(validators).validators.map(validatorToJson)).toEqual(validators);
@@ -122,24 +130,34 @@ describe("JSON of the RPC", () => {
   it.each([
     [null, "signed_header: expected an object"],
     [{ ...json, commit: 1 }, "commit: expected an object"],
-    [{ ...json, header: { ...header, height: 3 } }, "header.height: expected a text"],
+    [{ ...json, header: { ...header, height: 3 } }, "signed_header.header.height: expected a string"],
+    [{ ...json, header: { ...header, height: undefined } }, "header.height: expected a string"],
+    [
+      { ...json, commit: { ...commit, round: "0" } },
+      "signed_header.commit.round: expected a 32-bit unsigned integer",
+    ],
+    [{ ...json, commit: { ...commit, signatures: null } }, "commit.signatures: expected present"],
+    [
+      { ...json, commit: { ...commit, signatures: [{ ...signature, timestamp: "" }] } },
+      "commit.signatures[0].timestamp: expected an RFC 3339 time",
+    ],
     [
       { ...json, header: { ...header, height: "9223372036854775808" } },
-      "header.height: expected an int64 as text",
+      "header.height: expected a 64-bit integer",
     ],
-    [{ ...json, header: { ...header, app_hash: "0" } }, "header.app_hash: expected not hex"],
-    [{ ...json, header: { ...header, time: "now" } }, "header.time: expected not an RFC 3339 time"],
+    [{ ...json, header: { ...header, app_hash: "0" } }, "header.app_hash: expected hex"],
+    [{ ...json, header: { ...header, time: "now" } }, "header.time: expected an RFC 3339 time"],
     [
       { ...json, header: { ...header, chain_id: "x".repeat(300) } },
-      "header.chain_id: expected a text of at most 256 characters",
+      "header.chain_id: expected a string of at most 256 characters",
     ],
-  ])("is refused with the field that is wrong: %#", (value, expected) => {
+  ])("is refused with the path of the wrong field: %#", (value, expected) => {
     expect(() => parseSignedHeader(value)).toThrow(expected);
   });
 
-  it("has at most 10,000 validators", () => {
-    expect(() => parseValidators(Array.from({ length: 10_001 }, () => ({})))).toThrow(
-      "at most 10000 entries",
+  it("has a maximum number of validators", () => {
+    expect(() => parseValidators(Array.from({ length: MAX_VALIDATORS + 1 }, () => ({})))).toThrow(
+      `at most ${MAX_VALIDATORS} entries`,
     );
   });
 });
@@ -152,11 +170,11 @@ describe("the median time of a commit", () => {
   }));
 
   it("is weighted by power", () => {
-    // powers 4, 3, 2, 1 voted 10, 40, 20, 30: half of the power has voted by 20
+    // Powers 4, 3, 2 and 1 voted at 10, 40, 20 and 30. Half of the power is reached at 20.
     expect(medianTimeNs({ signatures }, four.set.validators)).toBe(20n);
   });
 
-  it("leaves out who is absent", () => {
+  it("does not count absent votes", () => {
     const absent = signatures.map((sig, index) => (index === 0 ? { ...sig, flag: 1 } : sig));
     expect(medianTimeNs({ signatures: absent }, four.set.validators)).toBe(30n);
     expect(medianTimeNs({ signatures: [] }, four.set.validators)).toBeUndefined();
@@ -164,14 +182,14 @@ describe("the median time of a commit", () => {
 });
 
 describe("an ed25519 signature", () => {
-  it("with a small-order key holds under ZIP-215, though OpenSSL refuses it", () => {
-    // the identity point as key and as R, with S = 0: valid for every message under the cofactored equation
+  it("with a small-order key is valid under ZIP-215, although OpenSSL refuses it", () => {
+    // The identity point as key and as R, with S = 0, is valid for every message under the equation with the cofactor.
     const identity = fromHex(`01${"00".repeat(31)}`);
     const signature = fromHex(`01${"00".repeat(63)}`);
     expect(verifyEd25519(identity, Buffer.from("any message"), signature)).toBe(true);
   });
 
-  it("of a wrong length, or that does not hold, is refused", () => {
+  it("is refused for another message and for a wrong length", () => {
     const [sig] = block.commit.signatures;
     const key = four.set.validators[0]?.publicKey ?? new Uint8Array(0);
     expect(verifyEd25519(key, Buffer.from("other"), sig?.signature ?? new Uint8Array(0))).toBe(false);

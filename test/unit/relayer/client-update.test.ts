@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { LightBlockBytes } from "../../../src/client/chain-client.ts";
 import {
   createTrustFinder,
-  knowsHeight,
+  isUpdatedTo,
   type TrustDeps,
 } from "../../../src/relayer/connection/client-update.ts";
 import { RelayError } from "../../../src/relayer/relay-error.ts";
@@ -18,24 +18,24 @@ const client = {
 };
 const signal = new AbortController().signal;
 
-/** Chains on which block N is of minute N; the client holds the given heights. */
+/** Chains whose block N has the time of minute N. The client has consensus states at `heights`. */
 function chains(nowMinutes: bigint, heights: readonly bigint[] = []) {
-  const asked = { times: 0, heights: 0, blocks: [] as bigint[] };
+  const reads = { times: 0, heights: 0, blocks: [] as bigint[] };
   const deps: TrustDeps = {
-    nowNs: () => nowMinutes * (HOUR_NS / 60n),
+    clock: { nowMs: () => Number(nowMinutes) * 60_000 },
     local: {
       consensusTimeNs: async (_id, height) => {
-        asked.times += 1;
+        reads.times += 1;
         return height.height * (HOUR_NS / 60n);
       },
       consensusHeights: async () => {
-        asked.heights += 1;
+        reads.heights += 1;
         return [at(9_999n, 1n), ...heights.map((height) => at(height))];
       },
     },
     remote: {
       lightBlock: async (height): Promise<LightBlockBytes> => {
-        asked.blocks.push(height);
+        reads.blocks.push(height);
         const empty = new Uint8Array();
         return {
           height,
@@ -47,42 +47,42 @@ function chains(nowMinutes: bigint, heights: readonly bigint[] = []) {
       },
     },
   };
-  return { deps, asked };
+  return { deps, reads };
 }
 
-describe("finding what a client trusts", () => {
-  it("is the latest height for what is above it, with the validators of the block after", async () => {
-    const { deps, asked } = chains(120n);
+describe("createTrustFinder", () => {
+  it("chooses the latest height for blocks above it, with the validator set of the next block, and reads each once", async () => {
+    const { deps, reads } = chains(120n);
     const finder = createTrustFinder(deps, client, signal);
     expect(await finder.below(at(150n))).toEqual({ height: at(100n), validatorSet: Uint8Array.of(101) });
     await finder.below(at(151n));
-    expect(asked).toEqual({ times: 1, heights: 0, blocks: [101n] });
+    expect(reads).toEqual({ times: 1, heights: 0, blocks: [101n] });
   });
 
-  it("compares heights as numbers, of its revision alone, strictly below", async () => {
-    const { deps, asked } = chains(120n, [9n, 100n, 90n, 80n]);
+  it("compares heights as numbers, within one revision, strictly below", async () => {
+    const { deps, reads } = chains(120n, [9n, 100n, 90n, 80n]);
     const finder = createTrustFinder(deps, client, signal);
     expect((await finder.below(at(100n))).height).toEqual(at(90n));
     expect((await finder.below(at(90n))).height).toEqual(at(80n));
-    expect(asked.heights).toBe(1);
+    expect(reads.heights).toBe(1);
   });
 
   it.each<readonly [string, bigint, bigint]>([
-    ["nothing is below", 5n, 60n],
-    ["what is below is no longer trusted", 100n, 160n],
-    ["what is below is trusted for less than five minutes more", 150n, 155n],
-  ])("refuses when %s", async (_what, height, nowMinutes) => {
+    ["no height is below", 5n, 60n],
+    ["the height below has expired", 100n, 160n],
+    ["the height below expires within five minutes", 150n, 155n],
+  ])("throws when %s", async (_case, height, nowMinutes) => {
     const { deps } = chains(nowMinutes, [90n]);
-    const found = createTrustFinder(deps, client, signal).below(at(height));
-    await expect(found).rejects.toSatisfy(
+    const trust = createTrustFinder(deps, client, signal).below(at(height));
+    await expect(trust).rejects.toSatisfy(
       (error) => error instanceof RelayError && error.facts.code === "no-trusted-height",
     );
   });
 });
 
-describe("knowsHeight", () => {
-  it("wants revision and height", () => {
-    expect([at(100n), at(101n), at(100n, 3n)].map((height) => knowsHeight(client, height))).toEqual([
+describe("isUpdatedTo", () => {
+  it("compares revision and height", () => {
+    expect([at(100n), at(101n), at(100n, 3n)].map((height) => isUpdatedTo(client, height))).toEqual([
       true,
       false,
       false,
@@ -90,8 +90,8 @@ describe("knowsHeight", () => {
   });
 });
 
-describe("revisionOf", () => {
-  it("reads the ending of a chain id as IBC does", () => {
+describe("revisionOfChainId", () => {
+  it("parses the suffix of a chain id as ibc-go does", () => {
     const ids = ["test-2", "neutron-1", "a-b-12", "chain", "chain-0", "chain-01", "-1", "a--1"];
     expect(ids.map(revisionOfChainId)).toEqual([2n, 1n, 12n, 0n, 0n, 0n, 0n, 0n]);
   });

@@ -8,7 +8,7 @@ import { relayerConfigSchema } from "../../../src/relayer/config.ts";
 const schema = relayerConfigSchema({ environment: () => "twelve words", file: () => "twelve words" });
 const example = readFileSync(new URL("../../../config/icq-relayer.example.yaml", import.meta.url), "utf8");
 
-/** The errors of a configuration text, one a line. */
+/** Returns the lines of the error message; empty for a valid configuration. */
 function errors(text: string): readonly string[] {
   try {
     parseConfig({ file: "relayer.yaml", text }, schema);
@@ -20,27 +20,27 @@ function errors(text: string): readonly string[] {
 }
 
 describe("the relayer's configuration", () => {
-  it("accepts the example and says its defaults", () => {
+  it("accepts the example, which shows the defaults", () => {
     const config = parseConfig({ file: "example", text: example }, schema);
     expect(config.gas.adjustment).toBe(parseDec18("1.3"));
     expect(config.batch).toEqual({ gas: 15_000_000n, bytes: 400_000, results: 300 });
-    const least = `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+    const minimal = `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
 signer: { mnemonic: { env: X } }
 connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`;
-    const defaults = parseConfig({ file: "least", text: least }, schema);
-    for (const part of ["gas", "queries", "batch", "retry", "deadlines", "http"] as const) {
-      expect(defaults[part], part).toEqual(config[part]);
+    const defaults = parseConfig({ file: "minimal", text: minimal }, schema);
+    for (const section of ["gas", "queries", "batch", "retry", "deadlines", "http"] as const) {
+      expect(defaults[section], section).toEqual(config[section]);
     }
   });
 
-  it("never shows the mnemonic", () => {
+  it("hides the mnemonic", () => {
     const config = parseConfig({ file: "example", text: example }, schema);
     expect(
       JSON.stringify(config, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value)),
     ).not.toContain("twelve words");
   });
 
-  it("names every error with its place", () => {
+  it("reports every error with its position", () => {
     const text = example
       .replace("id: neutron-1", "idd: neutron-1")
       .replace('"1.3"', "1.3")
@@ -55,16 +55,25 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(found.join("\n")).toMatch(/http\.listen/);
   });
 
+  it("refuses a batch size that fits into no request of a simulation", () => {
+    const batch = (bytes: number): readonly string[] =>
+      errors(example.replace(/^ {2}bytes: .*$/m, `  bytes: ${bytes}`));
+    expect(batch(499_000)).toEqual([]);
+    expect(batch(499_001).join()).toMatch(
+      /batch\.bytes: is too large for a node: .*1,000,000 bytes.* \(expected 499000 or less\)/,
+    );
+  });
+
   it.each([
     ["no endpoint", 'rpc: ["http://127.0.0.1:1"]', "rpc: []"],
     ["a negative factor", "mnemonic: { env: X } }", 'mnemonic: { env: X } }\ngas: { max_price: "-1" }'],
     ["a mnemonic in the file", "mnemonic: { env: X }", "mnemonic: abandon abandon"],
     ["an endpoint with a password", "http://127.0.0.1:1", "http://user:pass@127.0.0.1:1"],
-  ])("refuses %s", (_what, from, to) => {
-    const least = `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+  ])("refuses %s", (_case, from, to) => {
+    const minimal = `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
 signer: { mnemonic: { env: X } }
 connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`;
-    expect(errors(least)).toEqual([]);
-    expect(errors(least.replace(from, to)).length).toBeGreaterThan(0);
+    expect(errors(minimal)).toEqual([]);
+    expect(errors(minimal.replace(from, to)).length).toBeGreaterThan(0);
   });
 });

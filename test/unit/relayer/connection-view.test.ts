@@ -12,9 +12,9 @@ function deps(changes: {
   readonly chainId?: string;
   readonly latestHeight?: bigint;
   readonly status?: string;
-  readonly known?: bigint;
+  readonly clientHeight?: bigint;
 }): ViewDeps {
-  const { chainId = "test-2", latestHeight = 50n, status = "Active", known = 40n } = changes;
+  const { chainId = "test-2", latestHeight = 50n, status = "Active", clientHeight = 40n } = changes;
   return {
     connectionId: "connection-0",
     remote: {
@@ -31,7 +31,7 @@ function deps(changes: {
       clientState: async (clientId) => ({
         clientId,
         chainId: "test-2",
-        latestHeight: { revision: 2n, height: known },
+        latestHeight: { revision: 2n, height: clientHeight },
         trustingPeriodNs: 1n,
       }),
     },
@@ -40,18 +40,18 @@ function deps(changes: {
 }
 
 describe("viewConnection", () => {
-  it("reads one below the newest block, whose header proves it", async () => {
+  it("reads the state one below the newest block", async () => {
     const view = await viewConnection(deps({}), signal);
-    expect(view?.block).toEqual({ revision: 2n, height: 50n });
-    expect(view?.at).toEqual({ revision: 2n, height: 49n });
+    expect(view?.headerAt).toEqual({ revision: 2n, height: 50n });
+    expect(view?.stateAt).toEqual({ revision: 2n, height: 49n });
   });
 
-  it("waits for a remote chain that is only beginning", async () => {
-    expect(await viewConnection(deps({ latestHeight: 2n, known: 1n }), signal)).toBeUndefined();
-    expect(await viewConnection(deps({ latestHeight: 3n, known: 1n }), signal)).toBeDefined();
+  it("resolves with undefined while the remote chain has fewer than three blocks", async () => {
+    expect(await viewConnection(deps({ latestHeight: 2n, clientHeight: 1n }), signal)).toBeUndefined();
+    expect(await viewConnection(deps({ latestHeight: 3n, clientHeight: 1n }), signal)).toBeDefined();
   });
 
-  it("takes a block that the client knows already", async () => {
+  it("accepts the latest height of the client", async () => {
     expect(await viewConnection(deps({ latestHeight: 40n }), signal)).toBeDefined();
   });
 
@@ -68,14 +68,14 @@ describe("viewConnection", () => {
 });
 
 describe("the client of a connection", () => {
-  it("is asked for once, and again when it was forgotten or could not be read", async () => {
-    const answers = ["fails", "07-tendermint-0", "07-tendermint-5"];
+  it("is read once, and again after `forget` or an error", async () => {
+    const responses = ["fails", "07-tendermint-0", "07-tendermint-5"];
     const client = createClientOfConnection(
       {
         clientOfConnection: async () => {
-          const answer = answers.shift() ?? "none left";
-          if (answer === "fails") throw new Error(answer);
-          return answer;
+          const response = responses.shift() ?? "none left";
+          if (response === "fails") throw new Error(response);
+          return response;
         },
       },
       "connection-0",

@@ -7,15 +7,15 @@ import { createHeightSignal } from "../../../src/relayer/registry/height-signal.
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
-/** A chain that the test drives; notes what is read of it and told about it. */
-function setUp(knows: (id: bigint) => boolean = () => true) {
+/** A chain under control of the test; `calls` records what `followChain` does. */
+function setUp(hasQuery: (id: bigint) => boolean = () => true) {
   const clock = createManualClock(0);
   const queue = createNoticeQueue(100);
   const stop = new AbortController();
-  const seen = { reloads: 0, applied: [] as string[], warned: [] as string[], noted: [] as bigint[] };
+  const calls = { reloads: 0, applied: [] as string[], warned: [] as string[], heights: [] as bigint[] };
   const chain = { height: 5n, isDown: false };
   const height = createHeightSignal(clock, () => {});
-  const logger: Logger = { ...silentLogger, warn: (message) => void seen.warned.push(message) };
+  const logger: Logger = { ...silentLogger, warn: (message) => void calls.warned.push(message) };
   const done = followChain(
     {
       chainName: "neutron",
@@ -28,16 +28,16 @@ function setUp(knows: (id: bigint) => boolean = () => true) {
       },
       subscription: { run: async () => {}, next: queue.next, isConnected: () => true },
       registry: {
-        reload: async () => void (seen.reloads += 1),
+        reload: async () => void (calls.reloads += 1),
         apply: async ({ action, queryId }) => {
-          seen.applied.push(`${action} ${queryId}`);
-          return knows(queryId);
+          calls.applied.push(`${action} ${queryId}`);
+          return hasQuery(queryId);
         },
         replace: () => {},
         states: () => [],
       },
       height,
-      journal: { noteLocalHeight: (now) => void seen.noted.push(now) },
+      journal: { noteLocalHeight: (now) => void calls.heights.push(now) },
       clock,
       random: () => 1,
       logger,
@@ -46,13 +46,13 @@ function setUp(knows: (id: bigint) => boolean = () => true) {
     },
     stop.signal,
   );
-  const changes = (...told: readonly (readonly [string, number])[]): void =>
+  const changes = (...actions: readonly (readonly [string, number])[]): void =>
     queue.offer({
       kind: "tx",
       height: 1n,
       hash: new Uint8Array(),
       code: 0,
-      events: told.map(([action, id]) => ({
+      events: actions.map(([action, id]) => ({
         type: "neutron",
         attributes: Object.entries({
           module: "interchainqueries",
@@ -66,24 +66,24 @@ function setUp(knows: (id: bigint) => boolean = () => true) {
     stop.abort(new Error("stop"));
     await done;
   };
-  return { clock, queue, chain, height, seen, changes, end };
+  return { clock, queue, chain, height, calls, changes, end };
 }
 
-describe("following the local chain", () => {
-  it("reads the list at the start, when something was missed, and once a minute", async () => {
-    const { clock, queue, seen, end } = setUp();
+describe("followChain", () => {
+  it("reloads the list at the start, after missed events, and once a minute", async () => {
+    const { clock, queue, calls, end } = setUp();
     await clock.advance(0);
-    expect(seen.reloads).toBe(1);
+    expect(calls.reloads).toBe(1);
     queue.offer({ kind: "missed", reason: "cut" });
     await clock.advance(0);
-    expect(seen.reloads).toBe(2);
+    expect(calls.reloads).toBe(2);
     for (let seconds = 0; seconds < 66; seconds += 3) await clock.advance(3_000);
-    expect(seen.reloads).toBe(3);
-    expect(seen.noted).toEqual([5n, 5n, 5n]);
+    expect(calls.reloads).toBe(3);
+    expect(calls.heights).toEqual([5n, 5n, 5n]);
     await end();
   });
 
-  it("asks for the height when no block is told of", async () => {
+  it("reads the height when no block is announced", async () => {
     const { clock, chain, height, queue, end } = setUp();
     await clock.advance(0);
     chain.height = 8n;
@@ -95,41 +95,41 @@ describe("following the local chain", () => {
     await end();
   });
 
-  it("applies the last change of each query, and wakes who waits", async () => {
-    const { clock, seen, changes, height, end } = setUp();
+  it("applies the last change of each query, and wakes the waiters once", async () => {
+    const { clock, calls, changes, height, end } = setUp();
     await clock.advance(0);
     const version = height.version();
     changes(["query_updated", 1], ["query_updated", 2], ["query_removed", 1]);
     await clock.advance(0);
-    expect(seen.applied).toEqual(["query_removed 1", "query_updated 2"]);
+    expect(calls.applied).toEqual(["query_removed 1", "query_updated 2"]);
     expect(height.version()).toBe(version + 1);
     await end();
   });
 
-  it("reads the list instead of very many changes, and soon again after one that the endpoint did not know", async () => {
-    const { clock, seen, changes, end } = setUp((id) => id !== 7n);
+  it("reloads the list instead of applying many changes, and after an update that the endpoint does not have", async () => {
+    const { clock, calls, changes, end } = setUp((id) => id !== 7n);
     await clock.advance(0);
     changes(...Array.from({ length: 30 }, (_, id) => ["query_updated", id] as const));
     await clock.advance(0);
-    expect([seen.applied, seen.reloads]).toEqual([[], 2]);
+    expect([calls.applied, calls.reloads]).toEqual([[], 2]);
     changes(["query_updated", 7]);
     await clock.advance(0);
-    expect(seen.reloads).toBe(2);
+    expect(calls.reloads).toBe(2);
     await clock.advance(3_000);
     await clock.advance(3_000);
-    expect(seen.reloads).toBe(3);
+    expect(calls.reloads).toBe(3);
     await end();
   });
 
-  it("tells once that the chain can't be read, and reads everything when it can again", async () => {
-    const { clock, chain, seen, end } = setUp();
+  it("warns once while the chain cannot be read, and reloads the list afterwards", async () => {
+    const { clock, chain, calls, end } = setUp();
     await clock.advance(0);
     chain.isDown = true;
     for (let seconds = 0; seconds < 120; seconds++) await clock.advance(1_000);
-    expect(seen.warned).toEqual(["local chain can't be read"]);
+    expect(calls.warned).toEqual(["local chain cannot be read"]);
     chain.isDown = false;
     for (let seconds = 0; seconds < 20; seconds++) await clock.advance(1_000);
-    expect(seen.reloads).toBe(2);
+    expect(calls.reloads).toBe(2);
     await end();
   });
 });

@@ -17,35 +17,35 @@ const ids = (batches: ReturnType<typeof planBatches>): bigint[][] =>
 describe("planBatches", () => {
   const three = [sampleResult(1n), sampleResult(2n), sampleResult(3n)];
 
-  it("puts all into one transaction while the limits allow", () => {
+  it("fills one transaction within the limits", () => {
     expect(ids(planBatches(three, roomy))).toEqual([[1n, 2n, 3n]]);
     expect(planBatches([], roomy)).toEqual([]);
   });
 
-  it("splits by number, bytes and gas, keeping order", () => {
+  it("splits by number, bytes and gas, in order", () => {
     expect(ids(planBatches(three, { ...roomy, results: 2 }))).toEqual([[1n, 2n], [3n]]);
     expect(ids(planBatches(three, { ...roomy, bytes: 200 }))).toEqual([[1n, 2n], [3n]]);
     expect(ids(planBatches(three, { ...roomy, gas: FIXED + 2n * GAS_PER_KEY }))).toEqual([[1n, 2n], [3n]]);
   });
 
-  it("lets what alone exceeds a limit travel alone", () => {
+  it("gives a result that exceeds a limit a transaction of its own", () => {
     const large = [sampleResult(1n), sampleResult(2n, 5_000, 40), sampleResult(3n)];
     expect(ids(planBatches(large, { ...roomy, bytes: 1_000 }))).toEqual([[1n], [2n], [3n]]);
     expect(ids(planBatches(large, { ...roomy, gas: FIXED + 10n * GAS_PER_KEY }))).toEqual([[1n], [2n], [3n]]);
   });
 
-  it("loses nothing, repeats nothing, and never makes an empty batch", () => {
+  it("keeps every result once and returns no empty batch", () => {
     const sizes = fc.array(fc.tuple(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 1, max: 32 })), {
       maxLength: 60,
     });
     fc.assert(
-      fc.property(sizes, fc.integer({ min: 1, max: 5 }), (parts, most) => {
+      fc.property(sizes, fc.integer({ min: 1, max: 5 }), (parts, max) => {
         const results = parts.map(([bytes, keys], index) => sampleResult(BigInt(index), bytes, keys));
-        const batches = planBatches(results, { gas: FIXED + 20n * GAS_PER_KEY, bytes: 4_000, results: most });
+        const batches = planBatches(results, { gas: FIXED + 20n * GAS_PER_KEY, bytes: 4_000, results: max });
         expect(batches.flat()).toEqual(results);
         for (const batch of batches) {
           expect(batch.length).toBeGreaterThan(0);
-          expect(batch.length).toBeLessThanOrEqual(most);
+          expect(batch.length).toBeLessThanOrEqual(max);
           if (batch.length > 1)
             expect(batch.reduce((sum, { message }) => sum + message.length, 0)).toBeLessThanOrEqual(4_000);
         }
@@ -57,7 +57,7 @@ describe("planBatches", () => {
 describe("candidatesAt", () => {
   const at = { revision: 1n, height: 50n };
 
-  it("puts the longest without a result first, then the lower id", () => {
+  it("sorts by the height of the last result, then by id", () => {
     const states = [
       sampleState({ id: 3n, lastLocalHeight: 9n }),
       sampleState({ id: 2n, lastLocalHeight: 0n }),
@@ -67,7 +67,7 @@ describe("candidatesAt", () => {
     expect(candidatesAt(states, at).map(({ query }) => query.id)).toEqual([2n, 4n, 1n, 3n]);
   });
 
-  it("leaves out what has a result of this height or a newer one: nobody pays for what the chain refuses", () => {
+  it("leaves out queries with a result of this height or a newer one, which the chain would refuse", () => {
     const answeredAt = (id: bigint, revision: bigint, height: bigint) =>
       sampleState({ id, lastRemoteHeight: { revision, height } });
     const states = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { queryChangeSubscriptions, queryChanges } from "../../../src/relayer/registry/query-events.ts";
-import { answered, failed, isDue, refreshed } from "../../../src/relayer/registry/query-state.ts";
+import { answered, failed, isDue, refreshed, statusOf } from "../../../src/relayer/registry/query-state.ts";
 import { isNewer, isServed } from "../../../src/relayer/registry/registered-query.ts";
 import { sampleQuery, sampleState } from "./samples.ts";
 
@@ -9,31 +9,31 @@ const at = { nowMs: 50_000, backoff, random: () => 1 };
 const error = { code: "rejected", reason: "no" } as const;
 
 describe("isDue", () => {
-  it("is so at once for a query without a result, then so that results are an update period apart", () => {
+  it("is true without a result, then so that results are an update period apart", () => {
     expect(isDue(sampleState(), 1n, 0)).toBe(true);
-    // What is sent after block 14 is in block 15 at the earliest.
+    // A result sent after block 14 is included in block 15 at the earliest.
     const served = sampleState({ lastLocalHeight: 10n, updatePeriod: 5n });
     expect([13n, 14n, 15n, 16n].map((height) => isDue(served, height, 0))).toEqual([false, true, true, true]);
   });
 
-  it("lets a KV query of period 1 have a result in every block, never two in one", () => {
+  it("allows a KV query of period 1 one result in every block", () => {
     const served = sampleState({ lastLocalHeight: 10n, updatePeriod: 1n });
     expect([9n, 10n].map((height) => isDue(served, height, 0))).toEqual([false, true]);
   });
 
-  it("counts a search for transactions from the height that was searched at", () => {
+  it("counts the period of a TX query from the height of its last search", () => {
     const served = sampleState({ type: "tx", lastLocalHeight: 10n, updatePeriod: 5n });
     expect([14n, 15n].map((height) => isDue(served, height, 0))).toEqual([false, true]);
   });
 
-  it("waits after errors, twice as long each time up to the most, and not after a result", () => {
+  it("backs off after failures, up to the maximum, and not after a result", () => {
     let state = sampleState();
-    const waits: number[] = [];
+    const delays: number[] = [];
     for (let tries = 0; tries < 5; tries++) {
       state = failed(state, error, at);
-      waits.push(state.notBeforeMs - at.nowMs);
+      delays.push(state.notBeforeMs - at.nowMs);
     }
-    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 8_000]);
+    expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 8_000]);
     expect(isDue(state, 1n, 57_999)).toBe(false);
     expect(isDue(state, 1n, 58_000)).toBe(true);
     const good = answered(state, { localHeight: 20n, remote: { revision: 1n, height: 7n } });
@@ -42,18 +42,35 @@ describe("isDue", () => {
   });
 });
 
+describe("statusOf", () => {
+  it("is pending before the first result, answered after one, and backing off after a failure", () => {
+    const good = answered(sampleState(), { localHeight: 20n, remote: undefined });
+    expect([sampleState(), good, failed(good, error, at)].map(statusOf)).toEqual([
+      "pending",
+      "answered",
+      "backing_off",
+    ]);
+  });
+});
+
 describe("refreshed", () => {
-  it("keeps the wait of an unchanged question and forgets it when the question changed", () => {
-    const held = failed(sampleState(), error, at);
-    expect(refreshed(held, sampleQuery({ lastLocalHeight: 3n }), 9n)).toMatchObject({ failures: 1, error });
-    expect(refreshed(held, sampleQuery({ updatePeriod: 6n }), 9n)).toMatchObject({
+  it("keeps the backoff of an unchanged question and drops it when the question changed", () => {
+    const backingOff = failed(sampleState(), error, at);
+    expect(refreshed(backingOff, sampleQuery({ lastLocalHeight: 3n }), 9n)).toMatchObject({
+      failures: 1,
+      error,
+    });
+    expect(refreshed(backingOff, sampleQuery({ updatePeriod: 6n }), 9n)).toMatchObject({
       failures: 0,
       error: undefined,
     });
-    expect(refreshed(held, sampleQuery({ keys: [] }), 9n)).toMatchObject({ failures: 0, notBeforeMs: 0 });
+    expect(refreshed(backingOff, sampleQuery({ keys: [] }), 9n)).toMatchObject({
+      failures: 0,
+      notBeforeMs: 0,
+    });
   });
 
-  it("keeps the heights of a result that was included while the list was read", () => {
+  it("keeps the heights of a result that was included during the read", () => {
     const remote = { revision: 1n, height: 70n };
     const fresh = answered(sampleState(), { localHeight: 20n, remote });
     const read = sampleQuery({ lastLocalHeight: 12n, lastRemoteHeight: { revision: 1n, height: 60n } });
@@ -65,7 +82,7 @@ describe("refreshed", () => {
     expect(refreshed(fresh, newer, 21n).query).toEqual(newer);
   });
 
-  it("takes over the lower heights of a chain that was started over", () => {
+  it("accepts the lower heights of a chain that was reset", () => {
     const before = answered(sampleState(), { localHeight: 900n, remote: { revision: 1n, height: 70n } });
     expect(refreshed(before, sampleQuery(), 3n).query).toEqual(sampleQuery());
   });
@@ -84,7 +101,7 @@ describe("isNewer", () => {
 describe("isServed", () => {
   const all = { connectionIds: ["connection-0"], owners: [], queryIds: [], types: ["kv"] } as const;
 
-  it("wants every given list to agree", () => {
+  it("requires a match of every list", () => {
     expect(isServed(sampleQuery(), all)).toBe(true);
     expect(isServed(sampleQuery({ connectionId: "connection-1" }), all)).toBe(false);
     expect(isServed(sampleQuery({ type: "tx" }), all)).toBe(false);
@@ -108,7 +125,7 @@ describe("queryChanges", () => {
     }).map(([key, value]) => ({ key, value })),
   });
 
-  it("reads each event by itself: a removal beside a registration loses neither", () => {
+  it("reads each event separately: a removal and a registration in one transaction", () => {
     const events = [
       event("query_removed", "4"),
       { type: "transfer", attributes: [] },
@@ -120,7 +137,7 @@ describe("queryChanges", () => {
     ]);
   });
 
-  it("steps over other modules, other chains' events, and ids that are none", () => {
+  it("ignores other modules, other chain names, and invalid ids", () => {
     expect(queryChanges([event("query_updated", "x"), event("other", "1")], "neutron")).toEqual([]);
     expect(queryChanges([event("query_updated", "1")], "mychain")).toEqual([]);
     expect(queryChanges([event("query_updated", "1", { module: "dex" })], "neutron")).toEqual([]);

@@ -16,10 +16,10 @@ function abci(log: string): ClientError {
   );
 }
 
-/** A registry over a list of queries that the test may change. */
+/** A registry over a list of queries that the test can change. */
 function setUp(initial: readonly RegisteredQuery[]) {
   const chain = new Map(initial.map((query) => [query.id, query]));
-  const gone: bigint[] = [];
+  const removed: bigint[] = [];
   const registry = createRegistry(filter, {
     local: {
       registeredQueries: async () => [...chain.values()],
@@ -30,39 +30,39 @@ function setUp(initial: readonly RegisteredQuery[]) {
       },
     },
     localHeight: () => 50n,
-    onGone: (id) => void gone.push(id),
+    onRemoved: (id) => void removed.push(id),
   });
   const ids = (): readonly bigint[] => registry.states().map(({ query }) => query.id);
   const state = (id: bigint) => {
     const found = registry.states().find(({ query }) => query.id === id);
-    if (found === undefined) throw new Error(`query ${id} is not there`);
+    if (found === undefined) throw new Error(`query ${id} is missing`);
     return found;
   };
-  return { chain, gone, registry, ids, state };
+  return { chain, removed, registry, ids, state };
 }
 
 describe("the registry", () => {
-  it("has what the chain has, and says what is gone from it", async () => {
-    const { chain, gone, registry, ids } = setUp([sampleQuery({ id: 1n }), sampleQuery({ id: 2n })]);
+  it("has the queries of the chain, and reports removed ones", async () => {
+    const { chain, removed, registry, ids } = setUp([sampleQuery({ id: 1n }), sampleQuery({ id: 2n })]);
     await registry.reload(signal);
     expect(ids()).toEqual([1n, 2n]);
     chain.delete(1n);
     await registry.reload(signal);
-    expect([ids(), gone]).toEqual([[2n], [1n]]);
+    expect([ids(), removed]).toEqual([[2n], [1n]]);
   });
 
-  it("follows events, one removal told once", async () => {
-    const { chain, gone, registry, ids } = setUp([]);
+  it("applies events, and reports a removal once", async () => {
+    const { chain, removed, registry, ids } = setUp([]);
     chain.set(5n, sampleQuery({ id: 5n }));
     expect(await registry.apply({ ...updated, queryId: 5n }, signal)).toBe(true);
     expect(ids()).toEqual([5n]);
     const removal = { action: "query_removed", connectionId: "connection-0", queryId: 5n } as const;
     expect(await registry.apply(removal, signal)).toBe(true);
     expect(await registry.apply(removal, signal)).toBe(true);
-    expect([ids(), gone]).toEqual([[], [5n]]);
+    expect([ids(), removed]).toEqual([[], [5n]]);
   });
 
-  it("leaves the queries of other connections alone", async () => {
+  it("ignores queries of other connections", async () => {
     const { chain, registry, ids } = setUp([]);
     chain.set(5n, sampleQuery({ id: 5n, connectionId: "connection-9" }));
     await registry.apply({ ...updated, queryId: 5n }, signal);
@@ -70,7 +70,7 @@ describe("the registry", () => {
     expect(ids()).toEqual([]);
   });
 
-  it("says so when the chain does not have what an event told, and throws other errors", async () => {
+  it("returns false when the chain does not have an announced query, and throws other errors", async () => {
     const { registry } = setUp([]);
     expect(await registry.apply({ ...updated, queryId: 8n }, signal)).toBe(false);
     const broken = createRegistry(filter, {
@@ -81,12 +81,12 @@ describe("the registry", () => {
         },
       },
       localHeight: () => 0n,
-      onGone: () => {},
+      onRemoved: () => {},
     });
     await expect(broken.apply({ ...updated, queryId: 8n }, signal)).rejects.toThrow("out of gas");
   });
 
-  it("does not bring back a query that was removed while its result was under way", async () => {
+  it("does not restore a query that was removed during its cycle", async () => {
     const { chain, registry, ids, state } = setUp([sampleQuery({ id: 1n })]);
     await registry.reload(signal);
     const before = state(1n);
@@ -96,7 +96,7 @@ describe("the registry", () => {
     expect(ids()).toEqual([]);
   });
 
-  it("tries a question at once that changed while its result was under way", async () => {
+  it("makes a question that changed during its cycle due at once", async () => {
     const { chain, registry, state } = setUp([sampleQuery({ id: 1n })]);
     await registry.reload(signal);
     const before = state(1n);

@@ -2,7 +2,7 @@ import type { RegisteredQuery } from "../../../src/relayer/registry/registered-q
 import type { ProvenResult } from "../../../src/relayer/submit/plan.ts";
 import { type QueryState, refreshed } from "../../../src/relayer/registry/query-state.ts";
 
-/** A KV query with one key; fields as given. */
+/** A KV query with one key; `fields` replace its fields. */
 export function sampleQuery(fields: Partial<RegisteredQuery> = {}): RegisteredQuery {
   return {
     id: 1n,
@@ -18,12 +18,12 @@ export function sampleQuery(fields: Partial<RegisteredQuery> = {}): RegisteredQu
   };
 }
 
-/** The state of a query just read. */
+/** The state of a query that was read for the first time. */
 export function sampleState(fields: Partial<RegisteredQuery> = {}): QueryState {
   return refreshed(undefined, sampleQuery(fields), 0n);
 }
 
-/** A proven result whose message has `bytes` bytes, all equal to its query's id. */
+/** A proven result whose message has `bytes` bytes, each equal to the query id. */
 export function sampleResult(id: bigint, bytes = 100, keys = 1): ProvenResult {
   return { state: sampleState({ id }), message: new Uint8Array(bytes).fill(Number(id)), keys };
 }

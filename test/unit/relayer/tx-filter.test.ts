@@ -18,7 +18,7 @@ const tx = (attributes: Readonly<Record<string, string>>, type = "transfer") => 
 });
 
 describe("parseTxFilter", () => {
-  it("takes operators and names in any case, text and whole numbers, and null as the empty filter", () => {
+  it("accepts operators and names in any case, strings and integers, and null as the empty filter", () => {
     expect(parsed([{ field: "transfer.recipient", op: "Eq", value: "bob" }])).toEqual([
       { field: "transfer.recipient", op: "=", value: "bob" },
     ]);
@@ -28,19 +28,19 @@ describe("parseTxFilter", () => {
   });
 
   it.each([
-    ["no JSON", "{"],
-    ["no list", '{"field":"a.b"}'],
+    ["invalid JSON", "{"],
+    ["a value that is not a list", '{"field":"a.b"}'],
     ["an unknown operator", '[{"field":"a.b","op":"ne","value":1}]'],
-    ["an operator that objects have by nature", '[{"field":"a.b","op":"toString","value":1}]'],
+    ["the name of an object property as operator", '[{"field":"a.b","op":"toString","value":1}]'],
     ["a fraction", '[{"field":"a.b","op":"gt","value":1.5}]'],
-    ["a value of another kind", '[{"field":"a.b","op":"eq","value":true}]'],
-    ["no field", '[{"op":"eq","value":1}]'],
-    ["an item that is no object", "[3]"],
-  ])("refuses %s", (_what, text) => {
+    ["a boolean value", '[{"field":"a.b","op":"eq","value":true}]'],
+    ["a missing field", '[{"op":"eq","value":1}]'],
+    ["an item that is not an object", "[3]"],
+  ])("refuses %s", (_case, text) => {
     expect(parseTxFilter(text).ok).toBe(false);
   });
 
-  it("says which condition is wrong", () => {
+  it("names the invalid condition", () => {
     expect(parseTxFilter('[{"field":"a.b","op":"eq","value":1},{}]')).toEqual({
       ok: false,
       error: "condition 1 of the filter is not {field, op, value}",
@@ -49,7 +49,7 @@ describe("parseTxFilter", () => {
 });
 
 describe("searchText", () => {
-  it("quotes text, leaves numbers bare", () => {
+  it("quotes strings and does not quote numbers", () => {
     const conditions = parsed([
       { field: "transfer.recipient", op: "eq", value: "bob" },
       { field: "transfer.amount", op: "gt", value: 10 },
@@ -63,17 +63,17 @@ describe("searchText", () => {
   it.each<readonly [string, unknown]>([
     ["a quote in the value", { field: "a.b", op: "eq", value: "it's" }],
     ["a line break in the value", { field: "a.b", op: "eq", value: "a\nb" }],
-    ["text under an order", { field: "a.b", op: "gt", value: "abc" }],
+    ["a string with an ordering operator", { field: "a.b", op: "gt", value: "abc" }],
     ["a negative number", { field: "a.b", op: "gt", value: -1 }],
-    ["a field that is no tag", { field: "AND", op: "eq", value: 1 }],
+    ["a field without a dot", { field: "AND", op: "eq", value: 1 }],
     ["a field with a space", { field: "a.b c", op: "eq", value: 1 }],
     ["a field that begins with a digit", { field: "1a.b", op: "eq", value: 1 }],
     ["a second bound on the height", { field: "tx.height", op: "gt", value: 1 }],
-  ])("leaves out %s, which would spoil the whole query", (_what, condition) => {
+  ])("leaves out %s, for which a node would refuse the whole query", (_case, condition) => {
     expect(searchText(parsed([condition]), range)).toBe(RANGE);
   });
 
-  it("never exceeds 512 characters, and holds as much of 32 conditions as fits", () => {
+  it("has at most 512 characters, and as many of 32 conditions as fit", () => {
     const filter = Array.from({ length: 32 }, (_, index) => ({
       field: `some.attribute${index}`,
       op: "eq",
@@ -96,7 +96,7 @@ describe("searchText", () => {
 });
 
 describe("matches", () => {
-  const holds = (op: string, value: string | number, found: string): boolean =>
+  const matchesAmount = (op: string, value: string | number, found: string): boolean =>
     matches(parsed([{ field: "transfer.amount", op, value }]), tx({ amount: found }));
 
   it.each<readonly [string, string | number, string, boolean]>([
@@ -115,10 +115,10 @@ describe("matches", () => {
     ["gt", 1, "340282366920938463463374607431768211456", true],
     ["lt", "10", "9", true],
   ])("%s %s against %s: %s", (op, value, found, expected) => {
-    expect(holds(op, value, found)).toBe(expected);
+    expect(matchesAmount(op, value, found)).toBe(expected);
   });
 
-  it("wants every condition, by whichever event", () => {
+  it("requires every condition, each in any event", () => {
     const conditions = parsed([
       { field: "transfer.recipient", op: "eq", value: "bob" },
       { field: "message.action", op: "eq", value: "send" },
@@ -132,7 +132,7 @@ describe("matches", () => {
     expect(matches([], tx({}))).toBe(true);
   });
 
-  it("knows the tags of a transaction as a whole", () => {
+  it("supports the tags tx.height and tx.hash", () => {
     expect(matches(parsed([{ field: "tx.height", op: "gte", value: 7 }]), tx({}))).toBe(true);
     expect(matches(parsed([{ field: "tx.height", op: "gt", value: 7 }]), tx({}))).toBe(false);
     expect(matches(parsed([{ field: "tx.hash", op: "eq", value: "AB" }]), tx({}))).toBe(true);

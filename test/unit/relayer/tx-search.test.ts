@@ -19,15 +19,15 @@ function tx(height: number, index: number, code = 0): comet38.TxResponse {
   };
 }
 
-/** A node that has these transactions; notes what it is asked. */
+/** A node with these transactions; `requests` records the searches. */
 function node(txs: readonly comet38.TxResponse[]) {
-  const asked: comet38.TxSearchParams[] = [];
+  const requests: comet38.TxSearchParams[] = [];
   const txSearch = async (params: comet38.TxSearchParams): Promise<comet38.TxSearchResponse> => {
-    asked.push(params);
+    requests.push(params);
     const { page = 1, per_page: size = 30 } = params;
     return { txs: txs.slice((page - 1) * size, page * size), totalCount: txs.length };
   };
-  return { asked, txSearch };
+  return { requests, txSearch };
 }
 
 const search = { conditions: [], range: { from: 10n, to: 90n }, isHandled: () => false };
@@ -35,7 +35,7 @@ const placesOf = (found: readonly comet38.TxResponse[]): readonly string[] =>
   found.map(({ height, index }) => `${height}/${index}`);
 
 describe("findTxs", () => {
-  it("asks for proofs in the chain's order, and leaves out what failed, was handled, or is out of range", async () => {
+  it("requests proofs in ascending order, and leaves out failed, handled and out-of-range transactions", async () => {
     const chain = node([tx(10, 0), tx(10, 1, 5), tx(11, 0), tx(12, 0), tx(91, 0)]);
     const handled = toHex(utf8("11/0"));
     const { found, upTo } = await findTxs(
@@ -45,18 +45,18 @@ describe("findTxs", () => {
     );
     expect(placesOf(found)).toEqual(["10/0", "12/0"]);
     expect(upTo).toBe(90n);
-    expect(chain.asked).toEqual([
+    expect(chain.requests).toEqual([
       { query: "tx.height>=10 AND tx.height<=90", prove: true, page: 1, per_page: 50, order_by: "asc" },
     ]);
   });
 
-  it("reads as many pages as there are", async () => {
+  it("reads all pages", async () => {
     const chain = node(Array.from({ length: 120 }, (_, index) => tx(10 + Math.floor(index / 3), index % 3)));
     const { found, upTo } = await findTxs(chain, search, signal);
-    expect([found.length, upTo, chain.asked.length]).toEqual([120, 90n, 3]);
+    expect([found.length, upTo, chain.requests.length]).toEqual([120, 90n, 3]);
   });
 
-  it("cuts a long range at the end of a block, so that the next search goes on there", async () => {
+  it("ends a long search at the end of a block", async () => {
     const all = Array.from({ length: 560 }, (_, index) => tx(10 + Math.floor(index / 7), index % 7));
     const { found, upTo } = await findTxs(node(all), search, signal);
     expect(found.length).toBeGreaterThanOrEqual(190);
@@ -64,29 +64,29 @@ describe("findTxs", () => {
     expect(placesOf(found)).toEqual(placesOf(all.filter(({ height }) => BigInt(height) <= upTo)));
   });
 
-  it("counts pages of failed transactions too: a search ends however little of it is wanted", async () => {
+  it("limits the pages when no transaction is wanted", async () => {
     const all = Array.from({ length: 12_000 }, (_, index) =>
       tx(10 + Math.floor(index / 160), index % 160, 5),
     );
     const chain = node(all);
     const { found, upTo } = await findTxs(chain, search, signal);
     expect(found).toEqual([]);
-    expect(chain.asked.length).toBe(200);
+    expect(chain.requests.length).toBe(200);
     expect(upTo).toBe(71n);
   });
 
-  it("never cuts a block", async () => {
+  it("reads a block to its end", async () => {
     const all = Array.from({ length: 1_000 }, (_, index) => tx(10, index));
     const { found, upTo } = await findTxs(node(all), search, signal);
     expect([found.length, upTo]).toEqual([1_000, 90n]);
   });
 
-  it("does not believe a node whose list never ends", async () => {
+  it("throws when the list of a node never ends", async () => {
     const endless = { txSearch: async () => ({ txs: [tx(10, 0)], totalCount: 10 ** 9 }) };
-    await expect(findTxs(endless, search, signal)).rejects.toThrow("does not end within 2000 pages");
+    await expect(findTxs(endless, search, signal)).rejects.toThrow("more than 2000 pages");
   });
 
-  it("ends with its signal, even when the node never answers", async () => {
+  it("rejects on abort, even when the node never answers", async () => {
     const stop = new AbortController();
     const silent = { txSearch: () => new Promise<never>(() => {}) };
     const found = findTxs(silent, search, stop.signal);
@@ -97,14 +97,14 @@ describe("findTxs", () => {
 
 describe("planSearch", () => {
   it.each<readonly [string, bigint | undefined, bigint, readonly [bigint, bigint] | undefined]>([
-    ["goes on after what was searched", 70n, 90n, [71n, 90n]],
-    ["begins some blocks before the tip", undefined, 500n, [401n, 500n]],
-    ["begins at the first block of a young chain", undefined, 50n, [1n, 50n]],
-    ["has nothing to do at the tip", 90n, 90n, undefined],
-    ["waits for an endpoint that lags", 90n, 75n, undefined],
-    ["begins anew on a chain that started over", 900n, 75n, [1n, 75n]],
-    ["reads at most 5,000 blocks", 70n, 9_000n, [71n, 5_070n]],
-  ])("%s", (_what, done, tip, range) => {
+    ["continues after the last search", 70n, 90n, [71n, 90n]],
+    ["starts the lookback before the tip", undefined, 500n, [401n, 500n]],
+    ["starts at block 1 of a chain shorter than the lookback", undefined, 50n, [1n, 50n]],
+    ["returns nothing at the tip", 90n, 90n, undefined],
+    ["returns nothing for an endpoint that is behind", 90n, 75n, undefined],
+    ["starts again on a chain that was reset", 900n, 75n, [1n, 75n]],
+    ["limits the range", 70n, 9_000n, [71n, 5_070n]],
+  ])("%s", (_case, done, tip, range) => {
     const planned = planSearch(done, tip, 100n);
     expect(planned && [planned.from, planned.to]).toEqual(range);
   });

@@ -25,7 +25,7 @@ describe("formatGoFloat", () => {
 });
 
 describe("writeExposition", () => {
-  it("sorts families, labels and series, and leaves out what never happened", () => {
+  it("sorts families, labels and series, and omits families without a series", () => {
     const latency = createFamily({ name: "a_ms", help: "Time.", type: "histogram", bounds: [1, 2] });
     latency.observe({ provider: "x" }, 2);
     latency.observe({ provider: "x" }, 9);

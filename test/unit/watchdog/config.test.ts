@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../../src/ops/config.ts";
 import { configJsonSchema, configTable } from "../../support/config-table.ts";
+import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../../../src/watchdog/config.ts";
 
 const example = new URL("../../../config/oracle-watchdog.example.yaml", import.meta.url);
@@ -18,8 +19,9 @@ afterEach(() => {
 });
 
 describe("watchdog configuration", () => {
-  it("needs nothing", () => {
-    expect(parse("")).toEqual({
+  it("has a default for every key", () => {
+    const { alerts, ...rest } = parse("");
+    expect(rest).toEqual({
       listen: { host: "127.0.0.1", port: 9998 },
       intervalMs: 5000,
       sources: {
@@ -30,11 +32,13 @@ describe("watchdog configuration", () => {
         deadlineMs: 4000,
         maxPageBytes: 33_554_432,
       },
-      allPricesMissingForMs: 300_000,
     });
+    expect(alerts.map(({ condition }) => condition)).toEqual(CONDITIONS);
+    const forMs = alerts.find(({ condition }) => condition.id === "all-prices-missing")?.forMs;
+    expect(forMs).toBe(300_000);
   });
 
-  it("has an example that says the defaults, plus what has none", () => {
+  it("has an example with the defaults, and with the keys that have none", () => {
     const { chainId, stateDir, webhook, ...rest } = parse(readFileSync(example, "utf8"));
     expect(rest).toEqual(parse(""));
     expect([chainId, stateDir, webhook?.url.reveal(), webhook?.deadlineMs]).toEqual([
@@ -45,12 +49,12 @@ describe("watchdog configuration", () => {
     ]);
   });
 
-  it("leaves a source out", () => {
+  it("disables a source", () => {
     const { sources } = parse("sources: {oracle_metrics: null, sidecar_metrics: null}");
     expect([sources.oracleMetrics, sources.sidecarMetrics]).toEqual([undefined, undefined]);
   });
 
-  it("names all errors, and never the webhook's URL", () => {
+  it("reports all errors, and never the webhook's URL", () => {
     vi.stubEnv("ORACLE_WATCHDOG_WEBHOOK_URL", "hooks.example/T0/secret");
     const text = [
       "interval: 5",
@@ -73,14 +77,17 @@ describe("watchdog configuration", () => {
     );
   });
 
-  it("is documented by its schema", () => {
+  it("is documented by its schema, and the example shows every key", () => {
     expect(configJsonSchema(watchdogConfigSchema, "oracle-watchdog")).toMatchObject({
       additionalProperties: false,
     });
     const rows = configTable(watchdogConfigSchema).split("\n");
-    expect(rows).toHaveLength(2 + 14);
+    const keys = rows.flatMap((row) => /^\| `([\w.]+)` /.exec(row)?.[1]?.split(".") ?? []);
+    expect(keys.length).toBeGreaterThan(10);
+    const text = readFileSync(example, "utf8");
+    expect(keys.filter((key) => !text.includes(`${key}:`))).toEqual([]);
     expect(rows).toContain(
-      '| `alerts.all_prices_missing.for` | string | `"5m"` | how long all prices must be missing before the alert |',
+      '| `alerts.all_prices_missing.for` | string | `"5m"` | how long all prices must be missing before the alert fires |',
     );
   });
 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { advance, type CounterMark } from "../../../src/watchdog/ledger/advance.ts";
+import { advance, type Baseline } from "../../../src/watchdog/ledger/advance.ts";
 import { countReading, countsOf, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
-import { monthOf, shareByMonth } from "../../../src/watchdog/ledger/month.ts";
+import { monthOf, splitByMonth } from "../../../src/watchdog/ledger/month.ts";
 import type { NodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 
 const NOV_21 = Date.UTC(2026, 10, 21);
@@ -18,25 +18,29 @@ function reading(success: bigint, failure: bigint, height?: bigint, processStart
   };
 }
 
-const mark = (given: NodeReading, atMs = NOV_21): CounterMark => ({ ...given, atMs });
+const baseline = (given: NodeReading, atMs = NOV_21): Baseline => ({ ...given, atMs });
 
 describe("advance", () => {
-  it("counts the growth within one life of the node", () => {
-    const { counts, restarted } = advance(mark(reading(10n, 2n, 12n)), reading(15n, 3n, 19n), NOV_21 + 5000);
+  it("counts the growth within one run of the node", () => {
+    const { counts, restarted } = advance(
+      baseline(reading(10n, 2n, 12n)),
+      reading(15n, 3n, 19n),
+      NOV_21 + 5000,
+    );
     expect([counts, restarted]).toEqual([{ good: 5n, bad: 1n, unknown: 0n }, false]);
   });
 
   it.each([
     ["a value falls", reading(100n, 5n, 105n), reading(3n, 0n, 112n), { good: 3n, bad: 0n, unknown: 4n }],
     [
-      "both series are gone",
+      "both series are absent",
       reading(100n, 5n, 105n),
       reading(0n, 0n, 107n),
       { good: 0n, bad: 0n, unknown: 2n },
     ],
     ["the height is not known", reading(100n, 5n), reading(3n, 0n), { good: 3n, bad: 0n, unknown: 0n }],
     [
-      "the chain began anew",
+      "the chain began again",
       reading(100n, 5n, 105n),
       reading(3n, 0n, 3n),
       { good: 3n, bad: 0n, unknown: 0n },
@@ -47,21 +51,21 @@ describe("advance", () => {
       reading(9n, 1n, 15n, NOV_21),
       { good: 9n, bad: 1n, unknown: 3n },
     ],
-  ])("sees a restart of the node when %s", (_what, before, after, expected) => {
-    const { counts, restarted } = advance(mark(before), after, NOV_21 + 5000);
+  ])("detects a restart of the node when %s", (_case, before, after, expected) => {
+    const { counts, restarted } = advance(baseline(before), after, NOV_21 + 5000);
     expect([counts, restarted]).toEqual([expected, true]);
   });
 
-  it("takes a start that moves by a second for the same life", () => {
+  it("tolerates a start time that moves by a second", () => {
     const step = advance(
-      mark(reading(2n, 0n, 2n, NOV_21)),
+      baseline(reading(2n, 0n, 2n, NOV_21)),
       reading(3n, 0n, 3n, NOV_21 + 1000),
       NOV_21 + 5000,
     );
     expect(step).toMatchObject({ restarted: false, counts: { good: 1n } });
   });
 
-  it("begins with the node's own count when that began in this month, else with nothing", () => {
+  it("begins with the node's count when the node started in this month, otherwise at zero", () => {
     expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 - DAY), NOV_21)).toMatchObject({
       counts: { good: 90n, bad: 1n },
       fromMs: NOV_21 - DAY,
@@ -84,15 +88,64 @@ describe("advance", () => {
   });
 });
 
-describe("shareByMonth", () => {
-  it("keeps one month together", () => {
-    expect(shareByMonth({ good: 7n, bad: 1n, unknown: 2n }, NOV_21, NOV_21 + DAY)).toEqual([
+describe("two nodes behind one URL", () => {
+  const MINUTE = 60_000;
+  /** Counts readings, one in each minute. Returns the month's counts after each, and whether it was refused. */
+  function countAll(readings: readonly NodeReading[]) {
+    let ledger = EMPTY_LEDGER;
+    return readings.map((given, index) => {
+      const counted = countReading(ledger, given, NOV_21 + index * MINUTE);
+      ledger = counted.ledger;
+      const { good, bad, unknown } = countsOf(ledger, "2026-11");
+      return [good, bad, unknown, counted.step === undefined ? "refused" : "counted"];
+    });
+  }
+  const old = (success: bigint) => reading(success, 0n, success + 10n, NOV_21 - DAY);
+  const young = (success: bigint) => reading(success, 0n, success + 900n, NOV_21 - DAY / 2);
+
+  it.each([
+    ["with an older and a younger process", [old(1000n), young(110n), old(1002n), young(112n)]],
+    ["with the younger process first", [young(110n), old(1001n), young(112n), old(1003n)]],
+    [
+      "that started in the same second",
+      [old(1000n), reading(998n, 0n, 1011n, NOV_21 - DAY + 300), old(1002n)],
+    ],
+  ])("are not counted %s", (_case, readings) => {
+    const first = readings[0]?.success;
+    expect(countAll(readings)).toEqual(
+      readings.map((_reading, index) => [first, 0n, 0n, index === 0 ? "counted" : "refused"]),
+    );
+  });
+
+  it("are counted again from the first one after five minutes without the second", () => {
+    const steps = [old(1000n), young(110n), ...[2n, 3n, 4n, 5n, 6n, 7n, 8n].map((add) => old(1000n + add))];
+    expect(countAll(steps).map(([good, , , kind]) => [good, kind])).toEqual([
+      [1000n, "counted"],
+      ...Array.from({ length: 6 }, () => [1000n, "refused"]),
+      [1007n, "counted"],
+      [1008n, "counted"],
+    ]);
+  });
+
+  it("become one node when only the second one stays; the blocks of the change are unknown", () => {
+    const steps = [old(1000n), ...[1n, 2n, 3n, 4n, 5n, 6n, 7n].map((add) => young(110n + add))];
+    expect(countAll(steps).slice(-2)).toEqual([
+      // The heights are 1010 at the last counted reading and 1016 at this one.
+      [1000n, 0n, 6n, "counted"],
+      [1001n, 0n, 6n, "counted"],
+    ]);
+  });
+});
+
+describe("splitByMonth", () => {
+  it("returns one share for one month", () => {
+    expect(splitByMonth({ good: 7n, bad: 1n, unknown: 2n }, NOV_21, NOV_21 + DAY)).toEqual([
       { month: "2026-11", counts: { good: 7n, bad: 1n, unknown: 2n } },
     ]);
   });
 
-  it("shares a gap over two ends of months in proportion, losing nothing", () => {
-    const shares = shareByMonth(
+  it("splits a gap over two month ends in proportion, without a loss", () => {
+    const shares = splitByMonth(
       { good: 1000n, bad: 10n, unknown: 1n },
       Date.UTC(2026, 10, 30),
       Date.UTC(2027, 0, 10),
@@ -104,7 +157,7 @@ describe("shareByMonth", () => {
     ]);
   });
 
-  it("loses no block, whatever the times", () => {
+  it("loses no block for any times", () => {
     const time = fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) });
     fc.assert(
       fc.property(
@@ -113,7 +166,7 @@ describe("shareByMonth", () => {
         time,
         time,
         (goodBlocks, badBlocks, from, to) => {
-          const shares = shareByMonth({ good: goodBlocks, bad: badBlocks, unknown: 0n }, from, to);
+          const shares = splitByMonth({ good: goodBlocks, bad: badBlocks, unknown: 0n }, from, to);
           expect(shares.reduce((sum, { counts }) => sum + counts.good, 0n)).toBe(goodBlocks);
           expect(shares.reduce((sum, { counts }) => sum + counts.bad, 0n)).toBe(badBlocks);
           expect(shares.every(({ counts }) => counts.good >= 0n && counts.bad >= 0n)).toBe(true);
@@ -125,7 +178,7 @@ describe("shareByMonth", () => {
 });
 
 describe("countReading", () => {
-  it("adds up by UTC month", () => {
+  it("counts by UTC month", () => {
     const end = Date.UTC(2026, 11, 1);
     const readings: readonly (readonly [number, NodeReading])[] = [
       [end - 10_000, reading(100n, 0n, 100n)],

@@ -3,21 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { toNotice } from "../../../src/watchdog/notify/notice.ts";
+import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
+import { toNotification } from "../../../src/watchdog/notify/notification.ts";
+import { MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
 
-const NOTICE = toNotice({
+const FIRING = toNotification(ALL_PRICES_MISSING, {
   status: "firing",
   chainId: "c-1",
   sinceMs: 1,
   atMs: 400_001,
-  detail: 'a "quoted" detail',
+  reason: 'a "quoted" detail',
 });
 
 const FULL: WatchdogState = {
   ledger: {
-    mark: {
+    baseline: {
       chainId: "c-1",
       success: 9_007_199_254_740_991n,
       failure: 2n,
@@ -30,8 +32,11 @@ const FULL: WatchdogState = {
       ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
     ]),
   },
-  alert: { phase: "firing", sinceMs: 1, seenMs: 2, reason: "nothing there" },
-  notices: [NOTICE, { ...NOTICE, id: "second", status: "resolved" }],
+  alerts: new Map([
+    ["all-prices-missing", { phase: "firing", sinceMs: 1, lastActiveMs: 2, reason: "nothing there" }],
+    ["another-alert", { phase: "pending", sinceMs: 3, lastActiveMs: 4, reason: "" }],
+  ]),
+  notifications: [FIRING, { ...FIRING, id: "second", status: "resolved", severity: "warning" }],
 };
 
 let folder: string;
@@ -41,26 +46,26 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("openSqliteState", () => {
-  it("begins empty", () => {
+  it("creates an empty state", () => {
     const store = openSqliteState(join(folder, "new", "folder"));
     expect(store.load()).toEqual(EMPTY_STATE);
     store.close();
   });
 
-  it("gives back what was saved last, in a new process too", () => {
+  it("loads the state that was saved last, also in a new process", () => {
     const first = openSqliteState(folder);
     first.save(FULL);
     expect(first.load()).toEqual(FULL);
-    first.save({ ...FULL, notices: FULL.notices.slice(1) });
+    first.save({ ...FULL, notifications: FULL.notifications.slice(1) });
     first.close();
     const second = openSqliteState(folder);
-    expect(second.load()).toEqual({ ...FULL, notices: FULL.notices.slice(1) });
-    second.save({ ledger: { months: FULL.ledger.months }, alert: { phase: "inactive" }, notices: [] });
+    expect(second.load()).toEqual({ ...FULL, notifications: FULL.notifications.slice(1) });
+    second.save({ ...EMPTY_STATE, ledger: { months: FULL.ledger.months } });
     expect(second.load()).toEqual({ ...EMPTY_STATE, ledger: { months: FULL.ledger.months } });
     second.close();
   });
 
-  it("has everything on disk as soon as save has returned: what a killed process leaves is enough", () => {
+  it("has the complete state on disk when save returns, even when the process is killed then", () => {
     const store = openSqliteState(folder);
     store.save(FULL);
     const copy = mkdtempSync(join(tmpdir(), "relaywatch-left-"));
@@ -75,17 +80,18 @@ describe("openSqliteState", () => {
     rmSync(copy, { recursive: true });
   });
 
-  it("refuses the file of a later version, and lets go of the folder then", () => {
+  it("rejects the file of a later version, and unlocks the folder", () => {
     openSqliteState(folder).close();
     const database = new Database(join(folder, STATE_FILE));
-    database.pragma("user_version = 2");
+    database.pragma(`user_version = ${MIGRATIONS.length + 1}`);
     database.close();
     const attempt = () => openSqliteState(folder);
-    expect(attempt).toThrow("it is of format 2, and this program knows format 1; check state_dir");
-    expect(attempt).toThrow("format 2");
+    const text = `a newer relaywatch wrote it (it has format ${MIGRATIONS.length + 1}, but this program supports at most format ${MIGRATIONS.length})`;
+    expect(attempt).toThrow(`${text}; check state_dir`);
+    expect(attempt).toThrow(text);
   });
 
-  it("names a folder that cannot be made", () => {
+  it("reports a folder that cannot be created", () => {
     expect(() => openSqliteState("/dev/null/state")).toThrow(
       /^the state in \/dev\/null\/state cannot be used: .*check state_dir$/,
     );

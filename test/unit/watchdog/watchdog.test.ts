@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 describe("rate and tier", () => {
-  it("are there after the first look, and move with the node", async () => {
+  it("are known after the first poll, and follow the node", async () => {
     await clock.advance(100_000);
     const rig = await start();
     expect(statusOf(rig)).toMatchObject({
@@ -59,7 +59,7 @@ describe("rate and tier", () => {
     expect(rig.log.filter((line) => line.includes("reward tier"))).toHaveLength(2);
   });
 
-  it("go to the metrics page", async () => {
+  it("are on the metrics page", async () => {
     await clock.advance(50_000);
     const rig = await start();
     const page = await (await fetch(`${rig.url}/metrics`)).text();
@@ -68,10 +68,10 @@ describe("rate and tier", () => {
     expect(page).toContain('oracle_watchdog_month_tier{chain_id="test-1",tier="full"} 1');
     expect(page).toContain('oracle_watchdog_source_up{source="node"} 1');
     expect(page).toContain('oracle_watchdog_source_up{source="oracle-metrics"} 0');
-    expect(page).toContain('oracle_watchdog_notices_total{outcome="delivered"} 0');
+    expect(page).toContain('oracle_watchdog_notification_attempts_total{outcome="delivered"} 0');
   });
 
-  it("begin a new month with nothing", async () => {
+  it("begin at zero in a new month", async () => {
     clock = createManualClock(Date.UTC(2026, 10, 30, 23, 59, 0));
     world = createWorld(clock);
     const rig = await start();
@@ -86,7 +86,7 @@ describe("rate and tier", () => {
 });
 
 describe("all prices missing", () => {
-  it("is told once after five minutes and resolved once, to the log and the webhook", async () => {
+  it("fires once after five minutes and is resolved once, in the log and at the webhook", async () => {
     const rig = await start();
     world.set("no-prices", true);
     await clock.advance(5 * MINUTE);
@@ -102,7 +102,11 @@ describe("all prices missing", () => {
       at: "2026-11-21T12:05:10.000Z",
       content: expect.stringContaining("[FIRING] test-1: all oracle prices have been missing for 5 minutes"),
     });
-    expect(statusOf(rig)).toMatchObject({ alerts: [{ state: "firing" }], waiting_notices: 0, tier: "full" });
+    expect(statusOf(rig)).toMatchObject({
+      alerts: [{ state: "firing" }],
+      pending_notifications: 0,
+      tier: "full",
+    });
     world.set("no-prices", false);
     await clock.advance(MINUTE);
     expect(sent()).toEqual(["firing", "resolved"]);
@@ -110,16 +114,16 @@ describe("all prices missing", () => {
     expect(rig.log.filter((line) => /alert (firing|resolved)/.test(line))).toHaveLength(2);
   });
 
-  it("covers a sidecar that is down, and says so", async () => {
+  it("fires for a sidecar that is down, and names the cause", async () => {
     await start();
     world.set("sidecar-down", true);
     await clock.advance(6 * MINUTE);
     expect(receiver.bodies.map(({ summary }) => summary)).toEqual([
-      expect.stringContaining("nobody listens there"),
+      expect.stringContaining("connection refused"),
     ]);
   });
 
-  it("is not raised for what is normal: a restart of the sidecar, a blind watchdog, no oracle metrics", async () => {
+  it("does not fire for a restart of the sidecar, or when only the watchdog cannot connect", async () => {
     const rig = await start();
     world.set("sidecar-down", true);
     await clock.advance(4 * MINUTE);
@@ -128,21 +132,21 @@ describe("all prices missing", () => {
     world.set("blind-prices", true);
     await clock.advance(60 * MINUTE);
     expect(sent()).toEqual([]);
-    expect(statusOf(rig)).toMatchObject({ prices: { state: "unseen" }, alerts: [{ state: "inactive" }] });
+    expect(statusOf(rig)).toMatchObject({ prices: { state: "unknown" }, alerts: [{ state: "inactive" }] });
     expect(rig.log.filter((line) => line.startsWith("warn") && line.includes("oracle-metrics"))).toEqual([]);
   });
 });
 
-describe("looks that are more frequent than blocks", () => {
-  it("do not take a look without a block for a node that is not served", async () => {
+describe("polls that are more frequent than blocks", () => {
+  it("do not fire the alert for a poll without a block", async () => {
     const rig = await start({ intervalMs: 400 });
     world.set("blind-prices", true);
     await clock.advance(6 * MINUTE);
-    expect(statusOf(rig)).toMatchObject({ prices: { state: "unseen" }, alerts: [{ state: "inactive" }] });
+    expect(statusOf(rig)).toMatchObject({ prices: { state: "unknown" }, alerts: [{ state: "inactive" }] });
     expect(sent()).toEqual([]);
   });
 
-  it("still tell when the node is not served either, and when its chain stands still", async () => {
+  it("fire it when the node has no prices either, and when its chain halts", async () => {
     const rig = await start({ intervalMs: 400 });
     world.set("sidecar-down", true);
     await clock.advance(6 * MINUTE);
@@ -157,14 +161,14 @@ describe("looks that are more frequent than blocks", () => {
 });
 
 describe("delivery", () => {
-  it("tries again with backoff until the receiver takes it, and keeps the order", async () => {
+  it("retries with backoff until the receiver accepts, and keeps the order", async () => {
     const rig = await start();
     receiver.status = undefined;
     world.set("no-prices", true);
     await clock.advance(6 * MINUTE);
     world.set("no-prices", false);
     await clock.advance(10 * MINUTE);
-    expect(statusOf(rig)).toMatchObject({ waiting_notices: 2 });
+    expect(statusOf(rig)).toMatchObject({ pending_notifications: 2 });
     receiver.status = 500;
     await clock.advance(10 * MINUTE);
     const tries = receiver.bodies.length;
@@ -175,23 +179,23 @@ describe("delivery", () => {
     await clock.advance(10 * MINUTE);
     expect(sent()).toEqual(["firing", "resolved"]);
     expect(rig.log.join("\n")).not.toContain("secret-path");
-    expect(rig.log.join("\n")).toContain("notice not delivered");
+    expect(rig.log.join("\n")).toContain("notification not delivered");
   });
 
-  it("gives up after a day", async () => {
+  it("drops a notification after one day", async () => {
     const rig = await start({ intervalMs: MINUTE });
     receiver.status = 404;
     world.set("no-prices", true);
     await clock.advance(8 * MINUTE);
     world.set("no-prices", false);
     await clock.advance(26 * 60 * MINUTE);
-    expect(statusOf(rig)).toMatchObject({ waiting_notices: 0 });
-    expect(rig.log.filter((line) => line.includes("notice given up"))).toHaveLength(2);
+    expect(statusOf(rig)).toMatchObject({ pending_notifications: 0 });
+    expect(rig.log.filter((line) => line.includes("notification expired"))).toHaveLength(2);
   });
 });
 
 describe("restart of the watchdog", () => {
-  it("loses no block, repeats no notice and ends an alert that began before", async () => {
+  it("loses no block, repeats no notification and resolves an earlier alert", async () => {
     const first = await start({ stateDir: folder });
     world.set("no-prices", true);
     await clock.advance(7 * MINUTE);
@@ -209,7 +213,7 @@ describe("restart of the watchdog", () => {
     expect(sent()).toEqual(["firing", "resolved"]);
   });
 
-  it("delivers what waited", async () => {
+  it("delivers pending notifications", async () => {
     receiver.status = undefined;
     const first = await start({ stateDir: folder });
     world.set("no-prices", true);
@@ -230,19 +234,19 @@ describe("restart of the watchdog", () => {
 });
 
 describe("restart of the node", () => {
-  it("keeps the count and knows how many blocks nobody counted", async () => {
+  it("keeps the count, and counts blocks without a result as unknown", async () => {
     const rig = await start();
     await clock.advance(10_000 + 3000);
     world.restartNode();
     await clock.advance(7000);
     expect(statusOf(rig)).toMatchObject({ blocks: { good: 17, bad: 0, unknown: 3 } });
-    expect(rig.log.filter((line) => line.includes("began to count anew"))).toHaveLength(1);
+    expect(rig.log.filter((line) => line.includes("node restarted"))).toHaveLength(1);
     expect(await rig.registry.metrics()).toContain("oracle_watchdog_node_restarts_total 1");
   });
 });
 
-describe("sources that are not what they should be", () => {
-  it("are named in the status, and counting goes on when they are back", async () => {
+describe("wrong sources", () => {
+  it("are in the status, and counting continues when they recover", async () => {
     const rig = await start();
     world.set("html-node", true);
     await clock.advance(MINUTE);
@@ -250,7 +254,7 @@ describe("sources that are not what they should be", () => {
       expect.objectContaining({
         name: "node",
         up: false,
-        problem: expect.stringContaining("this is HTML, not metrics"),
+        error: expect.stringContaining("the page is HTML, not metrics"),
       }),
     );
     world.set("html-node", false);
@@ -258,7 +262,7 @@ describe("sources that are not what they should be", () => {
     expect(statusOf(rig)).toMatchObject({ blocks: { good: 120 } });
   });
 
-  it("end the watchdog at its start when the node is on another chain", async () => {
+  it("end the watchdog at its first poll when the node is on another chain", async () => {
     const rig = await start({ chainId: "neutron-1" });
     const error = await rig.stop();
     expect(error).toBeInstanceOf(WatchdogError);
@@ -266,27 +270,24 @@ describe("sources that are not what they should be", () => {
     expect(String(error)).toContain("the node is on chain test-1, not on neutron-1");
   });
 
-  it("end it too when the state is another chain's", async () => {
+  it("end it when the state belongs to another chain", async () => {
     await (await start({ stateDir: folder })).stop();
     world = createWorld(clock, "other-2");
     expect(String(await (await start({ stateDir: folder })).stop())).toContain(
-      "was counted on test-1, so give another state_dir",
+      "belongs to chain test-1, so use another state_dir",
     );
   });
 });
 
 describe("state folder", () => {
-  it("is held by one watchdog at a time", async () => {
+  it("is locked by one watchdog", async () => {
     await start({ stateDir: folder });
     const error = await (await start({ stateDir: folder })).stop();
     expect(error).toMatchObject({ facts: { code: "state-in-use", folder } });
   });
 
-  it("is refused when it holds something else", async () => {
-    writeFileSync(
-      join(folder, STATE_FILE),
-      "not a database, but long enough to be looked at as one".repeat(50),
-    );
+  it("is rejected when the file is not a state file", async () => {
+    writeFileSync(join(folder, STATE_FILE), "not a database, but long enough to be read as one".repeat(50));
     const error = await (await start({ stateDir: folder })).stop();
     expect(error).toMatchObject({ facts: { code: "state-unusable" } });
     expect(String(error)).toContain("check state_dir");

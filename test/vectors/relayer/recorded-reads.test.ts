@@ -7,7 +7,7 @@ import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
 import { readKeys } from "../../../src/relayer/kv/read-keys.ts";
 import { readFileSync } from "node:fs";
 import { sampleState } from "../../unit/relayer/samples.ts";
-import { type RecordedProof, readRecordedProofs } from "../merkle/recorded-proofs.ts";
+import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";
 
 const cases = readRecordedProofs();
 const raw: readonly { readonly abci_query_response: unknown }[] = JSON.parse(
@@ -16,12 +16,12 @@ const raw: readonly { readonly abci_query_response: unknown }[] = JSON.parse(
 const answers = raw.map(({ abci_query_response: response }) => decodeStoreAnswer({ response }, "node"));
 const signal = new AbortController().signal;
 
-/** A chain that gives the recorded answer to every read. */
+/** A chain that returns the recorded response to every read. */
 function replaying(answer: StoreAnswer): Pick<ChainClient, "readStore"> {
   return { readStore: async () => answer };
 }
 
-/** Reads and proves as a round does. */
+/** Reads and proves as a cycle does. */
 async function proveAll(
   deps: {
     readonly remote: Pick<ChainClient, "readStore">;
@@ -46,8 +46,10 @@ async function errorOf(recorded: RecordedProof, answer: StoreAnswer): Promise<st
 }
 
 describe("recorded reads", () => {
-  it("are proven, or refused before anything is paid for, each with its reason", async () => {
-    const found = await Promise.all(cases.map((one, index) => errorOf(one, answers[index] ?? neverRead())));
+  it("are proven, or fail with a code", async () => {
+    const found = await Promise.all(
+      cases.map((one, index) => errorOf(one, answers[index] ?? missingResponse())),
+    );
     expect(found.filter((code) => code === "proven")).toHaveLength(42);
     const named = cases.flatMap((one, index) =>
       found[index] === "proven" ? [] : [`${one.name}: ${found[index]}`],
@@ -65,7 +67,7 @@ describe("recorded reads", () => {
     ]);
   });
 
-  it("read each key once, whatever number of queries ask for it", async () => {
+  it("read each key once for any number of queries", async () => {
     const [recorded, answer] = [cases[0], answers[0]];
     if (recorded === undefined || answer === undefined) throw new Error("no recorded case");
     let reads = 0;
@@ -87,13 +89,13 @@ describe("recorded reads", () => {
     expect(messages[0]?.result).toMatchObject({ height: 60n, revision: 2n, allowKvCallbacks: false });
   });
 
-  it("does not take an answer of another height for the one that was asked for", async () => {
+  it("do not accept a response of another height", async () => {
     const [recorded, answer] = [cases[0], answers[0]];
     if (recorded === undefined || answer === undefined) throw new Error("no recorded case");
     expect(await errorOf(recorded, { ...answer, height: answer.height - 1n })).toBe("read-failed");
   });
 });
 
-function neverRead(): never {
-  throw new Error("no recorded answer");
+function missingResponse(): never {
+  throw new Error("no recorded response");
 }

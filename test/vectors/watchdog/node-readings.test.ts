@@ -1,11 +1,11 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { countReading, countsOf, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
-import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy.ts";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
+import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
 import { toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 import { parsePrices } from "../../../src/watchdog/sources/prices-reading.ts";
-import { toOraclePageReading } from "../../../src/watchdog/sources/sidecar-reading.ts";
+import { toOracleMetricsReading } from "../../../src/watchdog/sources/oracle-metrics-reading.ts";
 import { SourceError } from "../../../src/watchdog/sources/source-failure.ts";
 
 const read = (path: string): Uint8Array => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
@@ -29,7 +29,7 @@ describe("recorded node pages", () => {
     });
   });
 
-  it("count every block since the start of the node, the 22 of the outage as bad, none as unknown", () => {
+  it("give every block since the start of the node, those of the outage as bad, none as unknown", () => {
     const pages = ["healthy", "sidecar-down", "after-restart-of-sidecar"];
     const atMs = START + 1_200_000;
     let ledger = EMPTY_LEDGER;
@@ -41,7 +41,7 @@ describe("recorded node pages", () => {
         atMs + index * 30_000,
       );
       ledger = counted.ledger;
-      restarts.push(counted.step.restarted);
+      restarts.push(counted.step?.restarted ?? true);
     }
     const counts = countsOf(ledger, "2026-11");
     expect(counts).toEqual({ good: 1111n, bad: 22n, unknown: 0n });
@@ -51,7 +51,7 @@ describe("recorded node pages", () => {
     if (rate !== undefined) expect([formatPercent(rate), tierOf(rate)]).toEqual(["98.0582", "full"]);
   });
 
-  it("read the constructed samples too", () => {
+  it("include the constructed samples", () => {
     expect(toNodeReading(samplesOf("samples/node-26660.prom"))).toMatchObject({
       chainId: "neutron-1",
       success: 15_847n,
@@ -59,7 +59,7 @@ describe("recorded node pages", () => {
     });
   });
 
-  it("name a page that is no node's, and a node of another chain", () => {
+  it("fail for a page of another program, and for a node on another chain", () => {
     const error = (path: string, chain?: string): string => {
       try {
         toNodeReading(samplesOf(path), chain);
@@ -75,7 +75,7 @@ describe("recorded node pages", () => {
   });
 });
 
-describe("pages of the oracle side", () => {
+describe("oracle and sidecar metrics pages", () => {
   it.each([
     ["metrics/sidecar-8002.prom", { kind: "sidecar", systemUpdates: 47, tickerUpdates: 8 * 47 }],
     ["samples/oracle-8001.prom", { kind: "oracle", responses: 15_889 }],
@@ -84,15 +84,15 @@ describe("pages of the oracle side", () => {
       { kind: "sidecar", systemUpdates: 0, tickerUpdates: 0 },
     ],
   ])("%s", (path, expected) => {
-    expect(toOraclePageReading(samplesOf(path))).toEqual(expected);
+    expect(toOracleMetricsReading(samplesOf(path))).toEqual(expected);
   });
 });
 
-describe("price answers", () => {
+describe("price responses", () => {
   const body = (path: string): string => text(path).split(/\r?\n\r?\n/)[1] ?? "";
   const URL_V1 = "http://h/slinky/oracle/v1/prices";
 
-  it("read the recorded answer", () => {
+  it("include the recorded response", () => {
     const prices = parsePrices(body("metrics/prices-v1.http"), URL_V1);
     expect(prices.pairs).toEqual([
       "ATOM/USD",
@@ -107,7 +107,7 @@ describe("price answers", () => {
     expect(prices.tickedAtMs).toBe(Date.UTC(2026, 10, 21, 12, 18, 59, 70));
   });
 
-  it("read the samples: a full answer and one before the first turn", () => {
+  it("include the samples: a full response, and one before the first update", () => {
     expect(parsePrices(text("samples/prices.json"), URL_V1)).toMatchObject({ version: "v1.2.2" });
     expect(parsePrices(text("samples/prices.json"), URL_V1).pairs).toHaveLength(8);
     expect(parsePrices(text("samples/prices-startup.json"), URL_V1)).toMatchObject({
@@ -119,14 +119,14 @@ describe("price answers", () => {
   it.each([
     ["<html>", /HTML, not prices/],
     ["[]", /not a JSON object/],
-    ["{", /not the sidecar's/],
-    ['{"prices":{}}', /no prices and timestamp/],
-    ['{"prices":{},"timestamp":"soon"}', /timestamp is not a time/],
-  ])("names what is no answer: %s", (given, message) => {
+    ["{", /does not come from a price sidecar/],
+    ['{"prices":{}}', /timestamp is not present/],
+    ['{"prices":{},"timestamp":"soon"}', /timestamp is not an RFC 3339 time/],
+  ])("are rejected: %s", (given, message) => {
     expect(() => parsePrices(given, URL_V1)).toThrow(message);
   });
 
-  it("count only positive whole numbers as prices", () => {
+  it("have a price only where the value is a positive integer", () => {
     const prices = { "A/USD": "0", "B/USD": "", "C/USD": 5, "D/USD": "-1", "E/USD": "1.5", "F/USD": "007" };
     expect(parsePrices(JSON.stringify({ prices, timestamp: "2026-11-21T00:00:00Z" }), URL_V1).pairs).toEqual([
       "F/USD",

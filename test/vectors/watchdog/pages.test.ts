@@ -1,6 +1,6 @@
+import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parsePrometheusText } from "../../../src/watchdog/prometheus-text.ts";
 
 const FIXTURES = new URL("../../fixtures/", import.meta.url);
 

@@ -4,13 +4,7 @@ import type { DepositRecord } from "../../../proto/gen/neutron/dex/deposit_recor
 import { GenesisState } from "../../../proto/gen/neutron/dex/genesis.ts";
 import type { Params } from "../../../proto/gen/neutron/dex/params.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  GenesisError,
-  type GenesisForm,
-  givesPart,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { GenesisError, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { ModuleError } from "../../runtime/module-error.ts";
 import { MODULE_NAME, poolDenom, poolReservesKey, trancheRef, trancheUserKey } from "./keys.ts";
 import { defaultParams, getParams, setParams, validateParams } from "./params.ts";
@@ -40,7 +34,7 @@ interface GenesisRecords {
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
-  const params = givesPart(json, "params") ? (state.params ?? defaultParams()) : defaultParams();
+  const params = partOr(json, "params", state.params, defaultParams());
   const genesis = { params, ticks: readTicks(state), state };
   validate(genesis, bech32Prefix);
   store.setPoolCount(context, state.poolCount);

@@ -8,9 +8,9 @@ import type {
   Header,
   Misbehaviour,
 } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { ModuleError } from "../../../runtime/module-error.ts";
+import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import type { ClientStore } from "../client/client-store.ts";
-import { isSameState, type VerifiedState } from "../client/consensus-state.ts";
+import { isSameState, type ConsensusState } from "../client/consensus-state.ts";
 import {
   ErrInvalidClientHeader,
   ErrInvalidHeaderHeight,
@@ -22,19 +22,18 @@ import { validateClientId } from "../identifiers.ts";
 import {
   heightOfHeader,
   readHeader,
-  stateOfHeader,
+  consensusStateOfHeader,
   trustedHeightOf,
   validateUpdateHeader,
 } from "./header.ts";
 import { trustedStateOf, trustedValidatorsOf, trustOptions } from "./verify-header.ts";
 
-/** Two headers, both there. */
 interface HeaderPair {
   readonly first: Header;
   readonly second: Header;
 }
 
-/** Stateless checks of a misbehaviour (`Misbehaviour.ValidateBasic`). Throws `ModuleError`. */
+/** Stateless checks of a misbehaviour (`Misbehaviour.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validateMisbehaviour(misbehaviour: Misbehaviour): void {
   const { first, second } = headersOf(misbehaviour);
   requireTrusted(first, "Header1");
@@ -42,7 +41,7 @@ export function validateMisbehaviour(misbehaviour: Misbehaviour): void {
   if (first.signedHeader?.header?.chainId !== second.signedHeader?.header?.chainId) {
     throw ErrInvalidMisbehaviour("headers must have identical chainIDs");
   }
-  inWords("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
+  wrapWith("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
   requireValid(first, "header 1 failed validation");
   requireValid(second, "header 2 failed validation");
   const heights = [heightOfHeader(first), heightOfHeader(second)] as const;
@@ -55,7 +54,10 @@ export function validateMisbehaviour(misbehaviour: Misbehaviour): void {
   requireCommitted(second);
 }
 
-/** Checks that the client would have accepted each of the two headers. Throws `ModuleError`. */
+/**
+ * Checks that enough trusted validators signed each header (ibc-go `verifyMisbehaviour`). As in ibc-go, the clock drift
+ * is not checked. Throws `ModuleError`.
+ */
 export function verifyMisbehaviour(
   client: ClientState,
   misbehaviour: Misbehaviour,
@@ -65,27 +67,31 @@ export function verifyMisbehaviour(
   const { first, second } = headersOf(misbehaviour);
   const trusted1 = trustedStateOf(first, store, "Header1");
   const trusted2 = trustedStateOf(second, store, "Header2");
-  inWords("verifying Header1 in Misbehaviour failed", () => verifySigners(client, first, trusted1, nowNs));
-  inWords("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, nowNs));
+  wrapWith("verifying Header1 in Misbehaviour failed", () => verifySigners(client, first, trusted1, nowNs));
+  wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, nowNs));
 }
 
-/** Whether two verified headers contradict each other: two blocks of one height, or time that does not grow. */
+/** Whether two verified headers contradict each other: different blocks of one height, or times out of order. */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
     return !equalBytes(blockHashOf(first), blockHashOf(second));
   }
-  return stateOfHeader(first).timeNs <= stateOfHeader(second).timeNs;
+  // ValidateBasic requires that the first header is the higher one, so that its time must be later.
+  return consensusStateOfHeader(first).timeNs <= consensusStateOfHeader(second).timeNs;
 }
 
-/** Whether a verified header contradicts what the client holds: another state of its height, or time out of order. */
+/**
+ * Whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is
+ * not between those of the neighbouring heights (ibc-go `CheckForMisbehaviour`).
+ */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);
-  const state = stateOfHeader(header);
-  const known = store.consensusState(height);
-  if (known !== undefined) return !isSameState(known, state);
-  const before = store.previousState(height);
-  const after = store.nextState(height);
+  const state = consensusStateOfHeader(header);
+  const stored = store.consensusState(height);
+  if (stored !== undefined) return !isSameState(stored, state);
+  const before = store.previousConsensusState(height);
+  const after = store.nextConsensusState(height);
   return (
     (before !== undefined && before.timeNs >= state.timeNs) ||
     (after !== undefined && after.timeNs <= state.timeNs)
@@ -96,7 +102,7 @@ function blockHashOf(header: Header): Uint8Array {
   return blockIdFromProto(header.signedHeader?.commit?.blockId).hash;
 }
 
-function verifySigners(client: ClientState, header: Header, trusted: VerifiedState, nowNs: bigint): void {
+function verifySigners(client: ClientState, header: Header, trusted: ConsensusState, nowNs: bigint): void {
   const validators = trustedValidatorsOf(header, trusted);
   const { trustingPeriodNs, trustLevel } = trustOptions(client);
   const ageNs = nowNs - trusted.timeNs;
@@ -134,15 +140,13 @@ function requireTrusted(header: Header, name: string): void {
 }
 
 function requireValid(header: Header, words: string): void {
-  try {
-    validateUpdateHeader(header);
-  } catch (error) {
-    if (error instanceof ModuleError) throw ErrInvalidMisbehaviour(`${words}: ${error.message}`);
-    throw error;
-  }
+  wrapErrors(
+    (error) => ErrInvalidMisbehaviour(`${words}: ${error.message}`),
+    () => validateUpdateHeader(header),
+  );
 }
 
-/** Each header must be committed by the validators that it names itself. */
+/** Checks that more than two thirds of the header's own validator set signed it. */
 function requireCommitted(header: Header): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;
@@ -155,11 +159,6 @@ function requireCommitted(header: Header): void {
   }
 }
 
-function inWords(words: string, check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    if (error instanceof ModuleError) throw error.wrap(words);
-    throw error;
-  }
+function wrapWith(words: string, check: () => void): void {
+  wrapErrors((error) => error.wrap(words), check);
 }

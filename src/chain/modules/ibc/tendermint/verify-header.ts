@@ -1,13 +1,13 @@
+import { upperHex } from "../../../../base/go-text.ts";
 import { withRevision } from "../../../../comet/chain-revision.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import type { ValidatorSet } from "../../../../comet/block-types.ts";
 import { verifyHeader } from "../../../../comet/light-client.ts";
 import { validatorSetFromProto } from "../../../../comet/proto-blocks.ts";
-import { upperHex } from "../../../../comet/validate.ts";
 import { validatorsHash } from "../../../../comet/validator-set.ts";
 import type { ClientState, Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { ClientStore } from "../client/client-store.ts";
-import type { VerifiedState } from "../client/consensus-state.ts";
+import type { ConsensusState } from "../client/consensus-state.ts";
 import {
   asModuleError,
   ErrConsensusStateNotFound,
@@ -19,18 +19,24 @@ import { compareHeights, formatHeight } from "../height.ts";
 import { durationNs } from "./duration.ts";
 import { heightOfHeader, readHeader, trustedHeightOf } from "./header.ts";
 
-/** The consensus state that a header builds on. Throws client/7; `which` names the header in the text. */
-export function trustedStateOf(header: Header, store: ClientStore, which = "Header"): VerifiedState {
+/**
+ * Returns the consensus state at the trusted height of a header. Throws ErrConsensusStateNotFound; `name` is part of
+ * its text.
+ */
+export function trustedStateOf(header: Header, store: ClientStore, name = "Header"): ConsensusState {
   const trusted = trustedHeightOf(header);
   const state = store.consensusState(trusted);
   if (state !== undefined) return state;
   throw ErrConsensusStateNotFound(
-    `could not get trusted consensus state from clientStore for ${which} at TrustedHeight: ${formatHeight(trusted)}`,
+    `could not get trusted consensus state from clientStore for ${name} at TrustedHeight: ${formatHeight(trusted)}`,
   );
 }
 
-/** The validators that a header offers as trusted, which must be those whose hash the client kept. Throws 07-tendermint/14. */
-export function trustedValidatorsOf(header: Header, trusted: VerifiedState): ValidatorSet {
+/**
+ * Returns the trusted validators of a header. The client stores only their hash, so that each header must bring them
+ * along. Throws ErrInvalidValidatorSet when their hash differs from the hash in the trusted consensus state.
+ */
+export function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = asModuleError("trusted validator set in not tendermint validator set type", () =>
     validatorSetFromProto(header.trustedValidators),
   );
@@ -42,8 +48,9 @@ export function trustedValidatorsOf(header: Header, trusted: VerifiedState): Val
 }
 
 /**
- * Verifies a header against the client's consensus state at the header's trusted height: trusted validators, revision,
- * heights, then all of CometBFT's light client. `nowNs` is the block's time. Throws `ModuleError`; changes nothing.
+ * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`): trusted
+ * validators, revision, heights, then the checks of CometBFT's light client. `nowNs` is the time of the block. Throws
+ * `ModuleError`.
  */
 export function verifyUpdateHeader(
   client: ClientState,
@@ -66,6 +73,7 @@ export function verifyUpdateHeader(
       `header height ≤ consensus state height (${formatHeight(height)} < ${formatHeight(trustedHeight)})`,
     );
   }
+  // The client state has the chain id of its latest revision. A header of another revision has the id of that revision.
   const trustedHeader = {
     chainId: withRevision(client.chainId, height.revisionNumber),
     height: trustedHeight.revisionHeight,
@@ -81,7 +89,7 @@ export function verifyUpdateHeader(
   );
 }
 
-/** How far a client trusts, in the terms of the light client. */
+/** Returns the trust options of a client for the light client. Absent fields are zero, as in Go. */
 export function trustOptions(client: ClientState): {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;

@@ -1,0 +1,54 @@
+import type { Logger } from "../base/logger.ts";
+import { type HttpReply, textReply } from "../ops/http-reply.ts";
+import {
+  type HttpLimits,
+  HttpRequestError,
+  type HttpServerOptions,
+  type OpenHttpServer,
+  openHttpServer,
+} from "../ops/http-server.ts";
+import type { ServerAddress } from "./node-options.ts";
+import type { NodeServer } from "./node-view.ts";
+
+/** Bounds of the RPC and REST servers. */
+const LIMITS: HttpLimits = {
+  // CometBFT and the SDK allow 1 MB; a transaction of block size in base64 needs more.
+  maxBodyBytes: 4_000_000,
+  // CometBFT's default for `max_open_connections` of the RPC.
+  maxConnections: 900,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  keepAliveMs: 60_000,
+  // `NodeServer.close` promises to end within a second.
+  closeGraceMs: 500,
+};
+
+/** Creates an HTTP server of the node. Its own replies are plain text, as those of Go's `net/http`. */
+export function createNodeHttpServer(
+  name: string,
+  { host, port, portOption }: ServerAddress,
+  options: Pick<HttpServerOptions, "handle" | "upgrade">,
+  deps: { readonly logger: Logger },
+): NodeServer {
+  const server = { name, listen: { host, port }, portOption, limits: LIMITS, failureReply, ...options };
+  return toNodeServer(name, () => openHttpServer(server, deps));
+}
+
+/** Wraps a function that opens an HTTP server as a `NodeServer`. */
+export function toNodeServer(name: string, open: () => Promise<OpenHttpServer>): NodeServer {
+  let server: OpenHttpServer | undefined;
+  return {
+    name,
+    listen: async () => {
+      server = await open();
+      return server.address.port;
+    },
+    close: async () => server?.close(),
+  };
+}
+
+function failureReply(error: unknown): HttpReply {
+  if (!(error instanceof HttpRequestError)) return textReply(500, "internal error\n");
+  const { code, status } = error.facts;
+  return textReply(status, code === "bad-request" ? "bad request target\n" : "request body too large\n");
+}

@@ -1,0 +1,89 @@
+import { formatDec18 } from "../base/decimal.ts";
+import { createWakeSignal, type WakeSignal } from "../base/wake-signal.ts";
+import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
+import type { ChainSubscription } from "../client/events/subscription.ts";
+import { createWebSocketSubscription } from "../client/events/websocket-subscription.ts";
+import type { RpcObserver } from "../client/rpc/rpc-caller.ts";
+import { createTxSender } from "../client/tx/create-tx-sender.ts";
+import { createSigner } from "../client/tx/signer.ts";
+import type { TxSender } from "../client/tx/tx-sender.ts";
+import type { DaemonContext } from "../ops/daemon-context.ts";
+import type { RelayerConfig } from "./config.ts";
+import { queryChangeSubscriptions } from "./registry/query-events.ts";
+
+/** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */
+export function openClient(
+  chain: { readonly id: string; readonly rpc: readonly string[] },
+  config: RelayerConfig,
+  deps: { readonly context: DaemonContext; readonly observer: RpcObserver },
+): PooledChainClient {
+  const { clock, random, logger } = deps.context;
+  return createChainClient(
+    {
+      endpoints: chain.rpc.map((url) => ({ url })),
+      chainId: chain.id,
+      limits: { deadlineMs: config.deadlines.call },
+    },
+    { clock, random, logger, observer: deps.observer },
+  );
+}
+
+interface FollowedChain {
+  readonly subscription: ChainSubscription;
+  /** Wakes at each new block. */
+  readonly newBlock: WakeSignal;
+}
+
+/** Creates the subscription to the blocks and query events of the local chain. */
+export function followLocalChain(config: RelayerConfig, context: DaemonContext): FollowedChain {
+  const { clock, random, logger } = context;
+  const newBlock = createWakeSignal();
+  const inner = createWebSocketSubscription(
+    {
+      endpoints: config.chain.rpc.map((url) => ({ url })),
+      chainId: config.chain.id,
+      queries: ["tm.event='NewBlockHeader'", ...queryChangeSubscriptions(config.chain.name)],
+    },
+    { clock, random, logger },
+  );
+  // A subscription has one reader, the registry. The sender learns of new blocks from what that reader receives.
+  const next: ChainSubscription["next"] = async (signal) => {
+    const notice = await inner.next(signal);
+    if (notice.kind === "block") newBlock.wake();
+    return notice;
+  };
+  return { subscription: { ...inner, next }, newBlock };
+}
+
+/**
+ * Creates the sender of the relayer's account. `newBlock` wakes it while it waits for inclusion. Throws `ClientError`
+ * "bad-key".
+ */
+export async function openSender(
+  config: RelayerConfig,
+  client: PooledChainClient,
+  newBlock: WakeSignal,
+  context: DaemonContext,
+): Promise<TxSender> {
+  const { clock, random, logger } = context;
+  const { mnemonic, prefix, hd_path: hdPath } = config.signer;
+  const signer = await createSigner({ kind: "mnemonic", mnemonic, hdPath }, prefix);
+  logger.info("relayer account", {
+    address: signer.address,
+    maxGasPrice: formatDec18(config.gas.max_price),
+  });
+  return createTxSender(
+    {
+      chainId: config.chain.id,
+      memo: "",
+      gasPrice: {
+        denom: config.gas.denom,
+        multiplier: config.gas.price_multiplier,
+        cap: config.gas.max_price,
+        fallback: config.gas.fallback_price,
+      },
+      limits: { confirmDeadlineMs: config.deadlines.inclusion },
+    },
+    { client, signer, newBlock, clock, random, logger },
+  );
+}
