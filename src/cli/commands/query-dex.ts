@@ -26,7 +26,7 @@ interface DexQuery {
   readonly isList?: boolean;
 }
 
-/** `relaywatch query dex` (spec 001, "CLI"). */
+/** `relaywatch query dex` (dex.md, "CLI"). */
 export function queryDexCommand(context: CliContext): Command {
   const group = new Command();
   for (const query of QUERIES) group.addCommand(dexQueryCommand(query, context));

@@ -9,7 +9,7 @@ import { CliError } from "../cli-error.ts";
 import * as parse from "../dex-arguments.ts";
 import { addTxOptions, sendMessage, type TxOptions } from "../send-message.ts";
 
-/** `relaywatch tx dex` (spec 001, "CLI"). */
+/** `relaywatch tx dex` (dex.md, "CLI"). */
 export function txDexCommand(context: CliContext): Command {
   return new Command()
     .addCommand(depositCommand(context))

@@ -36,7 +36,7 @@ interface Failed {
 
 type Outcome = Deposited | Failed;
 
-/** MsgDeposit: positions one after the other; a position that fails leaves nothing behind (spec 001, "Messages", rule 1). */
+/** MsgDeposit: positions one after the other; a position that fails leaves nothing behind (dex.md, "Messages", rule 1). */
 export function deposit(
   context: Context,
   request: DepositRequest,

@@ -7,7 +7,7 @@ import type { PairId, PoolReserves, TradePairId, Tranche, TrancheUser } from "./
 
 type Attributes = readonly (readonly [key: string, value: string])[];
 
-/** Short forms of the order types (spec 001, "Resources and their fields"), by number. */
+/** Short forms of the order types (dex.md, "Resources and their fields"), by number. */
 const SHORT_ORDER_TYPES = ["GTC", "FOK", "IOC", "JIT", "GTT"];
 
 function moduleEvent(type: string, action: string, attributes: Attributes): ChainEvent {

@@ -5,7 +5,7 @@ import { createItem, messageCodec, rememberingCodec } from "../../store/collecti
 import { unregistered } from "./errors.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** Default parameters (spec 001, "Resources and their fields"). */
+/** Default parameters (dex.md, "Resources and their fields"). */
 export function defaultParams(): Params {
   return {
     feeTiers: [0n, 1n, 2n, 3n, 4n, 5n, 10n, 20n, 50n, 100n, 150n, 200n],

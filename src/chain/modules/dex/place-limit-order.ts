@@ -90,7 +90,7 @@ function goTime(timeNs: bigint): string {
   return formatRfc3339Ns(timeNs).replace("T", " ").replace("Z", " +0000 UTC");
 }
 
-/** An omitted minimum is the limit price itself (spec 001, "Messages"), or the price of the tick. */
+/** An omitted minimum is the limit price itself (dex.md, "Messages"), or the price of the tick. */
 function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
   const price = calcPrice(limitTick);

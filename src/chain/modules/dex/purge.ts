@@ -28,7 +28,7 @@ export function purgeExpired(context: Context, chainName: string): void {
   }
 }
 
-/** End of a block: JIT orders leave the book in the block that they were placed in (spec 001, "States and transitions"). */
+/** End of a block: JIT orders leave the book in the block that they were placed in (dex.md, "States and transitions"). */
 export function purgeJitOrders(context: Context, chainName: string): void {
   for (const expiration of store.expirations(context)) {
     if (expiration.timeNs !== GO_ZERO_TIME_NS) break;
