@@ -2,13 +2,12 @@ import { unreachable } from "../../../base/errors.ts";
 import { parseGoBigInt } from "../../../base/int256.ts";
 import { NS_PER_SECOND, splitNs } from "../../../base/rfc3339.ts";
 import type { Timestamp } from "../../../proto/gen/google/protobuf/timestamp.ts";
-import { LimitOrderExpiration } from "../../../proto/gen/neutron/dex/limit_order_expiration.ts";
-import { LimitOrderTranche } from "../../../proto/gen/neutron/dex/limit_order_tranche.ts";
-import { LimitOrderTrancheUser } from "../../../proto/gen/neutron/dex/limit_order_tranche_user.ts";
+import type { LimitOrderExpiration } from "../../../proto/gen/neutron/dex/limit_order_expiration.ts";
+import type { LimitOrderTranche } from "../../../proto/gen/neutron/dex/limit_order_tranche.ts";
+import type { LimitOrderTrancheUser } from "../../../proto/gen/neutron/dex/limit_order_tranche_user.ts";
 import type { Pool as WirePool } from "../../../proto/gen/neutron/dex/pool.ts";
 import type { PoolReserves as WirePoolReserves } from "../../../proto/gen/neutron/dex/pool_reserves.ts";
-import { TickLiquidity as WireTickLiquidity } from "../../../proto/gen/neutron/dex/tick_liquidity.ts";
-import type { Codec } from "../../store/collections.ts";
+import type { TickLiquidity as WireTickLiquidity } from "../../../proto/gen/neutron/dex/tick_liquidity.ts";
 import type {
   Expiration,
   Pool,
@@ -138,33 +137,6 @@ export function toWireExpiration({ timeNs, trancheRef }: Expiration): LimitOrder
 export function timestampNs({ seconds, nanos }: Timestamp): bigint {
   return seconds * NS_PER_SECOND + BigInt(nanos);
 }
-
-/** Active records. */
-export const tickCodec: Codec<TickLiquidity> = {
-  encode: (record) => WireTickLiquidity.encode(toWireTick(record)).finish(),
-  decode: (bytes) => fromWireTick(WireTickLiquidity.decode(bytes)),
-};
-
-/** Inactive tranches. */
-export const trancheCodec: Codec<Tranche> = {
-  encode: (record) => LimitOrderTranche.encode(toWireTranche(record)).finish(),
-  decode: (bytes) => fromWireTranche(LimitOrderTranche.decode(bytes)),
-};
-
-/** Users' parts of tranches. */
-export const trancheUserCodec: Codec<TrancheUser> = {
-  encode: (record) => LimitOrderTrancheUser.encode(toWireTrancheUser(record)).finish(),
-  decode: (bytes) => fromWireTrancheUser(LimitOrderTrancheUser.decode(bytes)),
-};
-
-/** Expirations. */
-export const expirationCodec: Codec<Expiration> = {
-  encode: (record) => LimitOrderExpiration.encode(toWireExpiration(record)).finish(),
-  decode: (bytes) => {
-    const { expirationTime, trancheRef } = LimitOrderExpiration.decode(bytes);
-    return { timeNs: timestampNs(expirationTime ?? { seconds: 0n, nanos: 0 }), trancheRef };
-  },
-};
 
 /** An unset number reads as 0. */
 function parseNumber(text: string): bigint {

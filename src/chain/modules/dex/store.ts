@@ -4,7 +4,7 @@ import type { Codec } from "../../store/collections.ts";
 import { createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { PoolMetadata } from "../../../proto/gen/neutron/dex/pool_metadata.ts";
 import * as keys from "./keys.ts";
-import { expirationCodec, tickCodec, trancheCodec, trancheUserCodec } from "./records.ts";
+import { expirationCodec, tickCodec, trancheCodec, trancheUserCodec } from "./record-codecs.ts";
 import type {
   Expiration,
   PoolKey,
