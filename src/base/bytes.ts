@@ -62,6 +62,9 @@ interface LatinReader {
   latin1Slice(this: Uint8Array, start: number, end: number): string;
 }
 
+/** Up to this length, a loop is faster than `set`. */
+const SHORT_PART = 24;
+
 /** Concatenates byte arrays into a new one. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
@@ -69,7 +72,8 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
-    joined.set(part, at);
+    if (part.length > SHORT_PART) joined.set(part, at);
+    else for (let index = 0; index < part.length; index++) joined[at + index] = part[index] ?? 0;
     at += part.length;
   }
   return joined;

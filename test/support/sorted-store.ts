@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer";
+import { latin1 } from "../../src/base/bytes.ts";
 import type { Entry, KVStore } from "../../src/chain/store/kv-store.ts";
 
 /** A store in memory: a sorted list of keys beside a map. Reads cost one look-up; an insertion moves the keys behind it. */
@@ -6,15 +6,15 @@ export function createSortedStore(): KVStore {
   const entries = new Map<string, Entry>();
   const keys: string[] = [];
   return {
-    get: (key) => entries.get(text(key))?.[1],
-    has: (key) => entries.has(text(key)),
+    get: (key) => entries.get(latin1(key))?.[1],
+    has: (key) => entries.has(latin1(key)),
     set: (key, value) => {
-      const name = text(key);
+      const name = latin1(key);
       if (!entries.has(name)) keys.splice(lowerBound(keys, name), 0, name);
-      entries.set(name, [key.slice(), value.slice()]);
+      entries.set(name, [key, value]);
     },
     delete: (key) => {
-      const name = text(key);
+      const name = latin1(key);
       if (entries.delete(name)) keys.splice(lowerBound(keys, name), 1);
     },
     iterate: (start, end) => walk(entries, keys, range(keys, start, end), 1),
@@ -22,15 +22,11 @@ export function createSortedStore(): KVStore {
   };
 }
 
-function text(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
-}
-
 type Range = readonly [from: number, to: number];
 
 function range(keys: readonly string[], start?: Uint8Array, end?: Uint8Array): Range {
-  const from = start === undefined ? 0 : lowerBound(keys, text(start));
-  return [from, end === undefined ? keys.length : lowerBound(keys, text(end))];
+  const from = start === undefined ? 0 : lowerBound(keys, latin1(start));
+  return [from, end === undefined ? keys.length : lowerBound(keys, latin1(end))];
 }
 
 /** The store is not written during a walk: writes go to layers above it. */

@@ -1,24 +1,27 @@
 import { formatPrecDec, type PrecDec } from "../../../base/prec-dec.ts";
 import { formatRfc3339Ns } from "../../../base/rfc3339.ts";
 import { type Coin, formatCoins } from "../../runtime/coins.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
+import type { ChainEvent } from "../../runtime/events.ts";
 import { MODULE_NAME, pairOf } from "./keys.ts";
 import type { PairId, PoolReserves, TradePairId, Tranche, TrancheUser } from "./types.ts";
 
-type Attributes = readonly (readonly [key: string, value: string])[];
+type Attributes = ChainEvent["attributes"];
+
+function attribute(key: string, value: string): Attributes[number] {
+  return { key, value, index: true };
+}
+
+const MODULE_ATTRIBUTE = attribute("module", MODULE_NAME);
 
 /** Short forms of the order types (dex.md, "Resources and their fields"), by number. */
 const SHORT_ORDER_TYPES = ["GTC", "FOK", "IOC", "JIT", "GTT"];
 
 function moduleEvent(type: string, action: string, attributes: Attributes): ChainEvent {
-  return event(type, [["module", MODULE_NAME], ["action", action], ...attributes]);
+  return { type, attributes: [MODULE_ATTRIBUTE, attribute("action", action), ...attributes] };
 }
 
 function pairAttributes({ token0, token1 }: PairId): Attributes {
-  return [
-    ["TokenZero", token0],
-    ["TokenOne", token1],
-  ];
+  return [attribute("TokenZero", token0), attribute("TokenOne", token1)];
 }
 
 /** Who sends a message and who receives its result; bech32. */
@@ -28,10 +31,7 @@ export interface Parties {
 }
 
 function partyAttributes({ creator, receiver }: Parties): Attributes {
-  return [
-    ["Creator", creator],
-    ["Receiver", receiver],
-  ];
+  return [attribute("Creator", creator), attribute("Receiver", receiver)];
 }
 
 /** One position of a deposit. `in` is what the creator pays, `deposited` what the reserves gain. */
@@ -49,13 +49,13 @@ export function depositLp(parties: Parties, facts: DepositFacts): ChainEvent {
   return moduleEvent("message", "DepositLP", [
     ...partyAttributes(parties),
     ...pairAttributes(facts.pairId),
-    ["TickIndex", facts.tick.toString()],
-    ["Fee", facts.fee.toString()],
-    ["ReservesZeroDeposited", facts.deposited[0].toString()],
-    ["ReservesOneDeposited", facts.deposited[1].toString()],
-    ["SharesMinted", facts.shares.toString()],
-    ["AmountInTokenZero", facts.amountsIn[0].toString()],
-    ["AmountInTokenOne", facts.amountsIn[1].toString()],
+    attribute("TickIndex", facts.tick.toString()),
+    attribute("Fee", facts.fee.toString()),
+    attribute("ReservesZeroDeposited", facts.deposited[0].toString()),
+    attribute("ReservesOneDeposited", facts.deposited[1].toString()),
+    attribute("SharesMinted", facts.shares.toString()),
+    attribute("AmountInTokenZero", facts.amountsIn[0].toString()),
+    attribute("AmountInTokenOne", facts.amountsIn[1].toString()),
   ]);
 }
 
@@ -73,11 +73,11 @@ export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent
   return moduleEvent("message", "WithdrawLP", [
     ...partyAttributes(parties),
     ...pairAttributes(facts.pairId),
-    ["TickIndex", facts.tick.toString()],
-    ["Fee", facts.fee.toString()],
-    ["ReservesZeroWithdrawn", facts.withdrawn[0].toString()],
-    ["ReservesOneWithdrawn", facts.withdrawn[1].toString()],
-    ["SharesRemoved", facts.shares.toString()],
+    attribute("TickIndex", facts.tick.toString()),
+    attribute("Fee", facts.fee.toString()),
+    attribute("ReservesZeroWithdrawn", facts.withdrawn[0].toString()),
+    attribute("ReservesOneWithdrawn", facts.withdrawn[1].toString()),
+    attribute("SharesRemoved", facts.shares.toString()),
   ]);
 }
 
@@ -104,19 +104,19 @@ export function placeLimitOrder(parties: Parties, facts: OrderFacts): ChainEvent
   return moduleEvent("message", "PlaceLimitOrder", [
     ...partyAttributes(parties),
     ...pairAttributes(pairOf({ makerDenom: tokenIn, takerDenom: tokenOut })),
-    ["TokenIn", tokenIn],
-    ["TokenOut", tokenOut],
-    ["AmountIn", facts.totalIn.toString()],
-    ["LimitTick", facts.limitTick.toString()],
-    ["OrderType", SHORT_ORDER_TYPES[facts.orderType] ?? facts.orderType.toString()],
-    ["Shares", facts.shares?.toString() ?? "<nil>"],
-    ["TrancheKey", facts.trancheKey],
-    ["SwapAmountIn", facts.swapIn.toString()],
-    ["SwapAmountOut", facts.swapOut.toString()],
-    ["MinAvgSellPrice", formatPrecDec(facts.minAveragePrice)],
-    ["MaxAmountOut", facts.maxAmountOut?.toString() ?? ""],
-    ["RequestAmountIn", facts.amountIn.toString()],
-    ["ExpirationTime", expirationTimeNs === undefined ? "" : formatRfc3339Ns(expirationTimeNs)],
+    attribute("TokenIn", tokenIn),
+    attribute("TokenOut", tokenOut),
+    attribute("AmountIn", facts.totalIn.toString()),
+    attribute("LimitTick", facts.limitTick.toString()),
+    attribute("OrderType", SHORT_ORDER_TYPES[facts.orderType] ?? facts.orderType.toString()),
+    attribute("Shares", facts.shares?.toString() ?? "<nil>"),
+    attribute("TrancheKey", facts.trancheKey),
+    attribute("SwapAmountIn", facts.swapIn.toString()),
+    attribute("SwapAmountOut", facts.swapOut.toString()),
+    attribute("MinAvgSellPrice", formatPrecDec(facts.minAveragePrice)),
+    attribute("MaxAmountOut", facts.maxAmountOut?.toString() ?? ""),
+    attribute("RequestAmountIn", facts.amountIn.toString()),
+    attribute("ExpirationTime", expirationTimeNs === undefined ? "" : formatRfc3339Ns(expirationTimeNs)),
   ]);
 }
 
@@ -133,8 +133,8 @@ function trancheOutAttributes({ creator, tradePairId }: TrancheOutFacts): Attrib
   return [
     ...partyAttributes({ creator, receiver: creator }),
     ...pairAttributes(pairOf(tradePairId)),
-    ["TokenIn", tradePairId.makerDenom],
-    ["TokenOut", tradePairId.takerDenom],
+    attribute("TokenIn", tradePairId.makerDenom),
+    attribute("TokenOut", tradePairId.takerDenom),
   ];
 }
 
@@ -142,10 +142,10 @@ function trancheOutAttributes({ creator, tradePairId }: TrancheOutFacts): Attrib
 export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
   return moduleEvent("message", "WithdrawLimitOrder", [
     ...trancheOutAttributes(facts),
-    ["TrancheKey", facts.trancheKey],
-    ["AmountOut", facts.takerOut.toString()],
-    ["TokenOutAmountOut", facts.takerOut.toString()],
-    ["TokenInAmountOut", facts.makerOut.toString()],
+    attribute("TrancheKey", facts.trancheKey),
+    attribute("AmountOut", facts.takerOut.toString()),
+    attribute("TokenOutAmountOut", facts.takerOut.toString()),
+    attribute("TokenInAmountOut", facts.makerOut.toString()),
   ]);
 }
 
@@ -153,11 +153,11 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 export function cancelLimitOrder(facts: TrancheOutFacts): ChainEvent {
   return moduleEvent("message", "CancelLimitOrder", [
     ...trancheOutAttributes(facts),
-    ["AmountIn", facts.makerOut.toString()],
-    ["AmountOut", facts.takerOut.toString()],
-    ["TokenInAmountOut", facts.makerOut.toString()],
-    ["TokenOutAmountOut", facts.takerOut.toString()],
-    ["TrancheKey", facts.trancheKey],
+    attribute("AmountIn", facts.makerOut.toString()),
+    attribute("AmountOut", facts.takerOut.toString()),
+    attribute("TokenInAmountOut", facts.makerOut.toString()),
+    attribute("TokenOutAmountOut", facts.takerOut.toString()),
+    attribute("TrancheKey", facts.trancheKey),
   ]);
 }
 
@@ -174,12 +174,12 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts): ChainEvent
   const { hops } = facts;
   return moduleEvent("message", "MultihopSwap", [
     ...partyAttributes(parties),
-    ["MakerDenom", hops[0] ?? ""],
-    ["TokenOut", hops[hops.length - 1] ?? ""],
-    ["AmountIn", facts.amountIn.toString()],
-    ["AmountOut", facts.amountOut.toString()],
-    ["Route", hops.join(",")],
-    ["Dust", formatCoins(facts.dust)],
+    attribute("MakerDenom", hops[0] ?? ""),
+    attribute("TokenOut", hops[hops.length - 1] ?? ""),
+    attribute("AmountIn", facts.amountIn.toString()),
+    attribute("AmountOut", facts.amountOut.toString()),
+    attribute("Route", hops.join(",")),
+    attribute("Dust", formatCoins(facts.dust)),
   ]);
 }
 
@@ -197,32 +197,29 @@ function tickUpdate(
 ): ChainEvent {
   return moduleEvent("TickUpdate", "TickUpdate", [
     ...pairAttributes(pairOf(tradePairId)),
-    ["TokenIn", tradePairId.makerDenom],
-    ["TickIndex", tick.toString()],
+    attribute("TokenIn", tradePairId.makerDenom),
+    attribute("TickIndex", tick.toString()),
     ...last,
     ...(swap === undefined
       ? []
       : ([
-          ["SwapAmountIn", swap.amountIn.toString()],
-          ["SwapAmountOut", swap.amountOut.toString()],
+          attribute("SwapAmountIn", swap.amountIn.toString()),
+          attribute("SwapAmountOut", swap.amountOut.toString()),
         ] as const)),
   ]);
 }
 
 /** One side of a pool was saved. */
 export function reservesUpdated({ key, reserves }: PoolReserves, swap?: SwapAmounts): ChainEvent {
-  const last = [
-    ["Reserves", reserves.toString()],
-    ["Fee", key.fee.toString()],
-  ] as const;
+  const last = [attribute("Reserves", reserves.toString()), attribute("Fee", key.fee.toString())] as const;
   return tickUpdate(key.tradePairId, key.tick, last, swap);
 }
 
 /** A tranche was saved. */
 export function trancheUpdated({ key, reservesMaker }: Tranche, swap?: SwapAmounts): ChainEvent {
   const last = [
-    ["Reserves", reservesMaker.toString()],
-    ["TrancheKey", key.trancheKey],
+    attribute("Reserves", reservesMaker.toString()),
+    attribute("TrancheKey", key.trancheKey),
   ] as const;
   return tickUpdate(key.tradePairId, key.tick, last, swap);
 }
@@ -230,39 +227,39 @@ export function trancheUpdated({ key, reservesMaker }: Tranche, swap?: SwapAmoun
 /** A user's part of a tranche changed. */
 export function trancheUserUpdated(user: TrancheUser): ChainEvent {
   return moduleEvent("TrancheUserUpdate", "TrancheUserUpdate", [
-    ["TrancheKey", user.trancheKey],
-    ["Creator", user.address],
-    ["TickIndex", user.tick.toString()],
+    attribute("TrancheKey", user.trancheKey),
+    attribute("Creator", user.address),
+    attribute("TickIndex", user.tick.toString()),
     ...pairAttributes(pairOf(user.tradePairId)),
-    ["TokenIn", user.tradePairId.makerDenom],
-    ["SharesOwned", user.sharesOwned.toString()],
-    ["SharesWithdrawn", user.sharesWithdrawn.toString()],
+    attribute("TokenIn", user.tradePairId.makerDenom),
+    attribute("SharesOwned", user.sharesOwned.toString()),
+    attribute("SharesWithdrawn", user.sharesWithdrawn.toString()),
   ]);
 }
 
 /** The purge stopped at its allowance. */
 export function purgeHitGasLimit(gas: bigint): ChainEvent {
-  return event("GoodTilPurgeHitGasLimit", [
-    ["module", MODULE_NAME],
-    ["Gas", gas.toString()],
-  ]);
+  return {
+    type: "GoodTilPurgeHitGasLimit",
+    attributes: [MODULE_ATTRIBUTE, attribute("Gas", gas.toString())],
+  };
 }
 
 /** Gas of one swap. The type of this event and of the two below is the name of the chain. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
-  return event(chainName, [
-    ["module", MODULE_NAME],
-    ["gas_consumed", gas.toString()],
-  ]);
+  return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }
 
 /** A coin left the module. */
 export function totalWithdrawn(chainName: string, { denom, amount }: Coin): ChainEvent {
-  return event(chainName, [
-    ["module", MODULE_NAME],
-    ["denom", denom],
-    ["total_withdrawn", amount.toString()],
-  ]);
+  return {
+    type: chainName,
+    attributes: [
+      MODULE_ATTRIBUTE,
+      attribute("denom", denom),
+      attribute("total_withdrawn", amount.toString()),
+    ],
+  };
 }
 
 /** Change of the number of records on the book. */
@@ -276,13 +273,16 @@ export interface CountChange {
 
 /** A record came on the book or left it. */
 export function tickCount(chainName: string, change: CountChange): ChainEvent {
-  return event(chainName, [
-    ["module", MODULE_NAME],
-    ["action", change.action],
-    ["liquidity_tick_type", change.kind],
-    ["is_expiring_limit_order", change.isExpiring ? "true" : "false"],
-    ["pair_id", change.pair],
-  ]);
+  return {
+    type: chainName,
+    attributes: [
+      MODULE_ATTRIBUTE,
+      attribute("action", change.action),
+      attribute("liquidity_tick_type", change.kind),
+      attribute("is_expiring_limit_order", change.isExpiring ? "true" : "false"),
+      attribute("pair_id", change.pair),
+    ],
+  };
 }
 
 /** Formats a pair as gogoproto's compact text, with its trailing space. */

@@ -1,4 +1,5 @@
 import { concat, uint64BigEndian, utf8 } from "../../../base/bytes.ts";
+import { createRecentCache } from "../../../base/recent-cache.ts";
 import { GO_ZERO_TIME_NS, splitNs } from "../../../base/rfc3339.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
 
@@ -44,17 +45,37 @@ export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
 
 /** Encodes a tick so that keys sort by number: one byte for the sign, then 8 bytes of two's complement. */
 export function encodeTick(tick: bigint): Uint8Array {
-  return concat(Uint8Array.of(tick < 0n ? 0 : 1), uint64BigEndian(BigInt.asUintN(64, tick)));
+  const bytes = new Uint8Array(9);
+  bytes[0] = tick < 0n ? 0 : 1;
+  bytes.set(uint64BigEndian(BigInt.asUintN(64, tick)), 1);
+  return bytes;
 }
 
-/** Returns the common part of the keys of one side of a pair, without the prefix of the store. */
+/** Keys of sides: a swap needs the same few for each of its records. A pure function of the pair, so no result depends on it. */
+const sideKeys = createRecentCache<string, Uint8Array>(4_096);
+
+/** Returns the common part of the keys of one side of a pair, without the prefix of the store. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
-  return utf8(`${formatPair(pairOf(tradePairId))}/${tradePairId.makerDenom}/`);
+  const { makerDenom, takerDenom } = tradePairId;
+  const create = (): Uint8Array => utf8(`${formatPair(pairOf(tradePairId))}/${makerDenom}/`);
+  return sideKeys.get(`${makerDenom} ${takerDenom}`, create) ?? create();
 }
 
 /** Returns the key of one side of a pool, below {@link TICK_LIQUIDITY_PREFIX}. */
 export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Uint8Array {
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
+}
+
+/** Paths by the key object, which all versions of a record share. */
+const poolPaths = new WeakMap<PoolReservesKey, Uint8Array>();
+
+/** Returns the whole key of one side of a pool. Do not modify the array. */
+export function poolReservesPath(key: PoolReservesKey): Uint8Array {
+  const known = poolPaths.get(key);
+  if (known !== undefined) return known;
+  const path = concat(TICK_LIQUIDITY_PREFIX, poolReservesKey(key));
+  poolPaths.set(key, path);
+  return path;
 }
 
 /** Returns the key of a tranche, below {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */

@@ -21,17 +21,27 @@ export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePai
     : { makerDenom: token0, takerDenom: token1 };
 }
 
+/** Other sides by the key object: a swap meets the same pools again and again. */
+const counterparts = new WeakMap<PoolReservesKey, PoolReservesKey>();
+
 /** Returns the key of the other side of the same pool. */
-export function counterpartKey({ tradePairId, tick, fee }: PoolReservesKey): PoolReservesKey {
-  return { tradePairId: opposite(tradePairId), tick: 2n * fee - tick, fee };
+export function counterpartKey(key: PoolReservesKey): PoolReservesKey {
+  const known = counterparts.get(key);
+  if (known !== undefined) return known;
+  const { tradePairId, tick, fee } = key;
+  const other = { tradePairId: opposite(tradePairId), tick: 2n * fee - tick, fee };
+  counterparts.set(key, other);
+  counterparts.set(other, key);
+  return other;
 }
 
 /** Returns the pool of a key; a side without reserves is rebuilt. Undefined when the pool was never created. */
 export function getPool(context: Context, key: PoolKey): Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
-  const upper = store.getReserves(context, upperKey(key));
-  const lower = store.getReserves(context, counterpartKey(upperKey(key)));
+  const ownKey = upperKey(key);
+  const upper = store.getReserves(context, ownKey);
+  const lower = store.getReserves(context, counterpartKey(ownKey));
   if (upper === undefined && lower === undefined) return { id, ...newSides(key) };
   return { id, ...completeSides(lower, upper) };
 }
@@ -82,8 +92,15 @@ function newSides(key: PoolKey): PoolSides {
   return { lower: fromCounterpart(upper), upper };
 }
 
+/** Empty sides by the key object of the other side. */
+const emptySides = new WeakMap<PoolReservesKey, PoolReserves>();
+
 function fromCounterpart(other: PoolReserves): PoolReserves {
-  return emptyReserves(counterpartKey(other.key), other.priceTakerToMaker);
+  const known = emptySides.get(other.key);
+  if (known?.priceOppositeTakerToMaker === other.priceTakerToMaker) return known;
+  const side = emptyReserves(counterpartKey(other.key), other.priceTakerToMaker);
+  emptySides.set(other.key, side);
+  return side;
 }
 
 function emptyReserves(key: PoolReservesKey, priceOppositeTakerToMaker: bigint): PoolReserves {

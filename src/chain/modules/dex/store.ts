@@ -41,20 +41,20 @@ export const poolMetadata = createMap(
 
 /** Returns one side of a pool. */
 export function getReserves(context: Context, key: PoolReservesKey): PoolReserves | undefined {
-  const bytes = context.store(MODULE_NAME).get(tickPath(keys.poolReservesKey(key)));
+  const bytes = context.store(MODULE_NAME).get(keys.poolReservesPath(key));
   const record = bytes === undefined ? undefined : tickCodec.decode(bytes);
   return record?.kind === "pool" ? record.reserves : undefined;
 }
 
 /** Writes one side of a pool. */
 export function setReserves(context: Context, reserves: PoolReserves): void {
-  const path = tickPath(keys.poolReservesKey(reserves.key));
+  const path = keys.poolReservesPath(reserves.key);
   context.store(MODULE_NAME).set(path, tickCodec.encode({ kind: "pool", reserves }));
 }
 
 /** Deletes one side of a pool. */
 export function deleteReserves(context: Context, key: PoolReservesKey): void {
-  context.store(MODULE_NAME).delete(tickPath(keys.poolReservesKey(key)));
+  context.store(MODULE_NAME).delete(keys.poolReservesPath(key));
 }
 
 /** Returns an active tranche. */
