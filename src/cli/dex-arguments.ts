@@ -3,6 +3,7 @@ import { errorText } from "../base/errors.ts";
 import { parseGoBool, parseGoInteger } from "../base/go-numbers.ts";
 import { parseInt256 } from "../base/int256.ts";
 import { parsePrecDec } from "../base/prec-dec.ts";
+import { ErrInvalidOrderType } from "../chain/modules/dex/errors.ts";
 import type { Timestamp } from "../proto/gen/google/protobuf/timestamp.ts";
 import { LimitOrderType, type MultiHopRoute } from "../proto/gen/neutron/dex/tx.ts";
 
@@ -62,7 +63,7 @@ export function parseRoutes(text: string): MultiHopRoute[] {
 export function parseOrderType(text: string): LimitOrderType {
   const found = Object.entries(LimitOrderType).find(([name]) => name === text);
   if (found !== undefined) return found[1];
-  throw new InvalidArgumentError(`Order type must be one of: ${Object.keys(LimitOrderType).join(", ")}.`);
+  throw new InvalidArgumentError(ErrInvalidOrderType(text).message);
 }
 
 const EXPIRATION = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d:\d\d)$/;

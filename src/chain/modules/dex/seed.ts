@@ -14,7 +14,7 @@ import { placeLimitOrder } from "./place-limit-order.ts";
 import type { DexBank, DexOptions } from "./types.ts";
 
 /** Coins of one address. */
-export interface SeedBalance {
+interface SeedBalance {
   /** Bech32. */
   readonly address: string;
   readonly coins: readonly Coin[];

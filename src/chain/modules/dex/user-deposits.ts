@@ -57,7 +57,7 @@ export function withPoolData(
 }
 
 /** Shares of one pool in a balance. */
-export interface PoolShares {
+interface PoolShares {
   readonly id: bigint;
   readonly amount: bigint;
 }
