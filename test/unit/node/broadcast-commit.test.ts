@@ -20,6 +20,11 @@ function usedHeap(): number {
 function contextOf({ view }: TestNode): RpcContext {
   return {
     view,
+    router: {
+      paths: [],
+      call: () => expect.unreachable("no gRPC method is needed"),
+      query: () => expect.unreachable("no query is needed"),
+    },
     genesis: testGenesis("kv-1", [10n]),
     roundState: () => expect.unreachable("no round state is needed"),
     commitTimeoutMs: 10_000,
