@@ -31,3 +31,12 @@ export async function openRawSocket(
   await Promise.race([new Promise((resolve) => socket.once("connect", resolve)), closed]);
   return { socket, text: () => text, closed, isClosed: () => isClosed };
 }
+
+/** Sends bytes to a port and resolves with everything up to the end of the connection. */
+export async function rawReply(port: number, bytes: string): Promise<string> {
+  const { socket, text, closed } = await openRawSocket(port);
+  socket.write(bytes);
+  await closed;
+  socket.destroy();
+  return text();
+}

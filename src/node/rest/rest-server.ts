@@ -17,14 +17,14 @@ export interface RestServerDeps {
 
 /** Creates the REST server ("rest"): the gRPC methods of application and node as JSON over HTTP. */
 export function createRestServer(options: RestServerOptions, deps: RestServerDeps): ServerFactory {
-  const { host, port, portOption, ...context } = options;
+  const { host, port, portOption, access, ...context } = options;
   const logger = deps.logger.child({ server: "rest" });
   return (view) => {
     const router = createCallRouter({ ...context, view }, logger);
     const gateway = createGateway({ router, chainName: context.chainName, logger });
     return createNodeHttpServer(
       "rest",
-      { host, port, portOption },
+      { host, port, portOption, ...(access === undefined ? {} : { access }) },
       {
         handle: async (request) => {
           const { headers, ...reply } = gateway(request, await request.readBody());
