@@ -15,6 +15,7 @@ import type { ServerAddress } from "../../src/node/node-options.ts";
 import type { ServerFactory } from "../../src/node/node-view.ts";
 import { createRestServer } from "../../src/node/rest/rest-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
+import type { HttpAccess } from "../../src/ops/http-access.ts";
 import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
 import type { Ports } from "./ports.ts";
@@ -34,6 +35,8 @@ export interface LocalnetDaemonOptions {
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
+  /** Who may use the HTTP servers of the chains. `origins` count for RPC and REST only. */
+  readonly access: Required<HttpAccess>;
   /** Token of the control API. Without it, none is served. */
   readonly controlToken: Secret | undefined;
 }
@@ -112,13 +115,14 @@ function openChains(
   sidecar: Sidecar | undefined,
 ): Localnet | undefined {
   const { parts, ports, home, blockTimeMs, validators, controlToken } = options;
+  const { access } = options;
   const local: LocalnetChainOptions = {
-    rpc: addressAt(ports.localRpc),
-    metrics: addressAt(ports.localMetrics),
+    rpc: { ...addressAt(ports.localRpc), access },
+    metrics: { ...addressAt(ports.localMetrics), access: { hosts: access.hosts } },
     validatorPowers: validators.local,
   };
   const remote: LocalnetChainOptions = {
-    rpc: addressAt(ports.remoteRpc),
+    rpc: { ...addressAt(ports.remoteRpc), access },
     validatorPowers: validators.remote,
   };
   const chains = {
@@ -139,24 +143,28 @@ function openChains(
   return createLocalnet(localnetOptions, {
     clock: context.clock,
     logger: context.logger,
-    servers: (chain) => chainServers(chain, ports, context),
+    servers: (chain) => chainServers(chain, options, context),
   });
 }
 
 function controlOptions(
-  { ports }: LocalnetDaemonOptions,
+  { ports, access }: LocalnetDaemonOptions,
   token: Secret,
   sidecar: Sidecar | undefined,
 ): NonNullable<LocalnetOptions["control"]> {
   return {
-    address: addressAt(ports.control),
+    address: { ...addressAt(ports.control), access: { hosts: access.hosts } },
     token,
     routes: sidecar === undefined ? [] : createFaultRoutes(sidecar),
   };
 }
 
 /** Both chains have REST. Only the local chain has gRPC. */
-function chainServers(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly ServerFactory[] {
+function chainServers(
+  chain: ChainProfile,
+  { ports, access }: LocalnetDaemonOptions,
+  context: DaemonContext,
+): readonly ServerFactory[] {
   const isLocal = chain.part === "local";
   const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;
   const service = {
@@ -165,7 +173,7 @@ function chainServers(chain: ChainProfile, ports: Ports, context: DaemonContext)
     rpcAddress: () => rpcAddress,
   };
   const rest = createRestServer(
-    { ...addressAt(isLocal ? ports.localRest : ports.remoteRest), ...service },
+    { ...addressAt(isLocal ? ports.localRest : ports.remoteRest), access, ...service },
     context,
   );
   return isLocal

@@ -40,7 +40,7 @@ export function createNodeHttpServer(
     portOption,
     limits: NODE_HTTP_LIMITS,
     failureReply,
-    ...(access === undefined ? {} : { access }),
+    access: access ?? {},
     ...options,
   };
   return toNodeServer(name, () => openHttpServer(server, deps));

@@ -61,6 +61,14 @@ export function createAccessCheck(
   };
 }
 
+/** Whether a text is a pattern of {@link HttpAccess.origins}. */
+export function isOriginPattern(text: string): boolean {
+  if (text === "*" || text === "localhost") return true;
+  // "*" may stand for a part of the name, or for the port.
+  const plain = text.replace("*", "1");
+  return !plain.includes("*") && URL.canParse(plain) && new URL(plain).origin === plain.toLowerCase();
+}
+
 /** Whether a name or an IP address always means this machine. */
 function isLoopbackName(name: string): boolean {
   const plain = normalName(name);

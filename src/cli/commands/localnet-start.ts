@@ -4,10 +4,19 @@ import { portsAt } from "../../../daemons/localnet/ports.ts";
 import type { LogLevel } from "../../base/logger.ts";
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
-import { blockTimeOption, logLevelOption, portOffsetOption, powersOption } from "../options.ts";
+import {
+  accessOf,
+  type AccessOptions,
+  allowHostOption,
+  blockTimeOption,
+  corsOptions,
+  logLevelOption,
+  portOffsetOption,
+  powersOption,
+} from "../options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../state-home.ts";
 
-interface StartOptions {
+interface StartOptions extends AccessOptions {
   readonly portOffset: number;
   readonly home?: string;
   readonly blockTime: number;
@@ -18,7 +27,7 @@ interface StartOptions {
 
 /** `relaywatch localnet start`. */
 export function startCommand(context: CliContext): Command {
-  return new Command()
+  const command = new Command()
     .addArgument(
       new Argument("[part...]", "parts to run in this process; default: all").choices(LOCALNET_PARTS),
     )
@@ -26,6 +35,7 @@ export function startCommand(context: CliContext): Command {
     .addOption(blockTimeOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
+    .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("info"))
     .addHelpText(
@@ -39,6 +49,8 @@ The first time, start remote before local: the genesis of local contains a light
     .action((parts: readonly LocalnetPart[], options: StartOptions) =>
       startLocalnet(parts, options, context),
     );
+  for (const option of corsOptions()) command.addOption(option);
+  return command;
 }
 
 async function startLocalnet(
@@ -57,6 +69,7 @@ async function startLocalnet(
       home: options.home ?? ownHome,
       blockTimeMs: options.blockTime,
       validators: { local: options.localValidators, remote: options.remoteValidators },
+      access: accessOf(options),
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
     },
     await daemonContext(context, options.logLevel),

@@ -14,11 +14,19 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { daemonContext } from "../daemon-context.ts";
 import { localnetRelayerConfig, localnetWatchdogConfig } from "../localnet-configs.ts";
-import { blockTimeOption, logLevelOption, portOffsetOption } from "../options.ts";
+import {
+  accessOf,
+  type AccessOptions,
+  allowHostOption,
+  blockTimeOption,
+  corsOptions,
+  logLevelOption,
+  portOffsetOption,
+} from "../options.ts";
 import { controlToken, controlTokenFile } from "../state-home.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "../up-summary.ts";
 
-interface Options {
+interface Options extends AccessOptions {
   readonly portOffset: number;
   readonly blockTime: number;
   readonly untilFirstResult?: true;
@@ -31,12 +39,15 @@ const FIRST_RESULT_POLL_MS = 50;
 
 /** `relaywatch up`. */
 export function upCommand(context: CliContext): Command {
-  return new Command()
+  const command = new Command()
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .addOption(blockTimeOption())
+    .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))
     .action((options: Options) => up(options, context));
+  for (const option of corsOptions()) command.addOption(option);
+  return command;
 }
 
 async function up(options: Options, context: CliContext): Promise<void> {
@@ -67,6 +78,7 @@ function createParts(
   context: CliContext,
 ): { readonly services: readonly Service[]; readonly now: () => UpParts } {
   const ports = portsAt(options.portOffset);
+  const access = accessOf(options);
   const chainsUp = createDeferred<LocalnetReady>();
   let state: UpParts = { chains: {}, relayer: undefined, watchdog: undefined };
   const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
@@ -80,6 +92,7 @@ function createParts(
         home: undefined,
         blockTimeMs: options.blockTime,
         validators: { local: [10n], remote: [10n] },
+        access,
         controlToken: controlToken(options.portOffset),
       },
       { ...daemon, signal },
@@ -93,7 +106,7 @@ function createParts(
   const relayer = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     await runIcqRelayer(
-      localnetRelayerConfig(ports, undefined),
+      localnetRelayerConfig(ports, undefined, access.hosts),
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, relayer: running };
@@ -104,7 +117,7 @@ function createParts(
   const watchdog = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     await runOracleWatchdog(
-      localnetWatchdogConfig(ports, undefined),
+      localnetWatchdogConfig(ports, undefined, access.hosts),
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, watchdog: running };

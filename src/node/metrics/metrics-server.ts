@@ -17,13 +17,7 @@ export function createMetricsServer(
   const routes = [{ method: "GET", path: "*", handle: createPage(deps.registry) }] as const;
   return toNodeServer("metrics", () =>
     openRouteServer(
-      {
-        name: "node metrics",
-        listen: { host, port },
-        portOption,
-        routes,
-        ...(access === undefined ? {} : { access }),
-      },
+      { name: "node metrics", listen: { host, port }, portOption, routes, access: access ?? {} },
       deps,
     ),
   );
