@@ -31,6 +31,8 @@ export interface LocalnetDaemonOptions {
   readonly ports: Ports;
   /** Parent directory of the homes of the chains. Without it, the chains are in memory. */
   readonly home: string | undefined;
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Undefined: the default of the node. */
+  readonly keepBlocks: number | undefined;
   /** Pause after each block. */
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
@@ -114,8 +116,7 @@ function openChains(
   context: DaemonContext,
   sidecar: Sidecar | undefined,
 ): Localnet | undefined {
-  const { parts, ports, home, blockTimeMs, validators, controlToken } = options;
-  const { access } = options;
+  const { parts, ports, home, keepBlocks, blockTimeMs, validators, access, controlToken } = options;
   const local: LocalnetChainOptions = {
     rpc: { ...addressAt(ports.localRpc), access },
     metrics: { ...addressAt(ports.localMetrics), access: { hosts: access.hosts } },
@@ -136,6 +137,7 @@ function openChains(
     remoteRpcUrl: `http://${HOST}:${ports.remoteRpc}`,
     oracle: { address: `http://${HOST}:${ports.prices}`, timeoutMs: ORACLE_TIMEOUT_MS },
     ...(home === undefined ? {} : { home }),
+    ...(keepBlocks === undefined ? {} : { keepBlocks }),
     ...(controlToken === undefined || !parts.includes("local")
       ? {}
       : { control: controlOptions(options, controlToken, sidecar) }),
@@ -166,19 +168,10 @@ function chainServers(
   context: DaemonContext,
 ): readonly ServerFactory[] {
   const isLocal = chain.part === "local";
-  const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;
-  const service = {
-    chainName: chain.chainName,
-    consensusPrefix: `${chain.bech32Prefix}valcons`,
-    rpcAddress: () => rpcAddress,
-  };
-  const rest = createRestServer(
-    { ...addressAt(isLocal ? ports.localRest : ports.remoteRest), access, ...service },
-    context,
-  );
-  return isLocal
-    ? [rest, createGrpcEndpoint({ ...addressAt(ports.localGrpc), ...service }, context)]
-    : [rest];
+  const { chainName } = chain;
+  const restAddress = addressAt(isLocal ? ports.localRest : ports.remoteRest);
+  const rest = createRestServer({ ...restAddress, access, chainName }, context);
+  return isLocal ? [rest, createGrpcEndpoint({ ...addressAt(ports.localGrpc), chainName }, context)] : [rest];
 }
 
 function addressAt(port: number): ServerAddress {

@@ -90,6 +90,14 @@ export function blockTimeOption(): Option {
     .argParser((text) => parseWhole(text, 50, 60_000));
 }
 
+/** `--keep-blocks N`. Without the option, the node chooses. */
+export function keepBlocksOption(): Option {
+  return new Option(
+    "--keep-blocks <n>",
+    "recent blocks that a chain keeps, 0 for all (default: 100000 on disk, 10000 in memory)",
+  ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
+}
+
 /** Option with a comma-separated list of voting powers: "10,3,3". Default: one validator with power 10. */
 export function powersOption(flag: string, description: string): Option {
   return new Option(`${flag} <powers>`, `${description}, comma-separated`)

@@ -31,7 +31,6 @@ export interface HttpLimits {
   readonly closeGraceMs: number;
 }
 
-/** Options of {@link openHttpServer}. */
 export interface HttpServerOptions extends ListenOptions {
   readonly limits: HttpLimits;
   readonly access?: HttpAccess;

@@ -9,7 +9,6 @@ import { type HttpLimits, type OpenHttpServer, openHttpServer } from "./http-ser
 import type { HttpAccess } from "./http-access.ts";
 import type { ListenOptions } from "./listen.ts";
 
-/** Options of {@link openRouteServer}. */
 export interface RouteServerOptions extends ListenOptions {
   readonly routes: readonly HttpRoute[];
   readonly access?: HttpAccess;

@@ -10,6 +10,7 @@ import {
   allowHostOption,
   blockTimeOption,
   corsOptions,
+  keepBlocksOption,
   logLevelOption,
   portOffsetOption,
   powersOption,
@@ -20,6 +21,7 @@ interface StartOptions extends AccessOptions {
   readonly portOffset: number;
   readonly home?: string;
   readonly blockTime: number;
+  readonly keepBlocks?: number;
   readonly localValidators: readonly bigint[];
   readonly remoteValidators: readonly bigint[];
   readonly logLevel: LogLevel;
@@ -33,6 +35,7 @@ export function startCommand(context: CliContext): Command {
     )
     .option("--home <dir>", "directory for the state of the chains")
     .addOption(blockTimeOption())
+    .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
     .addOption(allowHostOption())
@@ -68,6 +71,7 @@ async function startLocalnet(
       ports: portsAt(options.portOffset),
       home: options.home ?? ownHome,
       blockTimeMs: options.blockTime,
+      keepBlocks: options.keepBlocks,
       validators: { local: options.localValidators, remote: options.remoteValidators },
       access: accessOf(options),
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,

@@ -20,6 +20,7 @@ import {
   allowHostOption,
   blockTimeOption,
   corsOptions,
+  keepBlocksOption,
   logLevelOption,
   portOffsetOption,
 } from "../options.ts";
@@ -29,6 +30,7 @@ import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "../up
 interface Options extends AccessOptions {
   readonly portOffset: number;
   readonly blockTime: number;
+  readonly keepBlocks?: number;
   readonly untilFirstResult?: true;
   readonly logLevel: LogLevel;
 }
@@ -42,6 +44,7 @@ export function upCommand(context: CliContext): Command {
   const command = new Command()
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .addOption(blockTimeOption())
+    .addOption(keepBlocksOption())
     .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))
@@ -91,6 +94,7 @@ function createParts(
         ports,
         home: undefined,
         blockTimeMs: options.blockTime,
+        keepBlocks: options.keepBlocks,
         validators: { local: [10n], remote: [10n] },
         access,
         controlToken: controlToken(options.portOffset),

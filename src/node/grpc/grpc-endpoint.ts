@@ -5,13 +5,13 @@ import { listen } from "../../ops/listen.ts";
 import { createSendBudget } from "../../ops/send-budget.ts";
 import type { ServerAddress } from "../node-options.ts";
 import type { ServerFactory } from "../node-view.ts";
-import { createCallRouter } from "./call-router.ts";
 import { createGrpcConnections, type GrpcConnectionLimits } from "./grpc-connections.ts";
 import { createGrpcServer } from "./grpc-server.ts";
-import type { ServiceContext } from "./node-method.ts";
 
-/** Where the gRPC server listens, and what its responses say about the node. */
-export type GrpcEndpointOptions = ServerAddress & Omit<ServiceContext, "view">;
+export interface GrpcEndpointOptions extends ServerAddress {
+  /** First part of the type URLs of the chain's own modules: "neutron". */
+  readonly chainName: string;
+}
 
 /** Bounds of the gRPC server. */
 export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: number } = {
@@ -22,23 +22,19 @@ export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: numb
 /** Time that open calls get at close. */
 const GRACE_MS = 500;
 
-/**
- * Creates the gRPC server ("grpc"), without TLS: every query service of the application, `cosmos.tx.v1beta1.Service`,
- * `cosmos.base.tendermint.v1beta1.Service`, and server reflection.
- */
+/** Creates the gRPC server ("grpc"), without TLS: every method of the router, and server reflection. */
 export function createGrpcEndpoint(
   options: GrpcEndpointOptions,
   deps: { readonly logger: Logger },
   limits: typeof GRPC_LIMITS = GRPC_LIMITS,
 ): ServerFactory {
-  const { host, port, portOption, ...context } = options;
+  const { host, port, portOption, chainName } = options;
   const logger = deps.logger.child({ server: "grpc" });
-  return (view) => {
-    const router = createCallRouter({ ...context, view }, logger);
+  return (router) => {
     const budget = createSendBudget(limits.maxUnsentBytes);
     const connections = createGrpcConnections(limits, budget);
     const { interceptor } = connections;
-    const server = createGrpcServer({ router, chainName: context.chainName, budget, interceptor, logger });
+    const server = createGrpcServer({ router, chainName, budget, interceptor, logger });
     // The library's own `bindAsync` loses the reason of a failure, prints to the console, and cannot limit connections.
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const listener = createServer((socket) => {

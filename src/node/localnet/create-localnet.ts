@@ -31,6 +31,8 @@ export interface LocalnetOptions {
   readonly chains: Readonly<Partial<Record<LocalnetPart, LocalnetChainOptions>>>;
   /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Default: that of the node. */
+  readonly keepBlocks?: number;
   /** Pause after each block. */
   readonly blockTimeMs: number;
   /**
@@ -145,11 +147,13 @@ function createLocal(
 function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: LocalnetChainOptions) {
   return {
     moniker: profile.chainId,
+    chainName: profile.chainName,
     blockTimeMs: options.blockTimeMs,
     validatorSeeds: localnetSeeds(profile, chain.validatorPowers.length),
     consensusPrefix: `${profile.bech32Prefix}valcons`,
     rpc: chain.rpc,
     ...(chain.metrics === undefined ? {} : { metrics: chain.metrics }),
+    ...(options.keepBlocks === undefined ? {} : { keepBlocks: options.keepBlocks }),
     ...(options.home === undefined ? {} : { home: join(options.home, profile.chainId) }),
   };
 }

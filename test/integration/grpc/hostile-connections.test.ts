@@ -2,7 +2,8 @@ import { connect as connectHttp2 } from "node:http2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createGrpcEndpoint, GRPC_LIMITS } from "../../../src/node/grpc/grpc-endpoint.ts";
-import type { NodeServer, NodeView } from "../../../src/node/node-view.ts";
+import type { CallRouter } from "../../../src/node/grpc/call-router.ts";
+import type { NodeServer } from "../../../src/node/node-view.ts";
 import { createGrpcTestClient } from "../../support/grpc-client.ts";
 import { openRawSocket, type RawSocket } from "../../support/raw-socket.ts";
 import { type RecordedNode, startRecordedNode } from "../../support/recorded-node.ts";
@@ -19,17 +20,15 @@ afterAll(() => node.stop());
 
 async function start(
   limits: Partial<typeof GRPC_LIMITS>,
-  view: NodeView = node.view,
+  router: CallRouter = node.router,
 ): Promise<{ readonly server: NodeServer; readonly port: number }> {
   const options = {
     host: "127.0.0.1",
     port: 0,
     portOption: "--grpc-port",
     chainName: "neutron",
-    consensusPrefix: "neutronvalcons",
-    rpcAddress: () => "",
   };
-  const server = createGrpcEndpoint(options, { logger: silentLogger }, { ...GRPC_LIMITS, ...limits })(view);
+  const server = createGrpcEndpoint(options, { logger: silentLogger }, { ...GRPC_LIMITS, ...limits })(router);
   return { server, port: await server.listen() };
 }
 
@@ -78,15 +77,16 @@ describe("clients that do not read", () => {
   it("have bounded memory together, and a new client is served", async () => {
     const value = Buffer.alloc(5_000_000);
     let calls = 0;
-    const view: NodeView = {
-      ...node.view,
-      query: (request) => {
-        if (request.path !== PARAMS) return node.view.query(request);
+    const router: CallRouter = {
+      ...node.router,
+      call: (call) => {
+        const reply = node.router.call(call);
+        if (call.path !== PARAMS) return reply;
         calls += 1;
-        return { ...node.view.query(request), value };
+        return { ...reply, value };
       },
     };
-    const { server, port } = await start({ maxUnsentBytes: 30_000_000 }, view);
+    const { server, port } = await start({ maxUnsentBytes: 30_000_000 }, router);
     const sessions = Array.from({ length: 4 }, () => {
       const session = connectHttp2(`http://127.0.0.1:${port}`);
       session.on("error", () => {});

@@ -22,7 +22,7 @@ let profile: string;
 beforeAll(async () => {
   const address = { host: "127.0.0.1", port: 0, portOption: "--port", access };
   const rest = createRestServer(
-    { ...address, chainName: "kv", consensusPrefix: "kvvalcons", rpcAddress: () => "" },
+    { ...address, chainName: "kv" },
     { clock: systemClock, logger: silentLogger },
   );
   node = await startTestNode({ rpc: address }, { servers: [rest] });
