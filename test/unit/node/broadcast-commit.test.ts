@@ -17,14 +17,10 @@ function usedHeap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-function contextOf({ view }: TestNode): RpcContext {
+function contextOf({ view, router }: TestNode): RpcContext {
   return {
     view,
-    router: {
-      paths: [],
-      call: () => expect.unreachable("no gRPC method is needed"),
-      query: () => expect.unreachable("no query is needed"),
-    },
+    router,
     genesis: testGenesis("kv-1", [10n]),
     roundState: () => expect.unreachable("no round state is needed"),
     commitTimeoutMs: 10_000,
