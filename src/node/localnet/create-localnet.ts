@@ -195,6 +195,7 @@ function createControl(
       name: "localnet control",
       listen: { host: control.address.host, port: control.address.port },
       portOption: control.address.portOption,
+      access: control.address.access ?? {},
       routes: [...controlRoutes(chains), ...(control.routes ?? [])],
       token: control.token,
     },
