@@ -6,7 +6,11 @@ import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../node/localnet/g
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
 import {
+  accessOf,
+  type AccessOptions,
+  allowHostOption,
   blockTimeOption,
+  corsOptions,
   keepBlocksOption,
   logLevelOption,
   portOffsetOption,
@@ -14,7 +18,7 @@ import {
 } from "../options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../state-home.ts";
 
-interface StartOptions {
+interface StartOptions extends AccessOptions {
   readonly portOffset: number;
   readonly home?: string;
   readonly blockTime: number;
@@ -27,7 +31,7 @@ interface StartOptions {
 
 /** `relaywatch localnet start`. */
 export function startCommand(context: CliContext): Command {
-  return new Command()
+  const command = new Command()
     .addArgument(
       new Argument("[part...]", "parts to run in this process; default: all").choices(LOCALNET_PARTS),
     )
@@ -41,6 +45,7 @@ export function startCommand(context: CliContext): Command {
         LOCALNET_SCENARIOS,
       ),
     )
+    .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("info"))
     .addHelpText(
@@ -56,6 +61,8 @@ The first time, start remote before local: the genesis of local contains a light
     .action((parts: readonly LocalnetPart[], options: StartOptions) =>
       startLocalnet(parts, options, context),
     );
+  for (const option of corsOptions()) command.addOption(option);
+  return command;
 }
 
 async function startLocalnet(
@@ -76,6 +83,7 @@ async function startLocalnet(
       scenario: options.scenario,
       keepBlocks: options.keepBlocks,
       validators: { local: options.localValidators, remote: options.remoteValidators },
+      access: accessOf(options),
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
     },
     await daemonContext(context, options.logLevel),

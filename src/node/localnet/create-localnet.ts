@@ -156,6 +156,7 @@ function createLocal(
 function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: LocalnetChainOptions) {
   return {
     moniker: profile.chainId,
+    chainName: profile.chainName,
     blockTimeMs: options.blockTimeMs,
     validatorSeeds: localnetSeeds(profile, chain.validatorPowers.length),
     consensusPrefix: `${profile.bech32Prefix}valcons`,
@@ -194,6 +195,7 @@ function createControl(
       name: "localnet control",
       listen: { host: control.address.host, port: control.address.port },
       portOption: control.address.portOption,
+      access: control.address.access ?? {},
       routes: [...controlRoutes(chains), ...(control.routes ?? [])],
       token: control.token,
     },

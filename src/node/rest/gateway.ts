@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { type HttpReply, textReply } from "../../ops/http-reply.ts";
-import type { HttpRequest } from "../../ops/http-server.ts";
+import type { HttpRequest } from "../../ops/http-request.ts";
 import { messageToJson } from "../../proto/json.ts";
 import type { CallRouter, UnaryReply } from "../grpc/call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "../grpc/block-height.ts";

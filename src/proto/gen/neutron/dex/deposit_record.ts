@@ -78,7 +78,7 @@ export const DepositRecord: MessageFns<DepositRecord> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DepositRecord {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DepositRecord): DepositRecord {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -87,7 +87,7 @@ export const DepositRecord: MessageFns<DepositRecord> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDepositRecord();
+      const message = previous ?? createBaseDepositRecord();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -96,7 +96,7 @@ export const DepositRecord: MessageFns<DepositRecord> = {
               break;
             }
 
-            message.pairId = PairID.decode(reader, reader.uint32());
+            message.pairId = PairID.decode(reader, reader.uint32(), message.pairId);
             continue;
           }
           case 2: {
@@ -152,7 +152,7 @@ export const DepositRecord: MessageFns<DepositRecord> = {
               break;
             }
 
-            message.pool = Pool.decode(reader, reader.uint32());
+            message.pool = Pool.decode(reader, reader.uint32(), message.pool);
             continue;
           }
         }
@@ -170,5 +170,5 @@ export const DepositRecord: MessageFns<DepositRecord> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

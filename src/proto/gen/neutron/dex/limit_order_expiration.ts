@@ -35,7 +35,7 @@ export const LimitOrderExpiration: MessageFns<LimitOrderExpiration> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LimitOrderExpiration {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LimitOrderExpiration): LimitOrderExpiration {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -44,7 +44,7 @@ export const LimitOrderExpiration: MessageFns<LimitOrderExpiration> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLimitOrderExpiration();
+      const message = previous ?? createBaseLimitOrderExpiration();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -79,5 +79,5 @@ export const LimitOrderExpiration: MessageFns<LimitOrderExpiration> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

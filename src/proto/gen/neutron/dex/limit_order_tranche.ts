@@ -56,7 +56,7 @@ export const LimitOrderTrancheKey: MessageFns<LimitOrderTrancheKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LimitOrderTrancheKey {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LimitOrderTrancheKey): LimitOrderTrancheKey {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -65,7 +65,7 @@ export const LimitOrderTrancheKey: MessageFns<LimitOrderTrancheKey> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLimitOrderTrancheKey();
+      const message = previous ?? createBaseLimitOrderTrancheKey();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -74,7 +74,7 @@ export const LimitOrderTrancheKey: MessageFns<LimitOrderTrancheKey> = {
               break;
             }
 
-            message.tradePairId = TradePairID.decode(reader, reader.uint32());
+            message.tradePairId = TradePairID.decode(reader, reader.uint32(), message.tradePairId);
             continue;
           }
           case 2: {
@@ -148,7 +148,7 @@ export const LimitOrderTranche: MessageFns<LimitOrderTranche> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LimitOrderTranche {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LimitOrderTranche): LimitOrderTranche {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -157,7 +157,7 @@ export const LimitOrderTranche: MessageFns<LimitOrderTranche> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLimitOrderTranche();
+      const message = previous ?? createBaseLimitOrderTranche();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -166,7 +166,7 @@ export const LimitOrderTranche: MessageFns<LimitOrderTranche> = {
               break;
             }
 
-            message.key = LimitOrderTrancheKey.decode(reader, reader.uint32());
+            message.key = LimitOrderTrancheKey.decode(reader, reader.uint32(), message.key);
             continue;
           }
           case 2: {
@@ -240,5 +240,5 @@ export const LimitOrderTranche: MessageFns<LimitOrderTranche> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

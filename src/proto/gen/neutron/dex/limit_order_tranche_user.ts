@@ -71,7 +71,7 @@ export const LimitOrderTrancheUser: MessageFns<LimitOrderTrancheUser> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LimitOrderTrancheUser {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LimitOrderTrancheUser): LimitOrderTrancheUser {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -80,7 +80,7 @@ export const LimitOrderTrancheUser: MessageFns<LimitOrderTrancheUser> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLimitOrderTrancheUser();
+      const message = previous ?? createBaseLimitOrderTrancheUser();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -89,7 +89,7 @@ export const LimitOrderTrancheUser: MessageFns<LimitOrderTrancheUser> = {
               break;
             }
 
-            message.tradePairId = TradePairID.decode(reader, reader.uint32());
+            message.tradePairId = TradePairID.decode(reader, reader.uint32(), message.tradePairId);
             continue;
           }
           case 2: {
@@ -163,5 +163,5 @@ export const LimitOrderTrancheUser: MessageFns<LimitOrderTrancheUser> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -31,7 +31,7 @@ export const PairID: MessageFns<PairID> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PairID {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PairID): PairID {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -40,7 +40,7 @@ export const PairID: MessageFns<PairID> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePairID();
+      const message = previous ?? createBasePairID();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -75,5 +75,5 @@ export const PairID: MessageFns<PairID> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

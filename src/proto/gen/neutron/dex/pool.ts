@@ -39,7 +39,7 @@ export const Pool: MessageFns<Pool> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Pool {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Pool): Pool {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -48,7 +48,7 @@ export const Pool: MessageFns<Pool> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePool();
+      const message = previous ?? createBasePool();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -65,7 +65,7 @@ export const Pool: MessageFns<Pool> = {
               break;
             }
 
-            message.lowerTick0 = PoolReserves.decode(reader, reader.uint32());
+            message.lowerTick0 = PoolReserves.decode(reader, reader.uint32(), message.lowerTick0);
             continue;
           }
           case 3: {
@@ -73,7 +73,7 @@ export const Pool: MessageFns<Pool> = {
               break;
             }
 
-            message.upperTick1 = PoolReserves.decode(reader, reader.uint32());
+            message.upperTick1 = PoolReserves.decode(reader, reader.uint32(), message.upperTick1);
             continue;
           }
         }
@@ -91,5 +91,5 @@ export const Pool: MessageFns<Pool> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

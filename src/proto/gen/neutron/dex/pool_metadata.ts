@@ -49,7 +49,7 @@ export const PoolMetadata: MessageFns<PoolMetadata> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PoolMetadata {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PoolMetadata): PoolMetadata {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -58,7 +58,7 @@ export const PoolMetadata: MessageFns<PoolMetadata> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePoolMetadata();
+      const message = previous ?? createBasePoolMetadata();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -91,7 +91,7 @@ export const PoolMetadata: MessageFns<PoolMetadata> = {
               break;
             }
 
-            message.pairId = PairID.decode(reader, reader.uint32());
+            message.pairId = PairID.decode(reader, reader.uint32(), message.pairId);
             continue;
           }
         }
@@ -109,5 +109,5 @@ export const PoolMetadata: MessageFns<PoolMetadata> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

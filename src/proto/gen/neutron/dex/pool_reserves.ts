@@ -53,7 +53,7 @@ export const PoolReservesKey: MessageFns<PoolReservesKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PoolReservesKey {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PoolReservesKey): PoolReservesKey {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -62,7 +62,7 @@ export const PoolReservesKey: MessageFns<PoolReservesKey> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePoolReservesKey();
+      const message = previous ?? createBasePoolReservesKey();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -71,7 +71,7 @@ export const PoolReservesKey: MessageFns<PoolReservesKey> = {
               break;
             }
 
-            message.tradePairId = TradePairID.decode(reader, reader.uint32());
+            message.tradePairId = TradePairID.decode(reader, reader.uint32(), message.tradePairId);
             continue;
           }
           case 2: {
@@ -133,7 +133,7 @@ export const PoolReserves: MessageFns<PoolReserves> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PoolReserves {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PoolReserves): PoolReserves {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -142,7 +142,7 @@ export const PoolReserves: MessageFns<PoolReserves> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePoolReserves();
+      const message = previous ?? createBasePoolReserves();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -151,7 +151,7 @@ export const PoolReserves: MessageFns<PoolReserves> = {
               break;
             }
 
-            message.key = PoolReservesKey.decode(reader, reader.uint32());
+            message.key = PoolReservesKey.decode(reader, reader.uint32(), message.key);
             continue;
           }
           case 2: {
@@ -201,5 +201,5 @@ export const PoolReserves: MessageFns<PoolReserves> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

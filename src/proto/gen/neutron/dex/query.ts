@@ -290,7 +290,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -299,7 +299,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsRequest();
+      const message = previous ?? createBaseQueryParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -328,7 +328,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -337,7 +337,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsResponse();
+      const message = previous ?? createBaseQueryParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -346,7 +346,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -380,7 +380,7 @@ export const QueryGetLimitOrderTrancheUserRequest: MessageFns<QueryGetLimitOrder
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetLimitOrderTrancheUserRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheUserRequest): QueryGetLimitOrderTrancheUserRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -389,7 +389,7 @@ export const QueryGetLimitOrderTrancheUserRequest: MessageFns<QueryGetLimitOrder
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetLimitOrderTrancheUserRequest();
+      const message = previous ?? createBaseQueryGetLimitOrderTrancheUserRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -445,7 +445,7 @@ export const QueryGetLimitOrderTrancheUserResponse: MessageFns<QueryGetLimitOrde
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetLimitOrderTrancheUserResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheUserResponse): QueryGetLimitOrderTrancheUserResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -454,7 +454,7 @@ export const QueryGetLimitOrderTrancheUserResponse: MessageFns<QueryGetLimitOrde
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetLimitOrderTrancheUserResponse();
+      const message = previous ?? createBaseQueryGetLimitOrderTrancheUserResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -463,7 +463,7 @@ export const QueryGetLimitOrderTrancheUserResponse: MessageFns<QueryGetLimitOrde
               break;
             }
 
-            message.limitOrderTrancheUser = LimitOrderTrancheUser.decode(reader, reader.uint32());
+            message.limitOrderTrancheUser = LimitOrderTrancheUser.decode(reader, reader.uint32(), message.limitOrderTrancheUser);
             continue;
           }
           case 2: {
@@ -499,7 +499,7 @@ export const QueryAllLimitOrderTrancheUserRequest: MessageFns<QueryAllLimitOrder
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllLimitOrderTrancheUserRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserRequest): QueryAllLimitOrderTrancheUserRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -508,7 +508,7 @@ export const QueryAllLimitOrderTrancheUserRequest: MessageFns<QueryAllLimitOrder
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllLimitOrderTrancheUserRequest();
+      const message = previous ?? createBaseQueryAllLimitOrderTrancheUserRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -517,7 +517,7 @@ export const QueryAllLimitOrderTrancheUserRequest: MessageFns<QueryAllLimitOrder
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -548,7 +548,7 @@ export const QueryAllLimitOrderTrancheUserResponse: MessageFns<QueryAllLimitOrde
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllLimitOrderTrancheUserResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserResponse): QueryAllLimitOrderTrancheUserResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -557,7 +557,7 @@ export const QueryAllLimitOrderTrancheUserResponse: MessageFns<QueryAllLimitOrde
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllLimitOrderTrancheUserResponse();
+      const message = previous ?? createBaseQueryAllLimitOrderTrancheUserResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -574,7 +574,7 @@ export const QueryAllLimitOrderTrancheUserResponse: MessageFns<QueryAllLimitOrde
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -609,7 +609,7 @@ export const QueryAllLimitOrderTrancheUserByAddressRequest: MessageFns<QueryAllL
       return writer;
     },
 
-    decode(input: BinaryReader | Uint8Array, length?: number): QueryAllLimitOrderTrancheUserByAddressRequest {
+    decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserByAddressRequest): QueryAllLimitOrderTrancheUserByAddressRequest {
       const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
       const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
       if (previousRecursionDepth >= 100) {
@@ -618,7 +618,7 @@ export const QueryAllLimitOrderTrancheUserByAddressRequest: MessageFns<QueryAllL
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
       try {
         const end = length === undefined ? reader.len : reader.pos + length;
-        const message = createBaseQueryAllLimitOrderTrancheUserByAddressRequest();
+        const message = previous ?? createBaseQueryAllLimitOrderTrancheUserByAddressRequest();
         while (reader.pos < end) {
           const tag = reader.uint32();
           switch (tag >>> 3) {
@@ -635,7 +635,7 @@ export const QueryAllLimitOrderTrancheUserByAddressRequest: MessageFns<QueryAllL
                 break;
               }
 
-              message.pagination = PageRequest.decode(reader, reader.uint32());
+              message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
               continue;
             }
           }
@@ -671,7 +671,7 @@ export const QueryAllLimitOrderTrancheUserByAddressResponse: MessageFns<
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllLimitOrderTrancheUserByAddressResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserByAddressResponse): QueryAllLimitOrderTrancheUserByAddressResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -680,7 +680,7 @@ export const QueryAllLimitOrderTrancheUserByAddressResponse: MessageFns<
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllLimitOrderTrancheUserByAddressResponse();
+      const message = previous ?? createBaseQueryAllLimitOrderTrancheUserByAddressResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -697,7 +697,7 @@ export const QueryAllLimitOrderTrancheUserByAddressResponse: MessageFns<
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -737,7 +737,7 @@ export const QueryGetLimitOrderTrancheRequest: MessageFns<QueryGetLimitOrderTran
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetLimitOrderTrancheRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheRequest): QueryGetLimitOrderTrancheRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -746,7 +746,7 @@ export const QueryGetLimitOrderTrancheRequest: MessageFns<QueryGetLimitOrderTran
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetLimitOrderTrancheRequest();
+      const message = previous ?? createBaseQueryGetLimitOrderTrancheRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -807,7 +807,7 @@ export const QueryGetLimitOrderTrancheResponse: MessageFns<QueryGetLimitOrderTra
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetLimitOrderTrancheResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheResponse): QueryGetLimitOrderTrancheResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -816,7 +816,7 @@ export const QueryGetLimitOrderTrancheResponse: MessageFns<QueryGetLimitOrderTra
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetLimitOrderTrancheResponse();
+      const message = previous ?? createBaseQueryGetLimitOrderTrancheResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -825,7 +825,7 @@ export const QueryGetLimitOrderTrancheResponse: MessageFns<QueryGetLimitOrderTra
               break;
             }
 
-            message.limitOrderTranche = LimitOrderTranche.decode(reader, reader.uint32());
+            message.limitOrderTranche = LimitOrderTranche.decode(reader, reader.uint32(), message.limitOrderTranche);
             continue;
           }
         }
@@ -859,7 +859,7 @@ export const QueryAllLimitOrderTrancheRequest: MessageFns<QueryAllLimitOrderTran
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllLimitOrderTrancheRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheRequest): QueryAllLimitOrderTrancheRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -868,7 +868,7 @@ export const QueryAllLimitOrderTrancheRequest: MessageFns<QueryAllLimitOrderTran
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllLimitOrderTrancheRequest();
+      const message = previous ?? createBaseQueryAllLimitOrderTrancheRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -893,7 +893,7 @@ export const QueryAllLimitOrderTrancheRequest: MessageFns<QueryAllLimitOrderTran
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -924,7 +924,7 @@ export const QueryAllLimitOrderTrancheResponse: MessageFns<QueryAllLimitOrderTra
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllLimitOrderTrancheResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheResponse): QueryAllLimitOrderTrancheResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -933,7 +933,7 @@ export const QueryAllLimitOrderTrancheResponse: MessageFns<QueryAllLimitOrderTra
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllLimitOrderTrancheResponse();
+      const message = previous ?? createBaseQueryAllLimitOrderTrancheResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -950,7 +950,7 @@ export const QueryAllLimitOrderTrancheResponse: MessageFns<QueryAllLimitOrderTra
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -984,7 +984,7 @@ export const QueryAllUserDepositsRequest: MessageFns<QueryAllUserDepositsRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllUserDepositsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllUserDepositsRequest): QueryAllUserDepositsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -993,7 +993,7 @@ export const QueryAllUserDepositsRequest: MessageFns<QueryAllUserDepositsRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllUserDepositsRequest();
+      const message = previous ?? createBaseQueryAllUserDepositsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1010,7 +1010,7 @@ export const QueryAllUserDepositsRequest: MessageFns<QueryAllUserDepositsRequest
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
           case 3: {
@@ -1049,7 +1049,7 @@ export const QueryAllUserDepositsResponse: MessageFns<QueryAllUserDepositsRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllUserDepositsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllUserDepositsResponse): QueryAllUserDepositsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1058,7 +1058,7 @@ export const QueryAllUserDepositsResponse: MessageFns<QueryAllUserDepositsRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllUserDepositsResponse();
+      const message = previous ?? createBaseQueryAllUserDepositsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1075,7 +1075,7 @@ export const QueryAllUserDepositsResponse: MessageFns<QueryAllUserDepositsRespon
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1109,7 +1109,7 @@ export const QueryAllTickLiquidityRequest: MessageFns<QueryAllTickLiquidityReque
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllTickLiquidityRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllTickLiquidityRequest): QueryAllTickLiquidityRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1118,7 +1118,7 @@ export const QueryAllTickLiquidityRequest: MessageFns<QueryAllTickLiquidityReque
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllTickLiquidityRequest();
+      const message = previous ?? createBaseQueryAllTickLiquidityRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1143,7 +1143,7 @@ export const QueryAllTickLiquidityRequest: MessageFns<QueryAllTickLiquidityReque
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1174,7 +1174,7 @@ export const QueryAllTickLiquidityResponse: MessageFns<QueryAllTickLiquidityResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllTickLiquidityResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllTickLiquidityResponse): QueryAllTickLiquidityResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1183,7 +1183,7 @@ export const QueryAllTickLiquidityResponse: MessageFns<QueryAllTickLiquidityResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllTickLiquidityResponse();
+      const message = previous ?? createBaseQueryAllTickLiquidityResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1200,7 +1200,7 @@ export const QueryAllTickLiquidityResponse: MessageFns<QueryAllTickLiquidityResp
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1240,7 +1240,7 @@ export const QueryGetInactiveLimitOrderTrancheRequest: MessageFns<QueryGetInacti
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetInactiveLimitOrderTrancheRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetInactiveLimitOrderTrancheRequest): QueryGetInactiveLimitOrderTrancheRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1249,7 +1249,7 @@ export const QueryGetInactiveLimitOrderTrancheRequest: MessageFns<QueryGetInacti
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetInactiveLimitOrderTrancheRequest();
+      const message = previous ?? createBaseQueryGetInactiveLimitOrderTrancheRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1310,7 +1310,7 @@ export const QueryGetInactiveLimitOrderTrancheResponse: MessageFns<QueryGetInact
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetInactiveLimitOrderTrancheResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetInactiveLimitOrderTrancheResponse): QueryGetInactiveLimitOrderTrancheResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1319,7 +1319,7 @@ export const QueryGetInactiveLimitOrderTrancheResponse: MessageFns<QueryGetInact
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetInactiveLimitOrderTrancheResponse();
+      const message = previous ?? createBaseQueryGetInactiveLimitOrderTrancheResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1328,7 +1328,7 @@ export const QueryGetInactiveLimitOrderTrancheResponse: MessageFns<QueryGetInact
               break;
             }
 
-            message.inactiveLimitOrderTranche = LimitOrderTranche.decode(reader, reader.uint32());
+            message.inactiveLimitOrderTranche = LimitOrderTranche.decode(reader, reader.uint32(), message.inactiveLimitOrderTranche);
             continue;
           }
         }
@@ -1356,7 +1356,7 @@ export const QueryAllInactiveLimitOrderTrancheRequest: MessageFns<QueryAllInacti
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllInactiveLimitOrderTrancheRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllInactiveLimitOrderTrancheRequest): QueryAllInactiveLimitOrderTrancheRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1365,7 +1365,7 @@ export const QueryAllInactiveLimitOrderTrancheRequest: MessageFns<QueryAllInacti
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllInactiveLimitOrderTrancheRequest();
+      const message = previous ?? createBaseQueryAllInactiveLimitOrderTrancheRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1374,7 +1374,7 @@ export const QueryAllInactiveLimitOrderTrancheRequest: MessageFns<QueryAllInacti
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1405,7 +1405,7 @@ export const QueryAllInactiveLimitOrderTrancheResponse: MessageFns<QueryAllInact
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllInactiveLimitOrderTrancheResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllInactiveLimitOrderTrancheResponse): QueryAllInactiveLimitOrderTrancheResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1414,7 +1414,7 @@ export const QueryAllInactiveLimitOrderTrancheResponse: MessageFns<QueryAllInact
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllInactiveLimitOrderTrancheResponse();
+      const message = previous ?? createBaseQueryAllInactiveLimitOrderTrancheResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1431,7 +1431,7 @@ export const QueryAllInactiveLimitOrderTrancheResponse: MessageFns<QueryAllInact
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1465,7 +1465,7 @@ export const QueryAllPoolReservesRequest: MessageFns<QueryAllPoolReservesRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllPoolReservesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllPoolReservesRequest): QueryAllPoolReservesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1474,7 +1474,7 @@ export const QueryAllPoolReservesRequest: MessageFns<QueryAllPoolReservesRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllPoolReservesRequest();
+      const message = previous ?? createBaseQueryAllPoolReservesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1499,7 +1499,7 @@ export const QueryAllPoolReservesRequest: MessageFns<QueryAllPoolReservesRequest
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1530,7 +1530,7 @@ export const QueryAllPoolReservesResponse: MessageFns<QueryAllPoolReservesRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllPoolReservesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllPoolReservesResponse): QueryAllPoolReservesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1539,7 +1539,7 @@ export const QueryAllPoolReservesResponse: MessageFns<QueryAllPoolReservesRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllPoolReservesResponse();
+      const message = previous ?? createBaseQueryAllPoolReservesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1556,7 +1556,7 @@ export const QueryAllPoolReservesResponse: MessageFns<QueryAllPoolReservesRespon
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1599,7 +1599,7 @@ export const QueryGetPoolReservesRequest: MessageFns<QueryGetPoolReservesRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetPoolReservesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetPoolReservesRequest): QueryGetPoolReservesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1608,7 +1608,7 @@ export const QueryGetPoolReservesRequest: MessageFns<QueryGetPoolReservesRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetPoolReservesRequest();
+      const message = previous ?? createBaseQueryGetPoolReservesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1669,7 +1669,7 @@ export const QueryGetPoolReservesResponse: MessageFns<QueryGetPoolReservesRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetPoolReservesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetPoolReservesResponse): QueryGetPoolReservesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1678,7 +1678,7 @@ export const QueryGetPoolReservesResponse: MessageFns<QueryGetPoolReservesRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetPoolReservesResponse();
+      const message = previous ?? createBaseQueryGetPoolReservesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1687,7 +1687,7 @@ export const QueryGetPoolReservesResponse: MessageFns<QueryGetPoolReservesRespon
               break;
             }
 
-            message.poolReserves = PoolReserves.decode(reader, reader.uint32());
+            message.poolReserves = PoolReserves.decode(reader, reader.uint32(), message.poolReserves);
             continue;
           }
         }
@@ -1730,7 +1730,7 @@ export const QueryEstimateMultiHopSwapRequest: MessageFns<QueryEstimateMultiHopS
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryEstimateMultiHopSwapRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryEstimateMultiHopSwapRequest): QueryEstimateMultiHopSwapRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1739,7 +1739,7 @@ export const QueryEstimateMultiHopSwapRequest: MessageFns<QueryEstimateMultiHopS
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryEstimateMultiHopSwapRequest();
+      const message = previous ?? createBaseQueryEstimateMultiHopSwapRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1816,7 +1816,7 @@ export const QueryEstimateMultiHopSwapResponse: MessageFns<QueryEstimateMultiHop
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryEstimateMultiHopSwapResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryEstimateMultiHopSwapResponse): QueryEstimateMultiHopSwapResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1825,7 +1825,7 @@ export const QueryEstimateMultiHopSwapResponse: MessageFns<QueryEstimateMultiHop
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryEstimateMultiHopSwapResponse();
+      const message = previous ?? createBaseQueryEstimateMultiHopSwapResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1834,7 +1834,7 @@ export const QueryEstimateMultiHopSwapResponse: MessageFns<QueryEstimateMultiHop
               break;
             }
 
-            message.coinOut = Coin.decode(reader, reader.uint32());
+            message.coinOut = Coin.decode(reader, reader.uint32(), message.coinOut);
             continue;
           }
         }
@@ -1899,7 +1899,7 @@ export const QueryEstimatePlaceLimitOrderRequest: MessageFns<QueryEstimatePlaceL
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryEstimatePlaceLimitOrderRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryEstimatePlaceLimitOrderRequest): QueryEstimatePlaceLimitOrderRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1908,7 +1908,7 @@ export const QueryEstimatePlaceLimitOrderRequest: MessageFns<QueryEstimatePlaceL
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryEstimatePlaceLimitOrderRequest();
+      const message = previous ?? createBaseQueryEstimatePlaceLimitOrderRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2015,7 +2015,7 @@ export const QueryEstimatePlaceLimitOrderResponse: MessageFns<QueryEstimatePlace
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryEstimatePlaceLimitOrderResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryEstimatePlaceLimitOrderResponse): QueryEstimatePlaceLimitOrderResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2024,7 +2024,7 @@ export const QueryEstimatePlaceLimitOrderResponse: MessageFns<QueryEstimatePlace
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryEstimatePlaceLimitOrderResponse();
+      const message = previous ?? createBaseQueryEstimatePlaceLimitOrderResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2033,7 +2033,7 @@ export const QueryEstimatePlaceLimitOrderResponse: MessageFns<QueryEstimatePlace
               break;
             }
 
-            message.totalInCoin = Coin.decode(reader, reader.uint32());
+            message.totalInCoin = Coin.decode(reader, reader.uint32(), message.totalInCoin);
             continue;
           }
           case 2: {
@@ -2041,7 +2041,7 @@ export const QueryEstimatePlaceLimitOrderResponse: MessageFns<QueryEstimatePlace
               break;
             }
 
-            message.swapInCoin = Coin.decode(reader, reader.uint32());
+            message.swapInCoin = Coin.decode(reader, reader.uint32(), message.swapInCoin);
             continue;
           }
           case 3: {
@@ -2049,7 +2049,7 @@ export const QueryEstimatePlaceLimitOrderResponse: MessageFns<QueryEstimatePlace
               break;
             }
 
-            message.swapOutCoin = Coin.decode(reader, reader.uint32());
+            message.swapOutCoin = Coin.decode(reader, reader.uint32(), message.swapOutCoin);
             continue;
           }
         }
@@ -2089,7 +2089,7 @@ export const QueryPoolRequest: MessageFns<QueryPoolRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryPoolRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryPoolRequest): QueryPoolRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2098,7 +2098,7 @@ export const QueryPoolRequest: MessageFns<QueryPoolRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryPoolRequest();
+      const message = previous ?? createBaseQueryPoolRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2154,7 +2154,7 @@ export const QueryPoolByIDRequest: MessageFns<QueryPoolByIDRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryPoolByIDRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryPoolByIDRequest): QueryPoolByIDRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2163,7 +2163,7 @@ export const QueryPoolByIDRequest: MessageFns<QueryPoolByIDRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryPoolByIDRequest();
+      const message = previous ?? createBaseQueryPoolByIDRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2200,7 +2200,7 @@ export const QueryPoolResponse: MessageFns<QueryPoolResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryPoolResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryPoolResponse): QueryPoolResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2209,7 +2209,7 @@ export const QueryPoolResponse: MessageFns<QueryPoolResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryPoolResponse();
+      const message = previous ?? createBaseQueryPoolResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2218,7 +2218,7 @@ export const QueryPoolResponse: MessageFns<QueryPoolResponse> = {
               break;
             }
 
-            message.pool = Pool.decode(reader, reader.uint32());
+            message.pool = Pool.decode(reader, reader.uint32(), message.pool);
             continue;
           }
         }
@@ -2249,7 +2249,7 @@ export const QueryGetPoolMetadataRequest: MessageFns<QueryGetPoolMetadataRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetPoolMetadataRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetPoolMetadataRequest): QueryGetPoolMetadataRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2258,7 +2258,7 @@ export const QueryGetPoolMetadataRequest: MessageFns<QueryGetPoolMetadataRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetPoolMetadataRequest();
+      const message = previous ?? createBaseQueryGetPoolMetadataRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2295,7 +2295,7 @@ export const QueryGetPoolMetadataResponse: MessageFns<QueryGetPoolMetadataRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryGetPoolMetadataResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetPoolMetadataResponse): QueryGetPoolMetadataResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2304,7 +2304,7 @@ export const QueryGetPoolMetadataResponse: MessageFns<QueryGetPoolMetadataRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryGetPoolMetadataResponse();
+      const message = previous ?? createBaseQueryGetPoolMetadataResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2313,7 +2313,7 @@ export const QueryGetPoolMetadataResponse: MessageFns<QueryGetPoolMetadataRespon
               break;
             }
 
-            message.PoolMetadata = PoolMetadata.decode(reader, reader.uint32());
+            message.PoolMetadata = PoolMetadata.decode(reader, reader.uint32(), message.PoolMetadata);
             continue;
           }
         }
@@ -2341,7 +2341,7 @@ export const QueryAllPoolMetadataRequest: MessageFns<QueryAllPoolMetadataRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllPoolMetadataRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllPoolMetadataRequest): QueryAllPoolMetadataRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2350,7 +2350,7 @@ export const QueryAllPoolMetadataRequest: MessageFns<QueryAllPoolMetadataRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllPoolMetadataRequest();
+      const message = previous ?? createBaseQueryAllPoolMetadataRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2359,7 +2359,7 @@ export const QueryAllPoolMetadataRequest: MessageFns<QueryAllPoolMetadataRequest
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -2390,7 +2390,7 @@ export const QueryAllPoolMetadataResponse: MessageFns<QueryAllPoolMetadataRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllPoolMetadataResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllPoolMetadataResponse): QueryAllPoolMetadataResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2399,7 +2399,7 @@ export const QueryAllPoolMetadataResponse: MessageFns<QueryAllPoolMetadataRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllPoolMetadataResponse();
+      const message = previous ?? createBaseQueryAllPoolMetadataResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2416,7 +2416,7 @@ export const QueryAllPoolMetadataResponse: MessageFns<QueryAllPoolMetadataRespon
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -2444,7 +2444,7 @@ export const QuerySimulateDepositRequest: MessageFns<QuerySimulateDepositRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateDepositRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateDepositRequest): QuerySimulateDepositRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2453,7 +2453,7 @@ export const QuerySimulateDepositRequest: MessageFns<QuerySimulateDepositRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateDepositRequest();
+      const message = previous ?? createBaseQuerySimulateDepositRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2462,7 +2462,7 @@ export const QuerySimulateDepositRequest: MessageFns<QuerySimulateDepositRequest
               break;
             }
 
-            message.msg = MsgDeposit.decode(reader, reader.uint32());
+            message.msg = MsgDeposit.decode(reader, reader.uint32(), message.msg);
             continue;
           }
         }
@@ -2490,7 +2490,7 @@ export const QuerySimulateDepositResponse: MessageFns<QuerySimulateDepositRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateDepositResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateDepositResponse): QuerySimulateDepositResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2499,7 +2499,7 @@ export const QuerySimulateDepositResponse: MessageFns<QuerySimulateDepositRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateDepositResponse();
+      const message = previous ?? createBaseQuerySimulateDepositResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2508,7 +2508,7 @@ export const QuerySimulateDepositResponse: MessageFns<QuerySimulateDepositRespon
               break;
             }
 
-            message.resp = MsgDepositResponse.decode(reader, reader.uint32());
+            message.resp = MsgDepositResponse.decode(reader, reader.uint32(), message.resp);
             continue;
           }
         }
@@ -2536,7 +2536,7 @@ export const QuerySimulateWithdrawalRequest: MessageFns<QuerySimulateWithdrawalR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateWithdrawalRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawalRequest): QuerySimulateWithdrawalRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2545,7 +2545,7 @@ export const QuerySimulateWithdrawalRequest: MessageFns<QuerySimulateWithdrawalR
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateWithdrawalRequest();
+      const message = previous ?? createBaseQuerySimulateWithdrawalRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2554,7 +2554,7 @@ export const QuerySimulateWithdrawalRequest: MessageFns<QuerySimulateWithdrawalR
               break;
             }
 
-            message.msg = MsgWithdrawal.decode(reader, reader.uint32());
+            message.msg = MsgWithdrawal.decode(reader, reader.uint32(), message.msg);
             continue;
           }
         }
@@ -2582,7 +2582,7 @@ export const QuerySimulateWithdrawalResponse: MessageFns<QuerySimulateWithdrawal
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateWithdrawalResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawalResponse): QuerySimulateWithdrawalResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2591,7 +2591,7 @@ export const QuerySimulateWithdrawalResponse: MessageFns<QuerySimulateWithdrawal
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateWithdrawalResponse();
+      const message = previous ?? createBaseQuerySimulateWithdrawalResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2600,7 +2600,7 @@ export const QuerySimulateWithdrawalResponse: MessageFns<QuerySimulateWithdrawal
               break;
             }
 
-            message.resp = MsgWithdrawalResponse.decode(reader, reader.uint32());
+            message.resp = MsgWithdrawalResponse.decode(reader, reader.uint32(), message.resp);
             continue;
           }
         }
@@ -2628,7 +2628,7 @@ export const QuerySimulatePlaceLimitOrderRequest: MessageFns<QuerySimulatePlaceL
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulatePlaceLimitOrderRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulatePlaceLimitOrderRequest): QuerySimulatePlaceLimitOrderRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2637,7 +2637,7 @@ export const QuerySimulatePlaceLimitOrderRequest: MessageFns<QuerySimulatePlaceL
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulatePlaceLimitOrderRequest();
+      const message = previous ?? createBaseQuerySimulatePlaceLimitOrderRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2646,7 +2646,7 @@ export const QuerySimulatePlaceLimitOrderRequest: MessageFns<QuerySimulatePlaceL
               break;
             }
 
-            message.msg = MsgPlaceLimitOrder.decode(reader, reader.uint32());
+            message.msg = MsgPlaceLimitOrder.decode(reader, reader.uint32(), message.msg);
             continue;
           }
         }
@@ -2674,7 +2674,7 @@ export const QuerySimulatePlaceLimitOrderResponse: MessageFns<QuerySimulatePlace
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulatePlaceLimitOrderResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulatePlaceLimitOrderResponse): QuerySimulatePlaceLimitOrderResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2683,7 +2683,7 @@ export const QuerySimulatePlaceLimitOrderResponse: MessageFns<QuerySimulatePlace
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulatePlaceLimitOrderResponse();
+      const message = previous ?? createBaseQuerySimulatePlaceLimitOrderResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2692,7 +2692,7 @@ export const QuerySimulatePlaceLimitOrderResponse: MessageFns<QuerySimulatePlace
               break;
             }
 
-            message.resp = MsgPlaceLimitOrderResponse.decode(reader, reader.uint32());
+            message.resp = MsgPlaceLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
             continue;
           }
         }
@@ -2723,7 +2723,7 @@ export const QuerySimulateWithdrawFilledLimitOrderRequest: MessageFns<QuerySimul
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateWithdrawFilledLimitOrderRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawFilledLimitOrderRequest): QuerySimulateWithdrawFilledLimitOrderRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2732,7 +2732,7 @@ export const QuerySimulateWithdrawFilledLimitOrderRequest: MessageFns<QuerySimul
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateWithdrawFilledLimitOrderRequest();
+      const message = previous ?? createBaseQuerySimulateWithdrawFilledLimitOrderRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2741,7 +2741,7 @@ export const QuerySimulateWithdrawFilledLimitOrderRequest: MessageFns<QuerySimul
               break;
             }
 
-            message.msg = MsgWithdrawFilledLimitOrder.decode(reader, reader.uint32());
+            message.msg = MsgWithdrawFilledLimitOrder.decode(reader, reader.uint32(), message.msg);
             continue;
           }
         }
@@ -2773,7 +2773,7 @@ export const QuerySimulateWithdrawFilledLimitOrderResponse: MessageFns<QuerySimu
       return writer;
     },
 
-    decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateWithdrawFilledLimitOrderResponse {
+    decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawFilledLimitOrderResponse): QuerySimulateWithdrawFilledLimitOrderResponse {
       const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
       const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
       if (previousRecursionDepth >= 100) {
@@ -2782,7 +2782,7 @@ export const QuerySimulateWithdrawFilledLimitOrderResponse: MessageFns<QuerySimu
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
       try {
         const end = length === undefined ? reader.len : reader.pos + length;
-        const message = createBaseQuerySimulateWithdrawFilledLimitOrderResponse();
+        const message = previous ?? createBaseQuerySimulateWithdrawFilledLimitOrderResponse();
         while (reader.pos < end) {
           const tag = reader.uint32();
           switch (tag >>> 3) {
@@ -2791,7 +2791,7 @@ export const QuerySimulateWithdrawFilledLimitOrderResponse: MessageFns<QuerySimu
                 break;
               }
 
-              message.resp = MsgWithdrawFilledLimitOrderResponse.decode(reader, reader.uint32());
+              message.resp = MsgWithdrawFilledLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
               continue;
             }
           }
@@ -2819,7 +2819,7 @@ export const QuerySimulateCancelLimitOrderRequest: MessageFns<QuerySimulateCance
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateCancelLimitOrderRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateCancelLimitOrderRequest): QuerySimulateCancelLimitOrderRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2828,7 +2828,7 @@ export const QuerySimulateCancelLimitOrderRequest: MessageFns<QuerySimulateCance
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateCancelLimitOrderRequest();
+      const message = previous ?? createBaseQuerySimulateCancelLimitOrderRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2837,7 +2837,7 @@ export const QuerySimulateCancelLimitOrderRequest: MessageFns<QuerySimulateCance
               break;
             }
 
-            message.msg = MsgCancelLimitOrder.decode(reader, reader.uint32());
+            message.msg = MsgCancelLimitOrder.decode(reader, reader.uint32(), message.msg);
             continue;
           }
         }
@@ -2865,7 +2865,7 @@ export const QuerySimulateCancelLimitOrderResponse: MessageFns<QuerySimulateCanc
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateCancelLimitOrderResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateCancelLimitOrderResponse): QuerySimulateCancelLimitOrderResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2874,7 +2874,7 @@ export const QuerySimulateCancelLimitOrderResponse: MessageFns<QuerySimulateCanc
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateCancelLimitOrderResponse();
+      const message = previous ?? createBaseQuerySimulateCancelLimitOrderResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2883,7 +2883,7 @@ export const QuerySimulateCancelLimitOrderResponse: MessageFns<QuerySimulateCanc
               break;
             }
 
-            message.resp = MsgCancelLimitOrderResponse.decode(reader, reader.uint32());
+            message.resp = MsgCancelLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
             continue;
           }
         }
@@ -2911,7 +2911,7 @@ export const QuerySimulateMultiHopSwapRequest: MessageFns<QuerySimulateMultiHopS
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateMultiHopSwapRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateMultiHopSwapRequest): QuerySimulateMultiHopSwapRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2920,7 +2920,7 @@ export const QuerySimulateMultiHopSwapRequest: MessageFns<QuerySimulateMultiHopS
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateMultiHopSwapRequest();
+      const message = previous ?? createBaseQuerySimulateMultiHopSwapRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2929,7 +2929,7 @@ export const QuerySimulateMultiHopSwapRequest: MessageFns<QuerySimulateMultiHopS
               break;
             }
 
-            message.msg = MsgMultiHopSwap.decode(reader, reader.uint32());
+            message.msg = MsgMultiHopSwap.decode(reader, reader.uint32(), message.msg);
             continue;
           }
         }
@@ -2957,7 +2957,7 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySimulateMultiHopSwapResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateMultiHopSwapResponse): QuerySimulateMultiHopSwapResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2966,7 +2966,7 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySimulateMultiHopSwapResponse();
+      const message = previous ?? createBaseQuerySimulateMultiHopSwapResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2975,7 +2975,7 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
               break;
             }
 
-            message.resp = MsgMultiHopSwapResponse.decode(reader, reader.uint32());
+            message.resp = MsgMultiHopSwapResponse.decode(reader, reader.uint32(), message.resp);
             continue;
           }
         }
@@ -2993,5 +2993,5 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -39,7 +39,7 @@ export const TickLiquidity: MessageFns<TickLiquidity> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TickLiquidity {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TickLiquidity): TickLiquidity {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -48,7 +48,7 @@ export const TickLiquidity: MessageFns<TickLiquidity> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTickLiquidity();
+      const message = previous ?? createBaseTickLiquidity();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -83,5 +83,5 @@ export const TickLiquidity: MessageFns<TickLiquidity> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

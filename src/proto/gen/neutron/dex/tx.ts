@@ -190,7 +190,7 @@ export const DepositOptions: MessageFns<DepositOptions> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DepositOptions {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DepositOptions): DepositOptions {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -199,7 +199,7 @@ export const DepositOptions: MessageFns<DepositOptions> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDepositOptions();
+      const message = previous ?? createBaseDepositOptions();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -308,7 +308,7 @@ export const MsgDeposit: MessageFns<MsgDeposit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgDeposit {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDeposit): MsgDeposit {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -317,7 +317,7 @@ export const MsgDeposit: MessageFns<MsgDeposit> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgDeposit();
+      const message = previous ?? createBaseMsgDeposit();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -444,7 +444,7 @@ export const FailedDeposit: MessageFns<FailedDeposit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): FailedDeposit {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: FailedDeposit): FailedDeposit {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -453,7 +453,7 @@ export const FailedDeposit: MessageFns<FailedDeposit> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFailedDeposit();
+      const message = previous ?? createBaseFailedDeposit();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -507,7 +507,7 @@ export const MsgDepositResponse: MessageFns<MsgDepositResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgDepositResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDepositResponse): MsgDepositResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -516,7 +516,7 @@ export const MsgDepositResponse: MessageFns<MsgDepositResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgDepositResponse();
+      const message = previous ?? createBaseMsgDepositResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -609,7 +609,7 @@ export const MsgWithdrawal: MessageFns<MsgWithdrawal> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgWithdrawal {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgWithdrawal): MsgWithdrawal {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -618,7 +618,7 @@ export const MsgWithdrawal: MessageFns<MsgWithdrawal> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgWithdrawal();
+      const message = previous ?? createBaseMsgWithdrawal();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -729,7 +729,7 @@ export const MsgWithdrawalResponse: MessageFns<MsgWithdrawalResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgWithdrawalResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgWithdrawalResponse): MsgWithdrawalResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -738,7 +738,7 @@ export const MsgWithdrawalResponse: MessageFns<MsgWithdrawalResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgWithdrawalResponse();
+      const message = previous ?? createBaseMsgWithdrawalResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -836,7 +836,7 @@ export const MsgPlaceLimitOrder: MessageFns<MsgPlaceLimitOrder> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgPlaceLimitOrder {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPlaceLimitOrder): MsgPlaceLimitOrder {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -845,7 +845,7 @@ export const MsgPlaceLimitOrder: MessageFns<MsgPlaceLimitOrder> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgPlaceLimitOrder();
+      const message = previous ?? createBaseMsgPlaceLimitOrder();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -971,7 +971,7 @@ export const MsgPlaceLimitOrderResponse: MessageFns<MsgPlaceLimitOrderResponse> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgPlaceLimitOrderResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPlaceLimitOrderResponse): MsgPlaceLimitOrderResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -980,7 +980,7 @@ export const MsgPlaceLimitOrderResponse: MessageFns<MsgPlaceLimitOrderResponse> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgPlaceLimitOrderResponse();
+      const message = previous ?? createBaseMsgPlaceLimitOrderResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -997,7 +997,7 @@ export const MsgPlaceLimitOrderResponse: MessageFns<MsgPlaceLimitOrderResponse> 
               break;
             }
 
-            message.coinIn = Coin.decode(reader, reader.uint32());
+            message.coinIn = Coin.decode(reader, reader.uint32(), message.coinIn);
             continue;
           }
           case 3: {
@@ -1005,7 +1005,7 @@ export const MsgPlaceLimitOrderResponse: MessageFns<MsgPlaceLimitOrderResponse> 
               break;
             }
 
-            message.takerCoinOut = Coin.decode(reader, reader.uint32());
+            message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
             continue;
           }
           case 4: {
@@ -1013,7 +1013,7 @@ export const MsgPlaceLimitOrderResponse: MessageFns<MsgPlaceLimitOrderResponse> 
               break;
             }
 
-            message.takerCoinIn = Coin.decode(reader, reader.uint32());
+            message.takerCoinIn = Coin.decode(reader, reader.uint32(), message.takerCoinIn);
             continue;
           }
         }
@@ -1044,7 +1044,7 @@ export const MsgWithdrawFilledLimitOrder: MessageFns<MsgWithdrawFilledLimitOrder
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgWithdrawFilledLimitOrder {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgWithdrawFilledLimitOrder): MsgWithdrawFilledLimitOrder {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1053,7 +1053,7 @@ export const MsgWithdrawFilledLimitOrder: MessageFns<MsgWithdrawFilledLimitOrder
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgWithdrawFilledLimitOrder();
+      const message = previous ?? createBaseMsgWithdrawFilledLimitOrder();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1101,7 +1101,7 @@ export const MsgWithdrawFilledLimitOrderResponse: MessageFns<MsgWithdrawFilledLi
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgWithdrawFilledLimitOrderResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgWithdrawFilledLimitOrderResponse): MsgWithdrawFilledLimitOrderResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1110,7 +1110,7 @@ export const MsgWithdrawFilledLimitOrderResponse: MessageFns<MsgWithdrawFilledLi
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgWithdrawFilledLimitOrderResponse();
+      const message = previous ?? createBaseMsgWithdrawFilledLimitOrderResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1119,7 +1119,7 @@ export const MsgWithdrawFilledLimitOrderResponse: MessageFns<MsgWithdrawFilledLi
               break;
             }
 
-            message.takerCoinOut = Coin.decode(reader, reader.uint32());
+            message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
             continue;
           }
           case 2: {
@@ -1127,7 +1127,7 @@ export const MsgWithdrawFilledLimitOrderResponse: MessageFns<MsgWithdrawFilledLi
               break;
             }
 
-            message.makerCoinOut = Coin.decode(reader, reader.uint32());
+            message.makerCoinOut = Coin.decode(reader, reader.uint32(), message.makerCoinOut);
             continue;
           }
         }
@@ -1158,7 +1158,7 @@ export const MsgCancelLimitOrder: MessageFns<MsgCancelLimitOrder> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgCancelLimitOrder {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCancelLimitOrder): MsgCancelLimitOrder {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1167,7 +1167,7 @@ export const MsgCancelLimitOrder: MessageFns<MsgCancelLimitOrder> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgCancelLimitOrder();
+      const message = previous ?? createBaseMsgCancelLimitOrder();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1215,7 +1215,7 @@ export const MsgCancelLimitOrderResponse: MessageFns<MsgCancelLimitOrderResponse
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgCancelLimitOrderResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCancelLimitOrderResponse): MsgCancelLimitOrderResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1224,7 +1224,7 @@ export const MsgCancelLimitOrderResponse: MessageFns<MsgCancelLimitOrderResponse
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgCancelLimitOrderResponse();
+      const message = previous ?? createBaseMsgCancelLimitOrderResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1233,7 +1233,7 @@ export const MsgCancelLimitOrderResponse: MessageFns<MsgCancelLimitOrderResponse
               break;
             }
 
-            message.takerCoinOut = Coin.decode(reader, reader.uint32());
+            message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
             continue;
           }
           case 2: {
@@ -1241,7 +1241,7 @@ export const MsgCancelLimitOrderResponse: MessageFns<MsgCancelLimitOrderResponse
               break;
             }
 
-            message.makerCoinOut = Coin.decode(reader, reader.uint32());
+            message.makerCoinOut = Coin.decode(reader, reader.uint32(), message.makerCoinOut);
             continue;
           }
         }
@@ -1269,7 +1269,7 @@ export const MultiHopRoute: MessageFns<MultiHopRoute> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MultiHopRoute {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MultiHopRoute): MultiHopRoute {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1278,7 +1278,7 @@ export const MultiHopRoute: MessageFns<MultiHopRoute> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMultiHopRoute();
+      const message = previous ?? createBaseMultiHopRoute();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1330,7 +1330,7 @@ export const MsgMultiHopSwap: MessageFns<MsgMultiHopSwap> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgMultiHopSwap {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMultiHopSwap): MsgMultiHopSwap {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1339,7 +1339,7 @@ export const MsgMultiHopSwap: MessageFns<MsgMultiHopSwap> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgMultiHopSwap();
+      const message = previous ?? createBaseMsgMultiHopSwap();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1422,7 +1422,7 @@ export const MsgMultiHopSwapResponse: MessageFns<MsgMultiHopSwapResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgMultiHopSwapResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMultiHopSwapResponse): MsgMultiHopSwapResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1431,7 +1431,7 @@ export const MsgMultiHopSwapResponse: MessageFns<MsgMultiHopSwapResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgMultiHopSwapResponse();
+      const message = previous ?? createBaseMsgMultiHopSwapResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1440,7 +1440,7 @@ export const MsgMultiHopSwapResponse: MessageFns<MsgMultiHopSwapResponse> = {
               break;
             }
 
-            message.coinOut = Coin.decode(reader, reader.uint32());
+            message.coinOut = Coin.decode(reader, reader.uint32(), message.coinOut);
             continue;
           }
           case 2: {
@@ -1448,7 +1448,7 @@ export const MsgMultiHopSwapResponse: MessageFns<MsgMultiHopSwapResponse> = {
               break;
             }
 
-            message.route = MultiHopRoute.decode(reader, reader.uint32());
+            message.route = MultiHopRoute.decode(reader, reader.uint32(), message.route);
             continue;
           }
           case 3: {
@@ -1487,7 +1487,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1496,7 +1496,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParams();
+      const message = previous ?? createBaseMsgUpdateParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1513,7 +1513,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -1538,7 +1538,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1547,7 +1547,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParamsResponse();
+      const message = previous ?? createBaseMsgUpdateParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1566,5 +1566,5 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }
