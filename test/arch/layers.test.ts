@@ -84,7 +84,9 @@ describe("the house", () => {
 
   it("never joins signals with AbortSignal.any", () => {
     // Every call leaves an entry on its sources, and a signal of the process lives as long as the process.
-    expect(files.filter((file) => file.code.includes("AbortSignal.any")).map((file) => file.path)).toEqual([]);
+    expect(files.filter((file) => file.code.includes("AbortSignal.any")).map((file) => file.path)).toEqual(
+      [],
+    );
   });
 
   it("has no file over 300 lines", () => {

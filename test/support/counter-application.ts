@@ -1,5 +1,4 @@
-import { uint64BigEndian, utf8 } from "../../src/base/bytes.ts";
-import { readUint64BigEndian } from "../../src/base/bytes.ts";
+import { readUint64BigEndian, uint64BigEndian, utf8 } from "../../src/base/bytes.ts";
 import { isRecord } from "../../src/base/json.ts";
 import type { Application } from "../../src/chain/abci.ts";
 import { createConsensusModule } from "../../src/chain/modules/consensus/module.ts";
@@ -46,21 +45,21 @@ function counterModule(name: string): ChainModule {
     if (bytes === undefined) throw new Error(`${name} was not started`);
     return readUint64BigEndian(bytes);
   };
-  const started = (context: Context): string =>
+  const startOf = (context: Context): string =>
     new TextDecoder().decode(context.store(name).get(STARTED) ?? new Uint8Array());
   return {
     name,
     stores: [name],
     messages: [],
-    queries: [{ path: `/${name}/Count`, query: (context) => utf8(`${read(context)} ${started(context)}`) }],
+    queries: [{ path: `/${name}/Count`, query: (context) => utf8(`${read(context)} ${startOf(context)}`) }],
     endBlock: (context) => context.store(name).set(COUNT, uint64BigEndian(read(context) + 1n)),
     initGenesis: (context, genesis) => {
-      const given = isRecord(genesis)
-        ? genesis
-        : { count: "1000", started: `${context.height} ${context.timeNs}` };
-      context.store(name).set(COUNT, uint64BigEndian(BigInt(String(given["count"]))));
-      context.store(name).set(STARTED, utf8(String(given["started"])));
+      const given = isRecord(genesis) ? genesis : {};
+      const { count = "1000", started = `${context.height} ${context.timeNs}` } = given;
+      if (typeof count !== "string" || typeof started !== "string") throw new Error(`${name}: strings`);
+      context.store(name).set(COUNT, uint64BigEndian(BigInt(count)));
+      context.store(name).set(STARTED, utf8(started));
     },
-    exportGenesis: (context) => ({ count: read(context).toString(), started: started(context) }),
+    exportGenesis: (context) => ({ count: read(context).toString(), started: startOf(context) }),
   };
 }
