@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { silentLogger } from "../../src/base/logger.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { createQuietProgram, loadAllCommands } from "../support/command-line.ts";
 import { comments, documents, type Prose, repositoryFiles } from "./prose.ts";
 import { ROOT, sourceFiles } from "./source-files.ts";
 
@@ -66,48 +64,21 @@ function isFile(name: string, prosePath: string): boolean {
   );
 }
 
-interface CommandLine {
+/** Paths of all commands, and all options. */
+async function commandLine(): Promise<{
   readonly paths: ReadonlySet<string>;
   readonly options: ReadonlySet<string>;
-}
-
-/** Loads the whole command line: groups load the subcommands that the words name. */
-async function commandLine(): Promise<CommandLine> {
-  let words: readonly string[] = [];
-  for (;;) {
-    const program = await createProgram({
-      words,
-      print: () => {},
-      signal: new AbortController().signal,
-      logger: async () => silentLogger,
-      isTerminal: false,
-    });
-    const all = below(program, "");
-    const found = [...new Set(all.map(({ command }) => command.name()))];
-    if (found.length === words.length) {
-      return {
-        paths: new Set(all.map(({ path }) => path)),
-        options: new Set(
-          [program, ...all.map(({ command }) => command)].flatMap(({ options }) =>
-            options.flatMap(({ long }) => long ?? []),
-          ),
-        ),
-      };
-    }
-    words = found;
-  }
-}
-
-function below(
-  parent: Command,
-  path: string,
-): readonly { readonly path: string; readonly command: Command }[] {
-  return parent.commands.flatMap((command) =>
-    [command.name(), ...command.aliases()].flatMap((name) => [
-      { path: `${path}${name}`, command },
-      ...below(command, `${path}${name} `),
-    ]),
-  );
+}> {
+  const all = await loadAllCommands();
+  const program = await createQuietProgram();
+  return {
+    paths: new Set(all.map(({ path }) => path)),
+    options: new Set(
+      [program, ...all.map(({ command }) => command)].flatMap(({ options }) =>
+        options.flatMap(({ long }) => long ?? []),
+      ),
+    ),
+  };
 }
 
 const scripts = Object.keys(

@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { portsAt } from "../../daemons/localnet/ports.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { type CliResult, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
-const home = openCliHome(5_400);
+const home = await openCliHome();
+const ports = portsAt(home.portOffset);
 
 function file(name: string, text: string): string {
   const path = join(home.directory, name);
@@ -49,15 +51,15 @@ describe("a command line that cannot work", () => {
 
   it("ends with 75 when no chain answers", async () => {
     const result = await home.run("query", "icq", "params", "$PORTS");
-    expectRefusal(result, 75, "127.0.0.1:32057", "--port-offset");
+    expectRefusal(result, 75, `127.0.0.1:${ports.localRpc}`, "--port-offset");
   });
 
   it("ends with 1 when a port is in use, and names it and the option that moves it", async () => {
     const server = createServer();
-    await listen(server, 26_657 + home.portOffset);
+    await listen(server, ports.localRpc);
     const result = await home.run("up", "$PORTS");
     await close(server);
-    expectRefusal(result, 1, /\b32057\b/, "--port-offset");
+    expectRefusal(result, 1, new RegExp(`\\b${ports.localRpc}\\b`), "--port-offset");
   });
 
   it("ends with 78 and the place of every error when a configuration cannot be used", async () => {
@@ -98,8 +100,8 @@ function expectOf(one: Readonly<Record<string, unknown>>): Readonly<Record<strin
   return isRecord(one["expect"]) ? one["expect"] : {};
 }
 
-describe("surroundings that are not as they should be", () => {
-  const world = openCliHome(5_600);
+describe("surroundings that are not as they should be", async () => {
+  const world = await openCliHome();
   const its = localnetEndpoints(world.portOffset);
   const chains = ["--home", join(world.directory, "chains"), "--block-time", "300", "$PORTS"];
   let remote = world.start("localnet", "start", "remote", ...chains);

@@ -10,7 +10,7 @@ import { openCliHome, until } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { testAccount } from "../support/e2e/test-account.ts";
 
-const home = openCliHome(5_800);
+const home = await openCliHome();
 const localnet = localnetEndpoints(home.portOffset);
 
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { encodeBech32 } from "../../base/bech32.ts";
+import { CodedError } from "../../base/errors.ts";
 import { createRecentCache, type RecentCache } from "../../base/recent-cache.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { utf8 } from "../../base/bytes.ts";
@@ -16,6 +17,13 @@ const parsed = createRecentCache<string, Uint8Array>(4_096);
 const formatted = createRecentCache<string, string>(4_096);
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
+export type AddressErrorFacts =
+  | { readonly code: "not-an-address" }
+  | { readonly code: "wrong-prefix"; readonly expected: string; readonly got: string };
+
+/** A text is no account address of this chain. The message is that of the SDK's `AccAddressFromBech32`. */
+export class AddressError extends CodedError<AddressErrorFacts> {}
+
 /** Returns the address of a module account: the first 20 bytes of the SHA-256 of its name. Do not modify the array. */
 export function moduleAddress(name: string): Uint8Array {
   return cached(moduleAddresses, name, () => sha256(utf8(name)).slice(0, 20));
@@ -28,10 +36,7 @@ export function formatAddress(prefix: string, address: Uint8Array): string {
   return cached(formatted, `${prefix}1${text}`, () => encodeBech32(prefix, address));
 }
 
-/**
- * Parses an account address. Do not modify the array. Throws a plain error with the text of the SDK's
- * `AccAddressFromBech32`.
- */
+/** Parses an account address. Do not modify the array. Throws `AddressError`. */
 export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(parsed, `${prefix} ${text}`, () => readAddress(prefix, text));
 }
@@ -41,13 +46,15 @@ function cached<T>(cache: RecentCache<string, T>, key: string, create: () => T):
 }
 
 function readAddress(prefix: string, text: string): Uint8Array {
-  if (text.trim() === "") throw new Error("empty address string is not allowed");
+  if (text.trim() === "") throw notAnAddress("empty address string is not allowed");
   const decoded = decodeBech32(text);
-  if (decoded.prefix !== prefix)
-    throw new Error(`invalid Bech32 prefix; expected ${prefix}, got ${decoded.prefix}`);
-  if (decoded.bytes.length === 0) throw new Error("addresses cannot be empty");
+  if (decoded.prefix !== prefix) {
+    const message = `invalid Bech32 prefix; expected ${prefix}, got ${decoded.prefix}`;
+    throw new AddressError({ code: "wrong-prefix", expected: prefix, got: decoded.prefix }, message);
+  }
+  if (decoded.bytes.length === 0) throw notAnAddress("addresses cannot be empty");
   if (decoded.bytes.length > MAX_ADDRESS_BYTES)
-    throw new Error(`address max length is ${MAX_ADDRESS_BYTES}, got ${decoded.bytes.length}`);
+    throw notAnAddress(`address max length is ${MAX_ADDRESS_BYTES}, got ${decoded.bytes.length}`);
   return decoded.bytes;
 }
 
@@ -76,8 +83,12 @@ function checkForm(text: string): void {
     throw failure("string not all lowercase or all uppercase");
 }
 
-function failure(text: string): Error {
-  return new Error(`decoding bech32 failed: ${text}`);
+function failure(text: string): AddressError {
+  return notAnAddress(`decoding bech32 failed: ${text}`);
+}
+
+function notAnAddress(text: string): AddressError {
+  return new AddressError({ code: "not-an-address" }, text);
 }
 
 function toDigit(character: string): number {

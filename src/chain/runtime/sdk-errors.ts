@@ -22,6 +22,7 @@ export const ErrInvalidType = registerError("sdk", 29, "invalid type");
 export const ErrTxTimeoutHeight = registerError("sdk", 30, "tx timeout height");
 export const ErrUnknownExtensionOptions = registerError("sdk", 31, "unknown extension options");
 export const ErrWrongSequence = registerError("sdk", 32, "incorrect account sequence");
+export const ErrLogic = registerError("sdk", 35, "internal logic error");
 export const ErrNotSupported = registerError("sdk", 37, "feature not supported");
 export const ErrNotFound = registerError("sdk", 38, "not found");
 export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");

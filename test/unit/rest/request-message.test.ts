@@ -80,7 +80,23 @@ describe("requests from path and query", () => {
       "/neutron/harpoon/subscribed_contracts?hook_type=HOOK",
       'strconv.ParseInt: parsing "HOOK": invalid syntax',
     ],
+    [
+      "/neutron/harpoon/subscribed_contracts?hook_type=HOOK_TYPE_AFTER_VALIDATOR_BONDED",
+      'strconv.ParseInt: parsing "HOOK_TYPE_AFTER_VALIDATOR_BONDED": invalid syntax',
+    ],
   ])("%s is refused", (target, message) => expect(() => request("GET", target)).toThrow(message));
+
+  it.each(["ORDER_BY_DESC", "2", "%2B2", "4294967298"])("take an enum of the SDK: %s", (order) =>
+    expect(request("GET", `/cosmos/tx/v1beta1/txs?order_by=${order}`)).toMatchObject({
+      order_by: "ORDER_BY_DESC",
+    }),
+  );
+
+  it.each(["desc", "", "3", "0x2", "-1"])("refuse another value of an enum: %j", (order) =>
+    expect(() => request("GET", `/cosmos/tx/v1beta1/txs?order_by=${order}`)).toThrow(
+      `${order} is not a valid tx.OrderBy`,
+    ),
+  );
 
   it("ignore the query when the route has no field for it", () => {
     expect(request("GET", "/cosmos/bank/v1beta1/params?x=%zz")).toEqual({});

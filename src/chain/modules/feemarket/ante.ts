@@ -1,5 +1,6 @@
 import { goString } from "../../../base/go-text.ts";
 import type { AnteStep } from "../../runtime/ante/ante-step.ts";
+import { parseSigner } from "../../runtime/ante/signers.ts";
 import { type Coin, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidGasLimit, ErrNotFound, ErrUnknownAddress } from "../../runtime/sdk-errors.ts";
@@ -63,9 +64,9 @@ export function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolea
 }
 
 function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): void {
-  const payer = deps.accounts.parseAddress(feePayerOf(tx));
+  const payer = parseSigner(deps.accounts, feePayerOf(tx));
   const granter = feeOf(tx).granter;
-  if (granter !== "" && granter !== feePayerOf(tx)) rejectGrant(deps.accounts.parseAddress(granter), payer);
+  if (granter !== "" && granter !== feePayerOf(tx)) rejectGrant(parseSigner(deps.accounts, granter), payer);
   if (deps.accounts.get(context, payer) === undefined)
     throw ErrUnknownAddress(`fee payer address: ${feePayerOf(tx)} does not exist`);
   deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);

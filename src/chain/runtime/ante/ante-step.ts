@@ -13,7 +13,7 @@ export interface AnteAccounts {
   readonly params: (context: Context) => Params;
   readonly get: (context: Context, address: Uint8Array) => Account | undefined;
   readonly set: (context: Context, account: Account) => void;
-  /** Parses a bech32 address of this chain. Throws a plain error. */
+  /** Parses a bech32 address of this chain. Throws `AddressError`. */
   readonly parseAddress: (text: string) => Uint8Array;
 }
 

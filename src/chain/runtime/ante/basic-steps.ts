@@ -13,6 +13,7 @@ import {
 import { formatCoins, parseCoins } from "../coins.ts";
 import { type DecodedTx, feeOf } from "../tx.ts";
 import type { AnteAccounts, AnteStep } from "./ante-step.ts";
+import { parseSigner } from "./signers.ts";
 
 /** Largest gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
@@ -57,6 +58,7 @@ export function validateBasic(accounts: AnteAccounts): AnteStep {
     checkFee(tx, accounts);
     const { signatures } = tx.raw;
     if (signatures.length === 0) throw ErrNoSignatures();
+    for (const signer of tx.signers) parseSigner(accounts, signer);
     if (signatures.length === tx.signers.length) return;
     throw ErrUnauthorized(`wrong number of signers; expected ${tx.signers.length}, got ${signatures.length}`);
   };
@@ -119,5 +121,5 @@ export function chargeTxSize(accounts: AnteAccounts): AnteStep {
 
 /** Consumes the gas of reading the account. The SDK reads the type of its key here; this chain has only one type. */
 function readAccount(context: Context, accounts: AnteAccounts, signer: string): void {
-  accounts.get(context, accounts.parseAddress(signer));
+  accounts.get(context, parseSigner(accounts, signer));
 }

@@ -14,18 +14,40 @@ const SIGNATURE_BYTES = 64;
 /** Half of the order of secp256k1. The SDK rejects a larger s, because (r, n-s) would be a second valid signature. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
+/**
+ * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length decides the gas
+ * of storing it with the account.
+ */
+export const PLACEHOLDER_KEY: Any = {
+  typeUrl: TYPE_URL.secp256k1PubKey,
+  value: PubKey.encode({
+    key: fromHex("035ad6810a47f073553ff30d2fcc7e0d3b1c0b74b61a1aaa2582344037151e143a"),
+  }).finish(),
+};
+
 /** Decodes a compressed secp256k1 public key (33 bytes). Throws sdk/8 for other key types and lengths. */
 export function parsePublicKey(key: Any): Uint8Array {
-  if (key.typeUrl !== TYPE_URL.secp256k1PubKey)
-    throw ErrInvalidPubKey(`only secp256k1 public keys can sign here, not ${key.typeUrl}`);
+  requireSecp256k1(key.typeUrl);
   const bytes = PubKey.decode(key.value).key;
   if (bytes.length !== KEY_BYTES) throw ErrInvalidPubKey(`length of pubkey is incorrect: ${bytes.length}`);
   return bytes;
 }
 
-/** Returns the account address of a compressed secp256k1 key: RIPEMD-160 of its SHA-256, 20 bytes. */
-export function addressOfKey(publicKey: Uint8Array): Uint8Array {
-  return createHash("ripemd160").update(sha256(publicKey)).digest();
+/** Throws sdk/8 unless the type URL is that of secp256k1 keys. */
+export function requireSecp256k1(typeUrl: string): void {
+  if (typeUrl !== TYPE_URL.secp256k1PubKey)
+    throw ErrInvalidPubKey(`only secp256k1 public keys can sign here, not ${typeUrl}`);
+}
+
+/**
+ * Returns the account address of a public key, 20 bytes: RIPEMD-160 of the SHA-256 of a secp256k1 key, or the start of
+ * the SHA-256 of an ed25519 key. Throws sdk/8 for other key types, and for a secp256k1 key that has not 33 bytes.
+ */
+export function addressOfKey(key: Any): Uint8Array {
+  if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);
+  return createHash("ripemd160")
+    .update(sha256(parsePublicKey(key)))
+    .digest();
 }
 
 /** Verifies a signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. */

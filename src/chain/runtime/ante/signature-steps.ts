@@ -1,7 +1,8 @@
 import { equalBytes, toBase64 } from "../../../base/bytes.ts";
 import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
-import { SignDoc, type SignerInfo } from "../../../proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { SignDoc } from "../../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { SignMode } from "../../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
+import { TYPE_URL } from "../../../proto/type-urls.ts";
 import type { Context } from "../context.ts";
 import { event } from "../events.ts";
 import {
@@ -14,26 +15,14 @@ import {
 import type { DecodedTx } from "../tx.ts";
 import { encodeAminoSignDoc } from "./amino-sign-doc.ts";
 import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
-import { addressOfKey, parsePublicKey, verifySecp256k1 } from "./public-key.ts";
-
-/** One required signer, with the signer info and signature at the same position of the transaction. */
-interface Signer {
-  readonly index: number;
-  readonly text: string;
-  readonly address: Uint8Array;
-  readonly info: SignerInfo | undefined;
-  readonly signature: Uint8Array;
-}
-
-function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
-  return tx.signers.map((text, index) => ({
-    index,
-    text,
-    address: accounts.parseAddress(text),
-    info: tx.authInfo.signerInfos[index],
-    signature: tx.raw.signatures[index] ?? new Uint8Array(0),
-  }));
-}
+import {
+  addressOfKey,
+  parsePublicKey,
+  PLACEHOLDER_KEY,
+  requireSecp256k1,
+  verifySecp256k1,
+} from "./public-key.ts";
+import { type Signer, signersOf } from "./signers.ts";
 
 function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer): Account {
   const account = accounts.get(context, signer.address);
@@ -57,19 +46,20 @@ export function setPublicKeys(accounts: AnteAccounts): AnteStep {
 }
 
 function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer): void {
-  const key = signer.info?.publicKey;
-  // A transaction may omit the key when the account has one. Without a key only a simulation reads the account here.
-  if (key === undefined && context.mode !== "simulate") return;
-  if (key !== undefined) checkKeyOwner(context, signer, key);
+  if (signer.info === undefined) return;
+  // A transaction may omit the key when the account has one.
+  const key = signer.info.publicKey ?? (context.mode === "simulate" ? PLACEHOLDER_KEY : undefined);
+  if (key === undefined) return;
+  checkKeyOwner(context, signer, key);
   const account = requireAccount(context, accounts, signer);
-  if (account.base.pubKey !== undefined || key === undefined) return;
+  if (account.base.pubKey !== undefined) return;
   accounts.set(context, { ...account, base: { ...account.base, pubKey: key } });
 }
 
 function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
-  // Clients simulate with a placeholder key.
+  // Clients simulate with an empty key or a placeholder.
   if (context.mode === "simulate") return;
-  if (equalBytes(addressOfKey(parsePublicKey(key)), signer.address)) return;
+  if (equalBytes(addressOfKey(key), signer.address)) return;
   throw ErrInvalidPubKey(
     `pubKey does not match signer address ${signer.text} with signer index: ${signer.index}`,
   );
@@ -85,17 +75,21 @@ export function limitSignatures(accounts: AnteAccounts): AnteStep {
 }
 
 /**
- * Consumes gas for the verification of each signature. A simulation of an account without a key is charged for
- * secp256k1, the more expensive key type, so that the estimate is not too low.
+ * Consumes gas for the verification of each signature (SDK `DefaultSigVerificationGasConsumer`). Only the type of a key
+ * counts here: a simulation also passes with a key that cannot verify anything.
  */
 export function chargeSignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const params = accounts.params(context);
     for (const signer of signersOf(tx, accounts)) {
       const { pubKey } = requireAccount(context, accounts, signer).base;
-      if (pubKey === undefined && context.mode !== "simulate")
-        throw ErrInvalidPubKey("unrecognized public key type: <nil>");
-      if (pubKey !== undefined) parsePublicKey(pubKey);
+      const typeUrl = pubKey?.typeUrl ?? (context.mode === "simulate" ? TYPE_URL.secp256k1PubKey : "");
+      if (typeUrl === TYPE_URL.ed25519PubKey) {
+        context.gas.consume(params.sigVerifyCostEd25519, "ante verify: ed25519");
+        throw ErrInvalidPubKey("ED25519 public keys are unsupported");
+      }
+      if (typeUrl === "") throw ErrInvalidPubKey("unrecognized public key type: <nil>");
+      requireSecp256k1(typeUrl);
       context.gas.consume(params.sigVerifyCostSecp256k1, "ante verify: secp256k1");
     }
   };
