@@ -16,7 +16,7 @@ export interface Upgrade {
 }
 
 /** Thrown when the saved state has other stores than the program, and no upgrade explains the difference. */
-export class StoreSetError extends CodedError<
+class StoreSetError extends CodedError<
   | { readonly code: "missing-module"; readonly stores: readonly string[] }
   | { readonly code: "missing-upgrade"; readonly modules: readonly string[] }
 > {}

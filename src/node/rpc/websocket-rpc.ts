@@ -17,14 +17,14 @@ import {
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
-import type { ClientSubscriptions, Send, Subscriptions } from "./subscriptions.ts";
+import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
 /** Bounds of the WebSockets. */
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
   /** Open connections. The server refuses a further one with 503. */
   readonly maxConnections: number;
-  /** Unsent bytes above which a client counts as too slow for notifications. */
+  /** Unsent bytes above which the node sends a client neither responses nor notifications. */
   readonly maxBufferedBytes: number;
   /** Unanswered requests of one client. The server cuts a client that exceeds them. */
   readonly maxPendingRequests: number;
@@ -58,6 +58,15 @@ export interface WebSocketRpc {
   readonly close: () => void;
 }
 
+/**
+ * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share, and
+ * not in a buffer of each client.
+ */
+const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
+
+/** Sends a response to a client. */
+type Send = (message: JsonObject) => void;
+
 /** Creates the WebSocket side of the RPC port. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
   const server = new WebSocketServer({
@@ -70,7 +79,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
       const path = request.url?.split("?")[0];
       if (path !== "/websocket") return refuse(socket, "404 Not Found");
       if (server.clients.size >= options.maxConnections) return refuse(socket, "503 Service Unavailable");
-      server.handleUpgrade(request, socket, head, (client) => serveClient(client, options, deps));
+      server.handleUpgrade(request, socket, head, (client) => serveClient(client, socket, options, deps));
     },
     close: () => {
       for (const client of server.clients) client.terminate();
@@ -85,16 +94,33 @@ function refuse(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
-function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSocketDeps): void {
-  const send: Send = (message, always = false) => {
-    if (client.readyState !== client.OPEN) return false;
-    // `ws` buffers unsent messages without limit. Above this bound the node drops a message: a dropped notification
-    // cancels its subscription (see `publishTo`), a dropped response is lost.
-    if (!always && client.bufferedAmount > options.maxBufferedBytes) return false;
+function serveClient(
+  client: WebSocket,
+  socket: Duplex,
+  options: WebSocketOptions,
+  deps: WebSocketDeps,
+): void {
+  const send: Send = (message) => {
+    // `ws` buffers unsent messages without limit. Above this bound the node drops a response.
+    if (client.readyState !== client.OPEN || client.bufferedAmount > options.maxBufferedBytes) return;
     client.send(JSON.stringify(message));
-    return true;
   };
-  const subscriptions = deps.subscriptions.client(send);
+  // Not below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
+  const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
+  const readyBytes = Math.max(socket.writableHighWaterMark, bound);
+  const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
+  const subscriptions = deps.subscriptions.client({
+    isReady,
+    send: (messages) => {
+      if (client.readyState !== client.OPEN) return;
+      // One write for all messages. `binary: false` sends the bytes as text.
+      socket.cork();
+      for (const message of messages) client.send(message, { binary: false });
+      socket.uncork();
+    },
+  });
+  // The socket has passed on what the node wrote, so the client reads.
+  socket.on("drain", subscriptions.resume);
   const stopWatching = watchLiveness(client, options);
   let pending = 0;
   let queue: Promise<void> = Promise.resolve();
