@@ -161,19 +161,10 @@ function controlOptions(
 /** Both chains have REST. Only the local chain has gRPC. */
 function chainServers(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly ServerFactory[] {
   const isLocal = chain.part === "local";
-  const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;
-  const service = {
-    chainName: chain.chainName,
-    consensusPrefix: `${chain.bech32Prefix}valcons`,
-    rpcAddress: () => rpcAddress,
-  };
-  const rest = createRestServer(
-    { ...addressAt(isLocal ? ports.localRest : ports.remoteRest), ...service },
-    context,
-  );
-  return isLocal
-    ? [rest, createGrpcEndpoint({ ...addressAt(ports.localGrpc), ...service }, context)]
-    : [rest];
+  const { chainName } = chain;
+  const restAddress = addressAt(isLocal ? ports.localRest : ports.remoteRest);
+  const rest = createRestServer({ ...restAddress, chainName }, context);
+  return isLocal ? [rest, createGrpcEndpoint({ ...addressAt(ports.localGrpc), chainName }, context)] : [rest];
 }
 
 function addressAt(port: number): ServerAddress {

@@ -52,7 +52,10 @@ export interface Commit {
   readonly signatures: readonly CommitSig[];
 }
 
-/** A validator. The public key is ed25519 (32 bytes), and the address has 20 bytes. `priority` decides who proposes. */
+/**
+ * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address has 20 bytes.
+ * `priority` decides who proposes.
+ */
 export interface Validator {
   readonly address: Uint8Array;
   readonly publicKey: Uint8Array;

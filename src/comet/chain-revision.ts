@@ -12,8 +12,11 @@ export function revisionOfChainId(chainId: string): bigint {
   return revision > MAX_UINT64 ? 0n : revision;
 }
 
-/** Replaces the revision number of a chain id. A chain id without one is returned unchanged. */
+/**
+ * Replaces the revision number of a chain id. A chain id without one is returned unchanged. Like ibc-go, writes the number
+ * as an int64: 2^63 and more become negative.
+ */
 export function withRevision(chainId: string, revision: bigint): string {
   if (!REVISION_FORMAT.test(chainId)) return chainId;
-  return `${chainId.slice(0, chainId.lastIndexOf("-") + 1)}${revision}`;
+  return `${chainId.slice(0, chainId.lastIndexOf("-") + 1)}${BigInt.asIntN(64, revision)}`;
 }

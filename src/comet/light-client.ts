@@ -6,8 +6,9 @@ import { goDurationText, goTimeText } from "./go-time.ts";
 import { validateSignedHeader } from "./validate.ts";
 import { validatorsHash } from "./validator-set.ts";
 import {
+  createSignatureChecks,
+  type SignatureChecks,
   type TrustLevel,
-  type VerifiedSignatures,
   verifyCommitLight,
   verifyCommitLightTrusting,
 } from "./verify-commit.ts";
@@ -32,6 +33,8 @@ export interface TrustOptions {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
+  /** Runs before each signature that only the slow ZIP-215 verifier can decide (1 to 2 ms each). May throw to stop. */
+  readonly beforeSlowSignature?: (() => void) | undefined;
 }
 
 /**
@@ -54,9 +57,9 @@ export function verifyHeader(
     );
   }
   inContext("invalid header", () => checkNewHeader(trusted.header, untrusted, options));
-  const verified: VerifiedSignatures = new Map();
+  const checks = createSignatureChecks(options.beforeSlowSignature);
   if (untrusted.header.height === trusted.header.height + 1n) requireNextValidators(trusted, untrusted);
-  else verifyTrustLevel(trusted, untrusted, options.trustLevel, verified);
+  else verifyTrustLevel(trusted, untrusted, options.trustLevel, checks);
   const { chainId } = trusted.header;
   const { header, commit, validators } = untrusted;
   // Last, as in Go: a hostile header can come with a very large validator set.
@@ -64,17 +67,18 @@ export function verifyHeader(
     verifyCommitLight(
       validators,
       { chainId, blockId: commit.blockId, height: header.height, commit },
-      verified,
+      checks,
     ),
   );
 }
 
 /**
  * Whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a
- * header that more than 1/3 signed has an honest signer, and a lower level would not ensure this.
+ * header that more than 1/3 signed has an honest signer, and a lower level would not ensure this. Like Go's uint64, the
+ * tripled numerator wraps around at 2^64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
-  return denominator !== 0n && numerator * 3n >= denominator && numerator <= denominator;
+  return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;
 }
 
 function checkNewHeader(
@@ -122,11 +126,11 @@ function verifyTrustLevel(
   trusted: TrustedHeader,
   untrusted: UntrustedHeader,
   level: TrustLevel,
-  verified: VerifiedSignatures,
+  checks: SignatureChecks,
 ): void {
   const signed = { chainId: trusted.header.chainId, commit: untrusted.commit };
   try {
-    verifyCommitLightTrusting(trusted.validators, signed, level, verified);
+    verifyCommitLightTrusting(trusted.validators, signed, level, checks);
   } catch (error) {
     // Go wraps only this error as `ErrNewValSetCantBeTrusted`.
     if (!(error instanceof CometError) || error.facts.code !== "not-enough-power") throw error;

@@ -12,8 +12,14 @@ import {
   type ValidatorSet,
 } from "./block-types.ts";
 import { inContext, malformed } from "./comet-error.ts";
-import { PUBLIC_KEY_SIZE } from "./ed25519.ts";
-import { validateBlockId, validateCommit, validateHeader, validateValidatorSet } from "./validate.ts";
+import {
+  validateBlockId,
+  validateCommit,
+  validateCommitSig,
+  validateHeader,
+  validateValidatorSet,
+} from "./validate.ts";
+import { KEY_TYPES, keyTypeOf } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 
 /** A `google.protobuf.Timestamp`. A received one can have negative parts. */
@@ -78,6 +84,7 @@ export function commitFromProto(message: Proto.Commit): Commit {
   const commit: Commit = {
     height: message.height,
     round: message.round,
+    // Both are checked before the height, and their errors have no words in front, as in Go.
     blockId: blockIdFromProto(message.blockId),
     signatures: message.signatures.map(commitSigFromProto),
   };
@@ -86,12 +93,14 @@ export function commitFromProto(message: Proto.Commit): Commit {
 }
 
 function commitSigFromProto(message: Proto.CommitSig): CommitSig {
-  return {
+  const signature: CommitSig = {
     flag: message.blockIdFlag,
     validatorAddress: message.validatorAddress,
     timestampNs: timestampToNs(message.timestamp),
     signature: message.signature,
   };
+  validateCommitSig(signature);
+  return signature;
 }
 
 /** Converts and validates a block id. An absent one is the empty block id. */
@@ -121,14 +130,10 @@ export function validatorSetFromProto(message: ProtoValidator.ValidatorSet | und
 function validatorFromProto(message: ProtoValidator.Validator | undefined): Validator {
   if (message === undefined) throw malformed("validator", "nil validator");
   const key = message.pubKey?.sum;
-  if (key?.$case !== "ed25519") {
-    throw malformed("validator", `fromproto: key type ${key?.$case ?? "<nil>"} is not supported`);
-  }
-  if (key.value.length !== PUBLIC_KEY_SIZE) {
-    throw malformed(
-      "validator",
-      `invalid size for PubKeyEd25519. Got ${key.value.length}, expected ${PUBLIC_KEY_SIZE}`,
-    );
+  if (key === undefined) throw malformed("validator", "fromproto: key type <nil> is not supported");
+  const { goName, size } = KEY_TYPES[key.$case];
+  if (key.value.length !== size) {
+    throw malformed("validator", `invalid size for ${goName}. Got ${key.value.length}, expected ${size}`);
   }
   return {
     address: message.address,
@@ -182,10 +187,14 @@ export function validatorSetToProto(set: ValidatorSet): ProtoValidator.Validator
   };
 }
 
+function publicKeyToProto(value: Uint8Array): { $case: keyof typeof KEY_TYPES; value: Uint8Array } {
+  return { $case: keyTypeOf(value) === KEY_TYPES.secp256k1 ? "secp256k1" : "ed25519", value };
+}
+
 function validatorToProto(validator: Validator): ProtoValidator.Validator {
   return {
     address: validator.address,
-    pubKey: { sum: { $case: "ed25519", value: validator.publicKey } },
+    pubKey: { sum: publicKeyToProto(validator.publicKey) },
     votingPower: validator.power,
     proposerPriority: validator.priority,
   };

@@ -21,7 +21,7 @@ import type {
   ValidatorSet,
 } from "./block-types.ts";
 import { type CometError, malformed } from "./comet-error.ts";
-import { PUBLIC_KEY_SIZE } from "./ed25519.ts";
+import { KEY_TYPES } from "./validator-key.ts";
 import { validatorSetOf } from "./validator-set.ts";
 
 /** Maximum number of validators in a set, and so of signatures in a commit (CometBFT `MaxVotesCount`). */
@@ -105,10 +105,11 @@ function commitSigOf(field: JsonField): CommitSig {
 function validatorOf(field: JsonField): Validator {
   const key = member(field, "pub_key");
   const type = string(member(key, "type"));
-  if (type !== "tendermint/PubKeyEd25519") throw malformed("validator", `key type ${type} is not supported`);
+  const keyType = Object.values(KEY_TYPES).find(({ jsonType }) => jsonType === type);
+  if (keyType === undefined) throw malformed("validator", `key type ${type} is not supported`);
   const value = member(key, "value");
   const publicKey = asBase64(bounded(value));
-  if (publicKey.length !== PUBLIC_KEY_SIZE) throw value.error(value.path, `${PUBLIC_KEY_SIZE} bytes`);
+  if (publicKey.length !== keyType.size) throw value.error(value.path, `${keyType.size} bytes`);
   return {
     address: hex(member(field, "address")),
     publicKey,

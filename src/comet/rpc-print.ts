@@ -3,6 +3,7 @@ import { toBase64 } from "../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { formatRfc3339Ns } from "../base/rfc3339.ts";
 import type { BlockId, Commit, Header, Validator } from "./block-types.ts";
+import { keyTypeOf } from "./validator-key.ts";
 
 /**
  * Converts a header to the JSON of CometBFT's RPC. Hashes are upper-case hex, and 64-bit integers are strings. An `app`
@@ -54,7 +55,7 @@ export function blockIdToJson(id: BlockId): JsonObject {
 export function validatorToJson(validator: Validator): JsonObject {
   return {
     address: upperHex(validator.address),
-    pub_key: { type: "tendermint/PubKeyEd25519", value: toBase64(validator.publicKey) },
+    pub_key: { type: keyTypeOf(validator.publicKey).jsonType, value: toBase64(validator.publicKey) },
     voting_power: `${validator.power}`,
     proposer_priority: `${validator.priority}`,
   };

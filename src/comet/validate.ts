@@ -13,7 +13,8 @@ import {
 } from "./block-types.ts";
 import { CometError, inContext, malformed } from "./comet-error.ts";
 import { isNoBlock } from "./commit-bytes.ts";
-import { ADDRESS_SIZE, addressOf } from "./ed25519.ts";
+import { ADDRESS_SIZE } from "./ed25519.ts";
+import { addressOf } from "./validator-key.ts";
 import { headerHash } from "./header-hash.ts";
 import { totalPower } from "./validator-set.ts";
 
@@ -28,8 +29,12 @@ const MAX_SIGNATURE_SIZE = 64;
 
 /** Checks that a hash is empty or has 32 bytes. Throws `CometError`, as do all functions here. */
 export function validateHash(hash: Uint8Array): void {
-  if (hash.length === 0 || hash.length === HASH_SIZE) return;
+  if (isHash(hash)) return;
   throw malformed("hash", `expected size to be ${HASH_SIZE} bytes, got ${hash.length} bytes`);
+}
+
+function isHash(hash: Uint8Array): boolean {
+  return hash.length === 0 || hash.length === HASH_SIZE;
 }
 
 /** Checks a header by itself (`Header.ValidateBasic`). */
@@ -66,7 +71,8 @@ function validateHeaderHashes(header: Header): void {
 
 /** Checks the two hashes of a block id (`BlockID.ValidateBasic`). */
 export function validateBlockId(id: BlockId): void {
-  inContext("wrong Hash", () => validateHash(id.hash));
+  // Go drops the reason here, but not for the part set.
+  if (!isHash(id.hash)) throw malformed("block id", "wrong Hash");
   inContext("wrong PartSetHeader", () => inContext("wrong Hash", () => validateHash(id.parts.hash)));
 }
 
@@ -83,7 +89,8 @@ export function validateCommit(commit: Commit): void {
   }
 }
 
-function validateCommitSig(sig: CommitSig): void {
+/** Checks the vote of one validator (`CommitSig.ValidateBasic`). */
+export function validateCommitSig(sig: CommitSig): void {
   switch (sig.flag) {
     case BLOCK_ID_FLAG.absent:
       return validateAbsent(sig);
@@ -152,7 +159,7 @@ export function validateValidatorSet(set: ValidatorSet): void {
   }
   inContext("proposer failed validate basic, error", () => validateValidator(proposer));
   if (set.validators.some((one) => equalBytes(one.address, proposer.address))) return;
-  throw malformed("validator set", "proposer is not in the validator set");
+  throw malformed("validator set", "proposer not in validator set");
 }
 
 function validateValidator(validator: Validator): void {

@@ -2,7 +2,7 @@ import { compareBytes, concat } from "../base/bytes.ts";
 import { simpleRoot } from "../merkle/simple-tree.ts";
 import type { Validator, ValidatorSet } from "./block-types.ts";
 import { malformed } from "./comet-error.ts";
-import { addressOf } from "./ed25519.ts";
+import { addressOf, keyTypeOf } from "./validator-key.ts";
 import { varintField } from "./wire.ts";
 
 /**
@@ -11,16 +11,15 @@ import { varintField } from "./wire.ts";
  */
 const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
 
-/** Start of an encoded `SimpleValidator`: field 1, a `PublicKey` of 34 bytes, with field 1 (ed25519) of 32 bytes. */
-const ED25519_KEY = Uint8Array.of(0x0a, 0x22, 0x0a, 0x20);
-
 /**
  * Computes the hash of a validator set: the Merkle root over public key and power of each validator, in the set's
  * order.
  */
 export function validatorsHash(validators: readonly Pick<Validator, "publicKey" | "power">[]): Uint8Array {
   return simpleRoot(
-    validators.map(({ publicKey, power }) => concat(ED25519_KEY, publicKey, varintField(2, power))),
+    validators.map(({ publicKey, power }) =>
+      concat(keyTypeOf(publicKey).hashPrefix, publicKey, varintField(2, power)),
+    ),
   );
 }
 

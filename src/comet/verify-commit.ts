@@ -11,7 +11,7 @@ import {
 } from "./block-types.ts";
 import { CometError, malformed } from "./comet-error.ts";
 import { commitSignBytes } from "./commit-bytes.ts";
-import { verifyEd25519 } from "./ed25519.ts";
+import { KEY_TYPES, keyTypeOf, publicKeyText, verifySignature } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 
 /** A fraction of voting power, such as 1/3. */
@@ -28,17 +28,33 @@ export interface ExpectedCommit {
   readonly commit: Commit;
 }
 
-/**
- * Cache of valid signatures. Maps the index in the commit to the public key that verified the signature. The two checks
- * of a header verify many of the same signatures. Use one cache for only one commit and chain id, because it does not
- * contain the signed bytes.
- */
-export type VerifiedSignatures = Map<number, Uint8Array>;
+/** State of the checks of one header. Use it for only one commit and chain id. */
+export interface SignatureChecks {
+  /**
+   * Valid signatures: maps the index in the commit to the public key that verified the signature. The two checks of a
+   * header verify many of the same signatures.
+   */
+  readonly verified: Map<number, Uint8Array>;
+  /** Runs before each signature that only the slow ZIP-215 verifier can decide. May throw to stop. */
+  readonly beforeSlow?: (() => void) | undefined;
+}
+
+/** Creates the state of the checks of one header. */
+export function createSignatureChecks(beforeSlow?: () => void): SignatureChecks {
+  return { verified: new Map(), beforeSlow };
+}
 
 /**
  * From this number of signatures on, CometBFT verifies in a batch. It then counts power first, and error texts differ.
  */
 const BATCH_THRESHOLD = 2;
+
+const ED25519_SIGNATURE_SIZE = 64;
+
+/** A commit to check, and which of CometBFT's two verifiers checks it. */
+interface SignedCommit extends Pick<ExpectedCommit, "chainId" | "commit"> {
+  readonly isBatch: boolean;
+}
 
 /** A signature of the commit, and the validator that should have signed. */
 interface Claim {
@@ -53,15 +69,19 @@ interface Claim {
 export function verifyCommitLight(
   set: ValidatorSet,
   expected: ExpectedCommit,
-  verified: VerifiedSignatures = new Map(),
+  checks: SignatureChecks = createSignatureChecks(),
 ): void {
   const { commit, height, blockId } = expected;
   if (set.validators.length !== commit.signatures.length) {
-    throw badCommit(`wrong set size: ${set.validators.length} vs ${commit.signatures.length}`);
+    throw badVote(
+      `Invalid commit -- wrong set size: ${set.validators.length} vs ${commit.signatures.length}`,
+    );
   }
-  if (height !== commit.height) throw badCommit(`wrong height: ${height} vs ${commit.height}`);
+  if (height !== commit.height)
+    throw badVote(`Invalid commit -- wrong height: ${height} vs ${commit.height}`);
   if (!isSameBlock(blockId, commit.blockId)) {
-    throw badCommit(`wrong block ID: want ${blockIdText(blockId)}, got ${blockIdText(commit.blockId)}`);
+    const [want, got] = [blockIdText(blockId), blockIdText(commit.blockId)];
+    throw badVote(`invalid commit -- wrong block ID: want ${want}, got ${got}`);
   }
   // Rounded down, as in Go. The signed power must be greater than `needed`, so the rounding does not weaken the check.
   const needed = (totalPower(set.validators) * 2n) / 3n;
@@ -71,7 +91,7 @@ export function verifyCommitLight(
       if (sig.flag === BLOCK_ID_FLAG.commit && validator !== undefined) yield { index, validator };
     }
   };
-  verifyClaims(claims(), needed, expected, verified);
+  verifyClaims(claims(), needed, { ...expected, isBatch: isBatchVerified(set, commit) }, checks);
 }
 
 /**
@@ -83,22 +103,27 @@ export function verifyCommitLightTrusting(
   trusted: ValidatorSet,
   signed: Pick<ExpectedCommit, "chainId" | "commit">,
   level: TrustLevel,
-  verified: VerifiedSignatures = new Map(),
+  checks: SignatureChecks = createSignatureChecks(),
 ): void {
   if (level.denominator === 0n) throw malformed("trust level", "trustLevel has zero Denominator");
-  // A bigint does not overflow. Go's int64 does, and Go refuses such a level, so it is refused here too.
-  const product = totalPower(trusted.validators) * level.numerator;
-  if (product > 2n ** 63n - 1n) {
+  // A bigint does not overflow. Go's int64 does, and Go refuses such a level, so it is refused here too. Go also reads
+  // both numbers of the level as int64, so that 2^63 and more are negative.
+  const [numerator, denominator] = [BigInt.asIntN(64, level.numerator), BigInt.asIntN(64, level.denominator)];
+  const product = totalPower(trusted.validators) * numerator;
+  if ((product < 0n ? -product : product) > 2n ** 63n - 1n) {
     throw malformed(
       "trust level",
       "int64 overflow while calculating voting power needed. please provide smaller trustLevel numerator",
     );
   }
-  verifyClaims(trustedClaims(trusted, signed.commit), product / level.denominator, signed, verified);
+  const isBatch = isBatchVerified(trusted, signed.commit);
+  const claims = trustedClaims(trusted, signed.commit);
+  verifyClaims(claims, product / denominator, { ...signed, isBatch }, checks);
 }
 
 function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
-  const byAddress = new Map(trusted.validators.map((one) => [toHex(one.address), one]));
+  // Reversed, so that the first of two equal addresses stays, as in Go.
+  const byAddress = new Map(trusted.validators.toReversed().map((one) => [toHex(one.address), one]));
   const voteIndex = new Map<Validator, number>();
   for (const [index, sig] of commit.signatures.entries()) {
     const validator = byAddress.get(toHex(sig.validatorAddress));
@@ -120,15 +145,15 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
 function verifyClaims(
   claims: Iterable<Claim>,
   needed: bigint,
-  signed: Pick<ExpectedCommit, "chainId" | "commit">,
-  verified: VerifiedSignatures,
+  signed: SignedCommit,
+  checks: SignatureChecks,
 ): void {
-  const isBatch = signed.commit.signatures.length >= BATCH_THRESHOLD;
-  const check = signatureCheck(signed, isBatch, verified);
+  const { isBatch } = signed;
+  const check = signatureCheck(signed, checks);
   const batch: Claim[] = [];
   let got = 0n;
   for (const claim of claims) {
-    if (isBatch) batch.push(claim);
+    if (isBatch) batch.push(requireFullLength(claim, signed.commit));
     else check(claim);
     got += claim.validator.power;
     if (got > needed) break;
@@ -137,11 +162,25 @@ function verifyClaims(
   for (const claim of batch) check(claim);
 }
 
+/** Whether CometBFT verifies in a batch: it can only batch ed25519 keys. */
+function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit): boolean {
+  if (commit.signatures.length < BATCH_THRESHOLD) return false;
+  return [proposer, ...validators].every(
+    (one) => one === undefined || keyTypeOf(one.publicKey) === KEY_TYPES.ed25519,
+  );
+}
+
+/** The batch verifier refuses a signature of the wrong length when it is added, before any other is verified. */
+function requireFullLength(claim: Claim, commit: Commit): Claim {
+  const { length } = commit.signatures[claim.index]?.signature ?? [];
+  if (length !== ED25519_SIGNATURE_SIZE) throw badVote("invalid signature");
+  return claim;
+}
+
 /** Creates a function that throws `CometError` if the signature of a claim is invalid. */
 function signatureCheck(
-  { chainId, commit }: Pick<ExpectedCommit, "chainId" | "commit">,
-  isBatch: boolean,
-  verified: VerifiedSignatures,
+  { chainId, commit, isBatch }: SignedCommit,
+  { verified, beforeSlow }: SignatureChecks,
 ): (claim: Claim) => void {
   const signBytes = commitSignBytes(chainId, commit);
   return ({ index, validator }) => {
@@ -149,7 +188,8 @@ function signatureCheck(
     if (sig === undefined) throw badVote(`no signature at index ${index}`);
     const verifiedBy = verified.get(index);
     if (verifiedBy !== undefined && equalBytes(verifiedBy, validator.publicKey)) return;
-    if (!verifyEd25519(validator.publicKey, signBytes(index), sig.signature)) {
+    const { publicKey } = validator;
+    if (!verifySignature({ publicKey, message: signBytes(index), signature: sig.signature }, beforeSlow)) {
       throw new CometError(
         { code: "wrong-signature", index },
         `wrong signature (#${index}): ${isBatch ? batchText(sig) : upperHex(sig.signature)}`,
@@ -178,7 +218,7 @@ function blockIdText(id: BlockId): string {
 }
 
 function validatorText({ address, publicKey, power, priority }: Validator): string {
-  return `Validator{${upperHex(address)} PubKeyEd25519{${upperHex(publicKey)}} VP:${power} A:${priority}}`;
+  return `Validator{${upperHex(address)} ${publicKeyText(publicKey)} VP:${power} A:${priority}}`;
 }
 
 function notEnoughPower(got: bigint, needed: bigint): CometError {
@@ -186,10 +226,6 @@ function notEnoughPower(got: bigint, needed: bigint): CometError {
     { code: "not-enough-power", got, needed },
     `invalid commit -- insufficient voting power: got ${got}, needed more than ${needed}`,
   );
-}
-
-function badCommit(text: string): CometError {
-  return badVote(`invalid commit -- ${text}`);
 }
 
 function badVote(text: string): CometError {

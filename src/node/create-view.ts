@@ -39,6 +39,7 @@ export function createView(deps: ViewDeps): NodeView {
     query: app.query,
     simulate: app.simulate,
     queryPaths: app.queryPaths,
+    messageTypes: app.messageTypes,
     block,
     blockByHash: (hash) => {
       const height = store.heightOfHash(hash);

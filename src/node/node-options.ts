@@ -19,6 +19,8 @@ export interface ServerAddress {
 
 export interface NodeOptions {
   readonly moniker: string;
+  /** First part of the type URLs of the chain's own modules: "neutron". */
+  readonly chainName: string;
   /** Directory of the database. Without it, the chain is in memory. */
   readonly home?: string;
   /** Number of recent blocks that stay readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
@@ -29,7 +31,7 @@ export interface NodeOptions {
   readonly startHalted?: boolean;
   /** 32-byte seeds of the validators that sign in this node. */
   readonly validatorSeeds: readonly Uint8Array[];
-  /** Bech32 prefix of consensus addresses in metrics: "neutronvalcons". */
+  /** Bech32 prefix of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;

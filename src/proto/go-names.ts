@@ -10,6 +10,7 @@ const GO_PACKAGES: Readonly<Record<string, string>> = {
   "cosmos.base.query.v1beta1": "query",
   "cosmos.base.tendermint.v1beta1": "cmtservice",
   "cosmos.base.node.v1beta1": "node",
+  "cosmos.base.reflection.v1beta1": "reflection",
   "cosmos.ics23.v1": "ics23",
   "ibc.lightclients.tendermint.v1": "tendermint",
   "ibc.lightclients.localhost.v2": "localhost",

@@ -113,6 +113,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       return Object.fromEntries(modules.map((module) => [module.name, module.exportGenesis(context)]));
     },
     queryPaths: () => [...queries.keys()],
+    messageTypes: () => [...rules.tx.codec.handlers.keys()],
   };
 }
 

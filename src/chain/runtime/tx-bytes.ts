@@ -1,7 +1,8 @@
 import { ErrTxDecode } from "./sdk-errors.ts";
 
 const LENGTH_DELIMITED = 2;
-const MAX_FIELD_NUMBER = 0x1fff_ffffn;
+// Larger than the numbers of protobuf: Go's `protowire.ConsumeTag` allows 31 bits.
+const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
  * Throws sdk/2 unless the bytes are the one encoding of a TxRaw that ADR-027 allows: ascending fields, all of wire type

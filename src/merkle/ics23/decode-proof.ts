@@ -20,7 +20,7 @@ export const MAX_STEPS = 1024;
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
-  readonly path: InnerOp[];
+  path: InnerOp[];
 }
 
 /** Decodes one proof operation; see {@link decodeCommitmentProof}. */
@@ -104,7 +104,12 @@ function readNonExistence(
   bytes: Buffer,
   follower = createPathFollower(),
 ): NonExistenceProof {
-  const proof: Draft<NonExistenceProof> = { left: undefined, right: undefined };
+  // A message field that occurs again goes on with the same draft, as protobuf says. A copy for each occurrence would make
+  // decoding quadratic.
+  const proof: { left: ExistenceDraft | undefined; right: ExistenceDraft | undefined } = {
+    left: undefined,
+    right: undefined,
+  };
   const outerEnd = reader.enter("Nonexist");
   for (
     let field = reader.nextField("NonExistenceProof");
@@ -112,18 +117,16 @@ function readNonExistence(
     field = reader.nextField("NonExistenceProof")
   ) {
     if (field === 1) reader.startOfBytes("Key");
-    else if (field === 2) proof.left = readExistence(reader, "Left", draftOf(proof.left, bytes), follower);
-    else if (field === 3) proof.right = readExistence(reader, "Right", draftOf(proof.right, bytes), follower);
-    else reader.skipUnknown();
+    else if (field === 2) {
+      proof.left ??= newExistence(bytes);
+      readExistence(reader, "Left", proof.left, follower);
+    } else if (field === 3) {
+      proof.right ??= newExistence(bytes);
+      readExistence(reader, "Right", proof.right, follower);
+    } else reader.skipUnknown();
   }
   reader.end = outerEnd;
   return proof;
-}
-
-/** Returns the draft to read into. Protobuf merges a message field that occurs twice. */
-function draftOf(previous: ExistenceProof | undefined, bytes: Buffer): ExistenceDraft {
-  if (previous === undefined) return newExistence(bytes);
-  return { ...previous, path: [...previous.path], iavlRoot: undefined };
 }
 
 function newExistence(bytes: Buffer): ExistenceDraft {
@@ -148,6 +151,7 @@ function readExistence(
 ): ExistenceProof {
   const outerEnd = reader.enter(name);
   proof.end = reader.end;
+  let isOwnPath = proof.path.length === 0;
   let run: PathRun | undefined;
   for (
     let field = reader.nextField("ExistenceProof");
@@ -155,6 +159,9 @@ function readExistence(
     field = reader.nextField("ExistenceProof")
   ) {
     if (field === 4) {
+      // The follower's cache keeps the path of an earlier occurrence, so that path must not grow. MAX_STEPS bounds the copies.
+      if (!isOwnPath) proof.path = [...proof.path];
+      isOwnPath = true;
       // Key, value and leaf come before the first step in every proof that a node writes.
       if (proof.path.length === 0) run = follower?.(proof);
       run = readStep(reader, proof, run);

@@ -147,6 +147,7 @@ function createLocal(
 function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: LocalnetChainOptions) {
   return {
     moniker: profile.chainId,
+    chainName: profile.chainName,
     blockTimeMs: options.blockTimeMs,
     validatorSeeds: localnetSeeds(profile, chain.validatorPowers.length),
     consensusPrefix: `${profile.bech32Prefix}valcons`,

@@ -11,6 +11,8 @@ import { type RecordedNode, startRecordedNode } from "../../support/recorded-nod
 
 /** Services of the node itself. */
 const NODE_SERVICES = [
+  "cosmos.base.node.v1beta1.Service",
+  "cosmos.base.reflection.v1beta1.ReflectionService",
   "cosmos.base.tendermint.v1beta1.Service",
   "cosmos.tx.v1beta1.Service",
   "grpc.reflection.v1.ServerReflection",

@@ -22,6 +22,9 @@ const NOT_SERVED_COUNT = 25;
 /** A call for the account of a module that this chain does not have. */
 const DEX_ACCOUNT = 41;
 
+/** A call to a service that the deployed chain serves over gRPC only. This node serves it over REST too, as other chains do. */
+const NODE_CONFIG = 33;
+
 /** Calls whose response does not depend on the history of the chain. They must be equal, the others only alike. */
 const EQUAL: ReadonlySet<number> = new Set([
   0, 1, 3, 6, 7, 8, 9, 12, 13, 14, 18, 19, 27, 34, 37, 38, 39, 42, 43, 44, 45, 48, 60, 61, 62, 64, 69, 70, 71,
@@ -56,6 +59,10 @@ describe("recorded REST calls", () => {
       if (isNotServed(call)) {
         expect(answer.status).toBe(501);
         expect(body).toEqual({ code: 12, message: "Not Implemented", details: [] });
+      } else if (index === NODE_CONFIG) {
+        expect(call.status).toBe(501);
+        expect(answer.status).toBe(200);
+        expect(body).toMatchObject({ minimum_gas_price: "" });
       } else if (index === DEX_ACCOUNT) {
         expect(answer.status).toBe(404);
         expect(body).toEqual({ code: 5, message: "account dex not found", details: [] });

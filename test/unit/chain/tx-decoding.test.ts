@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, utf8 } from "../../../src/base/bytes.ts";
+import { concat, fromHex, utf8 } from "../../../src/base/bytes.ts";
 import { rejectNonCanonicalTx } from "../../../src/chain/runtime/tx-bytes.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../../support/test-keys.ts";
-import { sendMessage } from "../../support/test-tx.ts";
+import { buildTx, sendMessage, signTx } from "../../support/test-tx.ts";
+import { messageToJson } from "../../../src/proto/json.ts";
 import { PubKey } from "../../../src/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../../src/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
@@ -114,3 +115,19 @@ function signAs(key: TestKey, bodyBytes: Uint8Array, mode: SignMode): Uint8Array
       : utf8(amino);
   return TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [key.sign(document)] }).finish();
 }
+
+describe("a tag in more bytes than it needs", () => {
+  const key = createTestKey("a");
+  const { app } = startTestChain(testGenesis([{ key, untrn: 1_000_000n }]));
+  const { bodyBytes, authInfoBytes } = TxRaw.decode(
+    buildTx({ key, sequence: 0n, messages: [sendMessage(key.address, key.address, 1n)] }),
+  );
+  // memo (field 2) with its tag in ten bytes.
+  const padded = concat(bodyBytes, fromHex(`92${"80".repeat(8)}000161`));
+
+  it("is accepted, as in Go, and printed", () => {
+    const tx = signTx({ key }, padded, authInfoBytes);
+    expect(app.checkTx(tx, false)).toMatchObject({ code: 0 });
+    expect(messageToJson("cosmos.tx.v1beta1.TxBody", padded)).toMatchObject({ memo: "a" });
+  });
+});

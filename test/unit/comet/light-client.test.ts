@@ -92,10 +92,10 @@ describe("a commit", () => {
   it("is refused if a signature is missing, or for another height or block", () => {
     const shorter = { ...good.commit, signatures: good.commit.signatures.slice(1) };
     expect(verdictOf(() => verifyCommitLight(four.set, { ...of, commit: shorter }))).toBe(
-      "invalid commit -- wrong set size: 4 vs 3",
+      "Invalid commit -- wrong set size: 4 vs 3",
     );
     expect(verdictOf(() => verifyCommitLight(four.set, { ...of, height: 8n }))).toBe(
-      "invalid commit -- wrong height: 8 vs 9",
+      "Invalid commit -- wrong height: 8 vs 9",
     );
     expect(
       verdictOf(() => verifyCommitLight(four.set, { ...of, blockId: block(8n).commit.blockId })),
@@ -145,6 +145,10 @@ describe("a trust level", () => {
     [1n, 4n, false],
     [4n, 3n, false],
     [1n, 0n, false],
+    // Go multiplies uint64 numbers: 3 × the numerator wraps around to 2.
+    [(2n ** 64n + 2n) / 3n, (2n ** 64n + 2n) / 3n, false],
+    [2n ** 64n - 1n, 2n ** 64n - 1n, false],
+    [2n ** 64n / 3n, 2n ** 64n / 3n, true],
   ])("of %s/%s is valid: %s", (numerator, denominator, isValid) => {
     expect(isTrustLevel({ numerator, denominator })).toBe(isValid);
   });

@@ -188,7 +188,7 @@ describe("MsgUpdateClient", () => {
     ],
     [
       { trustedHeight: { revisionNumber: 2n, revisionHeight: 11n } },
-      "07-tendermint/5 TrustedHeight 2-11 must be less than header height 2-11: invalid header height",
+      "07-tendermint/5 TrustedHeight {2 11} must be less than header height {2 11}: invalid header height",
     ],
     [{ validatorSet: undefined }, "client/12 validator set is nil: invalid client header"],
   ])("rejects a header: %#", (change, expected) => {

@@ -189,7 +189,7 @@ describe("an update", () => {
       "a header that is not newer than its trusted height",
       CLIENT,
       () => headerAny(block(10n), 10n),
-      "client/12 header height ≤ consensus state height (2-10 < 2-10): invalid client header",
+      "client/12 header height ≤ consensus state height (2-10 ≤ 2-10): invalid client header",
     ],
   ] as const)("fails for %s", (_name, clientId, message, expected) => {
     expect(failure(() => updateClient(at(11n), clientId, message()))).toBe(expected);

@@ -47,6 +47,28 @@ function extended(encoded: Uint8Array, ...more: number[]): Uint8Array {
 describe("path follower", () => {
   const { root, proofs } = makeProofs();
 
+  it("keeps a cached path when the same neighbour occurs again with one more step", () => {
+    const follower = createPathFollower();
+    const [proof] = proofs;
+    if (proof === undefined) throw new Error("no proof");
+    const lengthBytes = (proof[1] ?? 0) < 0x80 ? 1 : 2;
+    const body = proof.subarray(1 + lengthBytes);
+    const twice = concat(
+      Uint8Array.of(0x12),
+      encodeUvarint(body.length),
+      body,
+      Uint8Array.of(0x12, 2, 0x22, 0),
+    );
+    const absence = decodeCommitmentProof(
+      concat(Uint8Array.of(0x12), encodeUvarint(twice.length), twice),
+      follower,
+    );
+    const left = absence.ok && absence.value.kind === "nonexist" ? absence.value.nonexist.left : undefined;
+    expect(left?.path).toHaveLength(stepsOf(proof).length + 1);
+    expect(left?.iavlRoot).toBeUndefined();
+    expect(stepsOf(proof, follower)).toEqual(stepsOf(proof));
+  });
+
   it("does not change the decoded steps, and computes the tree's root", () => {
     const follower = createPathFollower();
     expect(proofs).toHaveLength(KEYS);

@@ -17,9 +17,10 @@ function usedHeap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-function contextOf({ view }: TestNode): RpcContext {
+function contextOf({ view, router }: TestNode): RpcContext {
   return {
     view,
+    router,
     genesis: testGenesis("kv-1", [10n]),
     roundState: () => expect.unreachable("no round state is needed"),
     commitTimeoutMs: 10_000,

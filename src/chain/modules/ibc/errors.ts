@@ -27,6 +27,7 @@ export const ErrInvalidChainID = registerError(TENDERMINT, 2, "invalid chain-id"
 export const ErrInvalidTrustingPeriod = registerError(TENDERMINT, 3, "invalid trusting period");
 export const ErrInvalidUnbondingPeriod = registerError(TENDERMINT, 4, "invalid unbonding period");
 export const ErrInvalidHeaderHeight = registerError(TENDERMINT, 5, "invalid header height");
+export const ErrInvalidHeader = registerError(TENDERMINT, 6, "invalid header");
 export const ErrInvalidMaxClockDrift = registerError(TENDERMINT, 7, "invalid max clock drift");
 export const ErrTrustingPeriodExpired = registerError(
   TENDERMINT,

@@ -14,6 +14,7 @@ import {
   validateSubmitMisbehaviour,
   validateUpdateClient,
 } from "./messages.ts";
+import { verifyingBlock } from "./tendermint/verify-header.ts";
 import { setClientParams, setConnectionParams } from "./params.ts";
 
 export interface IbcOptions {
@@ -37,11 +38,11 @@ export function createMessageHandlers(options: IbcOptions): readonly MessageHand
       createClient(context, message.clientState, message.consensusState);
     }),
     handler(`${CLIENT}MsgUpdateClient`, wire.MsgUpdateClient, (context, message) => {
-      validateUpdateClient(message, bech32Prefix);
+      validateUpdateClient(message, bech32Prefix, verifyingBlock(context));
       updateClient(context, message.clientId, message.clientMessage);
     }),
     handler(`${CLIENT}MsgSubmitMisbehaviour`, wire.MsgSubmitMisbehaviour, (context, message) => {
-      validateSubmitMisbehaviour(message, bech32Prefix);
+      validateSubmitMisbehaviour(message, bech32Prefix, verifyingBlock(context));
       updateClient(context, message.clientId, message.misbehaviour);
     }),
     handler(`${CLIENT}MsgRecoverClient`, wire.MsgRecoverClient, (context, message) => {

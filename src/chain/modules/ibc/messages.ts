@@ -8,6 +8,7 @@ import { validateClientId } from "./identifiers.ts";
 import { type ClientMessage, unpackClientMessage } from "./tendermint/client-message.ts";
 import { validateUpdateHeader } from "./tendermint/header.ts";
 import { validateMisbehaviour } from "./tendermint/misbehaviour.ts";
+import type { VerifyingBlock } from "./tendermint/verify-header.ts";
 import { validateClientState, validateConsensusState } from "./tendermint/validate-client.ts";
 
 /** Stateless checks of MsgCreateClient (`ValidateBasic`). Throws `ModuleError`. */
@@ -25,16 +26,24 @@ export function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix
  * Stateless checks of MsgUpdateClient (`ValidateBasic`): as in ibc-go, the client id is checked last. Throws
  * `ModuleError`.
  */
-export function validateUpdateClient(message: wire.MsgUpdateClient, bech32Prefix: string): void {
+export function validateUpdateClient(
+  message: wire.MsgUpdateClient,
+  bech32Prefix: string,
+  block: VerifyingBlock,
+): void {
   requireAddress(bech32Prefix, message.signer);
-  validateClientMessage(unpackClientMessage(message.clientMessage));
+  validateClientMessage(unpackClientMessage(message.clientMessage), block);
   validateClientId(message.clientId);
 }
 
 /** Stateless checks of MsgSubmitMisbehaviour (`ValidateBasic`). Throws `ModuleError`. */
-export function validateSubmitMisbehaviour(message: wire.MsgSubmitMisbehaviour, bech32Prefix: string): void {
+export function validateSubmitMisbehaviour(
+  message: wire.MsgSubmitMisbehaviour,
+  bech32Prefix: string,
+  block: VerifyingBlock,
+): void {
   requireAddress(bech32Prefix, message.signer);
-  validateClientMessage(unpackClientMessage(message.misbehaviour));
+  validateClientMessage(unpackClientMessage(message.misbehaviour), block);
   validateClientId(message.clientId);
 }
 
@@ -45,9 +54,9 @@ export function validateRecoverClient(message: wire.MsgRecoverClient, bech32Pref
   validateClientId(message.substituteClientId);
 }
 
-function validateClientMessage(message: ClientMessage): void {
+function validateClientMessage(message: ClientMessage, block: VerifyingBlock): void {
   if (message.kind === "header") validateUpdateHeader(message.header);
-  else validateMisbehaviour(message.misbehaviour);
+  else validateMisbehaviour(message.misbehaviour, block);
 }
 
 function requireAddress(bech32Prefix: string, address: string): void {

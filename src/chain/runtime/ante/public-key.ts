@@ -1,15 +1,13 @@
-import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { verify } from "node:crypto";
 import { concat, fromHex } from "../../../base/bytes.ts";
 import { createRecentCache } from "../../../base/recent-cache.ts";
 import { sha256 } from "../../../base/sha256.ts";
+import { importSecp256k1, SECP256K1_KEY_SIZE, secp256k1Address } from "../../../comet/secp256k1.ts";
 import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import { PubKey } from "../../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TYPE_URL } from "../../../proto/type-urls.ts";
 import { ErrInvalidPubKey } from "../sdk-errors.ts";
 
-/** DER prefix of a SubjectPublicKeyInfo for a compressed secp256k1 point. The 33 bytes of the point follow. */
-const SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a032200");
-const KEY_BYTES = 33;
 const SIGNATURE_BYTES = 64;
 /** Half of the order of secp256k1. The SDK rejects a larger s, because (r, n-s) would be a second valid signature. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
@@ -29,7 +27,8 @@ export const PLACEHOLDER_KEY: Any = {
 export function parsePublicKey(key: Any): Uint8Array {
   requireSecp256k1(key.typeUrl);
   const bytes = PubKey.decode(key.value).key;
-  if (bytes.length !== KEY_BYTES) throw ErrInvalidPubKey(`length of pubkey is incorrect: ${bytes.length}`);
+  if (bytes.length !== SECP256K1_KEY_SIZE)
+    throw ErrInvalidPubKey(`length of pubkey is incorrect: ${bytes.length}`);
   return bytes;
 }
 
@@ -45,9 +44,7 @@ export function requireSecp256k1(typeUrl: string): void {
  */
 export function addressOfKey(key: Any): Uint8Array {
   if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);
-  return createHash("ripemd160")
-    .update(sha256(parsePublicKey(key)))
-    .digest();
+  return secp256k1Address(parsePublicKey(key));
 }
 
 /** Verifies a signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. */
@@ -58,7 +55,7 @@ export function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, sign
 }
 
 function verifyOnce(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
-  const key = imported.get(byteText(publicKey), () => readPoint(publicKey));
+  const key = importSecp256k1(publicKey);
   return key !== undefined && verify("sha256", message, { key, dsaEncoding: "ieee-p1363" }, signature);
 }
 
@@ -73,19 +70,7 @@ function hasLowS(signature: Uint8Array): boolean {
   return s <= HALF_ORDER;
 }
 
-// Recently imported keys. An import costs about as much as a verification, and the same accounts sign many transactions.
-const imported = createRecentCache<string, KeyObject>(512);
-
 // Recently verified signatures: key, signature and message hash. Every transaction is verified in CheckTx and again in
 // its block, and the verification costs more than everything else in a payment. The capacity is a full mempool. Only
 // successes are stored, and the entry is a function of its key, so the cache cannot change a result.
 const verified = createRecentCache<string, true>(5_000);
-
-/** Returns undefined when the bytes are not a point of the curve. */
-function readPoint(publicKey: Uint8Array): KeyObject | undefined {
-  try {
-    return createPublicKey({ key: Buffer.from(concat(SPKI_PREFIX, publicKey)), format: "der", type: "spki" });
-  } catch {
-    return undefined;
-  }
-}

@@ -9,7 +9,7 @@ import { type ClientMessage, unpackClientMessage } from "../tendermint/client-me
 import { durationNs } from "../tendermint/duration.ts";
 import { heightOfHeader, consensusStateOfHeader } from "../tendermint/header.ts";
 import { contradictsHistory, isContradiction, verifyMisbehaviour } from "../tendermint/misbehaviour.ts";
-import { verifyUpdateHeader } from "../tendermint/verify-header.ts";
+import { verifyingBlock, verifyUpdateHeader } from "../tendermint/verify-header.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
 import { TENDERMINT_TYPE } from "./client-state.ts";
 import { isExpired, statusOf } from "./client-status.ts";
@@ -52,8 +52,8 @@ function verifyMessage(
   message: ClientMessage,
   store: ClientStore,
 ): void {
-  if (message.kind === "header") verifyUpdateHeader(client, message.header, store, context.timeNs);
-  else verifyMisbehaviour(client, message.misbehaviour, store, context.timeNs);
+  if (message.kind === "header") verifyUpdateHeader(client, message.header, store, verifyingBlock(context));
+  else verifyMisbehaviour(client, message.misbehaviour, store, verifyingBlock(context));
 }
 
 function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {

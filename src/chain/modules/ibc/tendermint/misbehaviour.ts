@@ -2,7 +2,11 @@ import { withRevision } from "../../../../comet/chain-revision.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
 import { blockIdFromProto } from "../../../../comet/proto-blocks.ts";
-import { verifyCommitLight, verifyCommitLightTrusting } from "../../../../comet/verify-commit.ts";
+import {
+  createSignatureChecks,
+  verifyCommitLight,
+  verifyCommitLightTrusting,
+} from "../../../../comet/verify-commit.ts";
 import type {
   ClientState,
   Header,
@@ -12,9 +16,10 @@ import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import type { ClientStore } from "../client/client-store.ts";
 import { isSameState, type ConsensusState } from "../client/consensus-state.ts";
 import {
-  ErrInvalidClientHeader,
+  ErrInvalidHeader,
   ErrInvalidHeaderHeight,
   ErrInvalidMisbehaviour,
+  ErrInvalidValidatorSet,
   ErrTrustingPeriodExpired,
 } from "../errors.ts";
 import { compareHeights, formatHeight } from "../height.ts";
@@ -26,7 +31,7 @@ import {
   trustedHeightOf,
   validateUpdateHeader,
 } from "./header.ts";
-import { trustedStateOf, trustedValidatorsOf, trustOptions } from "./verify-header.ts";
+import { trustedStateOf, trustedValidatorsOf, trustOptions, type VerifyingBlock } from "./verify-header.ts";
 
 interface HeaderPair {
   readonly first: Header;
@@ -34,10 +39,12 @@ interface HeaderPair {
 }
 
 /** Stateless checks of a misbehaviour (`Misbehaviour.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
-export function validateMisbehaviour(misbehaviour: Misbehaviour): void {
+export function validateMisbehaviour(misbehaviour: Misbehaviour, block: VerifyingBlock): void {
   const { first, second } = headersOf(misbehaviour);
-  requireTrusted(first, "Header1");
-  requireTrusted(second, "Header2");
+  requireTrustedHeight(first, "Header1");
+  requireTrustedHeight(second, "Header2");
+  requireTrustedValidators(first, "Header1");
+  requireTrustedValidators(second, "Header2");
   if (first.signedHeader?.header?.chainId !== second.signedHeader?.header?.chainId) {
     throw ErrInvalidMisbehaviour("headers must have identical chainIDs");
   }
@@ -50,8 +57,8 @@ export function validateMisbehaviour(misbehaviour: Misbehaviour): void {
       `Header1 height is less than Header2 height (${formatHeight(heights[0])} < ${formatHeight(heights[1])})`,
     );
   }
-  requireCommitted(first);
-  requireCommitted(second);
+  requireCommitted(first, block);
+  requireCommitted(second, block);
 }
 
 /**
@@ -62,13 +69,13 @@ export function verifyMisbehaviour(
   client: ClientState,
   misbehaviour: Misbehaviour,
   store: ClientStore,
-  nowNs: bigint,
+  block: VerifyingBlock,
 ): void {
   const { first, second } = headersOf(misbehaviour);
   const trusted1 = trustedStateOf(first, store, "Header1");
   const trusted2 = trustedStateOf(second, store, "Header2");
-  wrapWith("verifying Header1 in Misbehaviour failed", () => verifySigners(client, first, trusted1, nowNs));
-  wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, nowNs));
+  wrapWith("verifying Header1 in Misbehaviour failed", () => verifySigners(client, first, trusted1, block));
+  wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, block));
 }
 
 /** Whether two verified headers contradict each other: different blocks of one height, or times out of order. */
@@ -102,10 +109,15 @@ function blockHashOf(header: Header): Uint8Array {
   return blockIdFromProto(header.signedHeader?.commit?.blockId).hash;
 }
 
-function verifySigners(client: ClientState, header: Header, trusted: ConsensusState, nowNs: bigint): void {
+function verifySigners(
+  client: ClientState,
+  header: Header,
+  trusted: ConsensusState,
+  block: VerifyingBlock,
+): void {
   const validators = trustedValidatorsOf(header, trusted);
   const { trustingPeriodNs, trustLevel } = trustOptions(client);
-  const ageNs = nowNs - trusted.timeNs;
+  const ageNs = block.timeNs - trusted.timeNs;
   if (ageNs >= trustingPeriodNs) {
     throw ErrTrustingPeriodExpired(
       `current timestamp minus the latest consensus state timestamp is greater than or equal to the trusting period (${ageNs} >= ${trustingPeriodNs})`,
@@ -114,7 +126,8 @@ function verifySigners(client: ClientState, header: Header, trusted: ConsensusSt
   const { commit } = readHeader(header).signed;
   const chainId = withRevision(client.chainId, heightOfHeader(header).revisionNumber);
   try {
-    verifyCommitLightTrusting(validators, { chainId, commit }, trustLevel);
+    const checks = createSignatureChecks(block.beforeSlowSignature);
+    verifyCommitLightTrusting(validators, { chainId, commit }, trustLevel, checks);
   } catch (error) {
     if (!(error instanceof CometError)) throw error;
     throw ErrInvalidMisbehaviour(
@@ -125,18 +138,19 @@ function verifySigners(client: ClientState, header: Header, trusted: ConsensusSt
 
 function headersOf(misbehaviour: Misbehaviour): HeaderPair {
   const { header1, header2 } = misbehaviour;
-  if (header1 === undefined) throw ErrInvalidClientHeader("misbehaviour Header1 cannot be nil");
-  if (header2 === undefined) throw ErrInvalidClientHeader("misbehaviour Header2 cannot be nil");
+  if (header1 === undefined) throw ErrInvalidHeader("misbehaviour Header1 cannot be nil");
+  if (header2 === undefined) throw ErrInvalidHeader("misbehaviour Header2 cannot be nil");
   return { first: header1, second: header2 };
 }
 
-function requireTrusted(header: Header, name: string): void {
-  if (trustedHeightOf(header).revisionHeight === 0n) {
-    throw ErrInvalidHeaderHeight(`misbehaviour ${name} cannot have zero revision height`);
-  }
-  if (header.trustedValidators === undefined) {
-    throw ErrInvalidClientHeader(`trusted validator set in ${name} cannot be empty`);
-  }
+function requireTrustedHeight(header: Header, name: string): void {
+  if (trustedHeightOf(header).revisionHeight !== 0n) return;
+  throw ErrInvalidHeaderHeight(`misbehaviour ${name} cannot have zero revision height`);
+}
+
+function requireTrustedValidators(header: Header, name: string): void {
+  if (header.trustedValidators !== undefined) return;
+  throw ErrInvalidValidatorSet(`trusted validator set in ${name} cannot be empty`);
 }
 
 function requireValid(header: Header, words: string): void {
@@ -147,12 +161,17 @@ function requireValid(header: Header, words: string): void {
 }
 
 /** Checks that more than two thirds of the header's own validator set signed it. */
-function requireCommitted(header: Header): void {
+function requireCommitted(header: Header, block: VerifyingBlock): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;
   const { chainId } = signed.header;
   try {
-    verifyCommitLight(validators, { chainId, blockId: commit.blockId, height: commit.height, commit });
+    const checks = createSignatureChecks(block.beforeSlowSignature);
+    verifyCommitLight(
+      validators,
+      { chainId, blockId: commit.blockId, height: commit.height, commit },
+      checks,
+    );
   } catch (error) {
     if (error instanceof CometError) throw ErrInvalidMisbehaviour("validator set did not commit to header");
     throw error;

@@ -1,11 +1,11 @@
 import { upperHex } from "../../../../base/go-text.ts";
-import { withRevision } from "../../../../comet/chain-revision.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import type { ValidatorSet } from "../../../../comet/block-types.ts";
 import { verifyHeader } from "../../../../comet/light-client.ts";
 import { validatorSetFromProto } from "../../../../comet/proto-blocks.ts";
 import { validatorsHash } from "../../../../comet/validator-set.ts";
 import type { ClientState, Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import type { Context } from "../../../runtime/context.ts";
 import type { ClientStore } from "../client/client-store.ts";
 import type { ConsensusState } from "../client/consensus-state.ts";
 import {
@@ -18,6 +18,25 @@ import {
 import { compareHeights, formatHeight } from "../height.ts";
 import { durationNs } from "./duration.ts";
 import { heightOfHeader, readHeader, trustedHeightOf } from "./header.ts";
+
+/** What the checks of a header need of the block that they run in. */
+export interface VerifyingBlock {
+  readonly timeNs: bigint;
+  /** Pays for a signature that only the slow verifier can decide. */
+  readonly beforeSlowSignature: () => void;
+}
+
+/**
+ * Gas of a signature that OpenSSL refuses, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
+ * never make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as others and
+ * charges nothing.
+ */
+const SLOW_SIGNATURE_GAS = 50_000n;
+
+/** Returns what the checks of a header need of the block of a context. */
+export function verifyingBlock({ timeNs, gas }: Context): VerifyingBlock {
+  return { timeNs, beforeSlowSignature: () => gas.consume(SLOW_SIGNATURE_GAS, "ZIP-215 signature") };
+}
 
 /**
  * Returns the consensus state at the trusted height of a header. Throws ErrConsensusStateNotFound; `name` is part of
@@ -49,14 +68,14 @@ export function trustedValidatorsOf(header: Header, trusted: ConsensusState): Va
 
 /**
  * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`): trusted
- * validators, revision, heights, then the checks of CometBFT's light client. `nowNs` is the time of the block. Throws
+ * validators, revision, heights, then the checks of CometBFT's light client. Throws
  * `ModuleError`.
  */
 export function verifyUpdateHeader(
   client: ClientState,
   header: Header,
   store: ClientStore,
-  nowNs: bigint,
+  block: VerifyingBlock,
 ): void {
   const trusted = trustedStateOf(header, store);
   const validators = trustedValidatorsOf(header, trusted);
@@ -70,12 +89,12 @@ export function verifyUpdateHeader(
   const untrusted = readHeader(header);
   if (compareHeights(height, trustedHeight) <= 0) {
     throw ErrInvalidClientHeader(
-      `header height ≤ consensus state height (${formatHeight(height)} < ${formatHeight(trustedHeight)})`,
+      `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
-  // The client state has the chain id of its latest revision. A header of another revision has the id of that revision.
+  // The client's own chain id: after a recovery, headers of an earlier revision no longer update the client.
   const trustedHeader = {
-    chainId: withRevision(client.chainId, height.revisionNumber),
+    chainId: client.chainId,
     height: trustedHeight.revisionHeight,
     timeNs: trusted.timeNs,
     nextValidatorsHash: trusted.nextValidatorsHash,
@@ -84,7 +103,7 @@ export function verifyUpdateHeader(
     verifyHeader(
       { header: trustedHeader, validators },
       { ...untrusted.signed, validators: untrusted.validators },
-      { ...trustOptions(client), nowNs },
+      { ...trustOptions(client), nowNs: block.timeNs, beforeSlowSignature: block.beforeSlowSignature },
     ),
   );
 }
