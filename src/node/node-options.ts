@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Application } from "../chain/abci.ts";
 import type { StateStorage } from "../chain/store/state-storage.ts";
+import type { HttpAccess } from "../ops/http-access.ts";
 import type { MempoolOptions } from "./consensus/mempool.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";
 import type { ServerFactory } from "./node-view.ts";
@@ -15,6 +16,8 @@ export interface ServerAddress {
   /** 0 picks a free port. */
   readonly port: number;
   readonly portOption: string;
+  /** Host names and web pages that may use the server. The gRPC server ignores it: browsers have no plain HTTP/2. */
+  readonly access?: HttpAccess;
 }
 
 export interface NodeOptions {

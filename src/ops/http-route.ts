@@ -1,5 +1,5 @@
 import type { HttpReply } from "./http-reply.ts";
-import type { HttpRequest } from "./http-server.ts";
+import type { HttpRequest } from "./http-request.ts";
 
 /** A request as the handler of a route receives it, with the complete body. */
 export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "signal"> {

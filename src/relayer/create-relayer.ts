@@ -94,9 +94,15 @@ export async function createRelayer(
 }
 
 function createHttp(config: RelayerConfig, api: ApiDeps, logger: Logger): HttpService {
-  const { listen } = config.http;
+  const { listen, hosts } = config.http;
   return createHttpService(
-    { name: "icq-relayer HTTP", listen, portOption: "http.listen", routes: relayerRoutes(api) },
+    {
+      name: "icq-relayer HTTP",
+      listen,
+      portOption: "http.listen",
+      routes: relayerRoutes(api),
+      access: hosts === undefined ? {} : { hosts },
+    },
     { logger },
   );
 }

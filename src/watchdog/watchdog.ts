@@ -78,6 +78,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
     {
       name: "oracle-watchdog HTTP",
       listen: config.listen,
+      access: config.hosts === undefined ? {} : { hosts: config.hosts },
       portOption: "http.listen in the configuration, or --port-offset",
       routes: createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
     },

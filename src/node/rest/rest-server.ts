@@ -17,13 +17,13 @@ export interface RestServerDeps {
 
 /** Creates the REST server ("rest"): the gRPC methods of application and node as JSON over HTTP. */
 export function createRestServer(options: RestServerOptions, deps: RestServerDeps): ServerFactory {
-  const { host, port, portOption, chainName } = options;
+  const { host, port, portOption, access, chainName } = options;
   const logger = deps.logger.child({ server: "rest" });
   return (router) => {
     const gateway = createGateway({ router, chainName, logger });
     return createNodeHttpServer(
       "rest",
-      { host, port, portOption },
+      { host, port, portOption, ...(access === undefined ? {} : { access }) },
       {
         handle: async (request) => {
           const { headers, ...reply } = gateway(request, await request.readBody());

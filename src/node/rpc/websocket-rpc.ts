@@ -4,6 +4,8 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { errorText } from "../../base/errors.ts";
 import { isRecord, type JsonObject } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
+import { refuseUpgrade } from "../../ops/raw-socket.ts";
+import type { SendBudget } from "../../ops/send-budget.ts";
 import { goJsonParse } from "./go-decoding.ts";
 import {
   handleRequest,
@@ -18,15 +20,22 @@ import {
 import type { RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
 import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
+import { createPendingBound, type PendingBound, serveMessages } from "./websocket-queue.ts";
 
 /** Bounds of the WebSockets. */
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
   /** Open connections. The server refuses a further one with 503. */
   readonly maxConnections: number;
-  /** Unsent bytes above which the node sends a client neither responses nor notifications. */
+  /**
+   * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share,
+   * and not in a buffer of each client.
+   */
   readonly maxBufferedBytes: number;
-  /** Unanswered requests of one client. The server cuts a client that exceeds them. */
+  /**
+   * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
+   * earlier, so only requests that arrive at the same moment count.
+   */
   readonly maxPendingRequests: number;
   readonly pingIntervalMs: number;
   /** The server cuts a connection on which nothing arrives for this time, not even a pong. */
@@ -37,8 +46,9 @@ export interface WebSocketOptions {
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
-  maxBufferedBytes: 16_777_216,
-  maxPendingRequests: 1_000,
+  maxBufferedBytes: 262_144,
+  // 64 KiB, as much as Node reads at once, hold about 11,000 smallest messages.
+  maxPendingRequests: 12_000,
   pingIntervalMs: 27_000,
   readTimeoutMs: 30_000,
 };
@@ -46,6 +56,8 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
 export interface WebSocketDeps {
   readonly context: RpcContext;
   readonly subscriptions: Subscriptions;
+  /** Bounds the unsent bytes of all clients. */
+  readonly budget: SendBudget;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -58,14 +70,11 @@ export interface WebSocketRpc {
   readonly close: () => void;
 }
 
-/**
- * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share, and
- * not in a buffer of each client.
- */
-const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
-
 /** Sends a response to a client. */
 type Send = (message: JsonObject) => void;
+
+/** Unanswered requests of all clients. Each takes about 300 bytes. */
+const MAX_PENDING_IN_TOTAL = 100_000;
 
 /** Creates the WebSocket side of the RPC port. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
@@ -73,13 +82,20 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
     noServer: true,
     maxPayload: options.maxMessageBytes,
     perMessageDeflate: false,
+    // `ws` would buffer pongs without a bound for a client that sends pings and reads nothing.
+    autoPong: false,
   });
+  const pending = createPendingBound(options.maxPendingRequests, MAX_PENDING_IN_TOTAL);
   return {
     upgrade: (request, socket, head) => {
       const path = request.url?.split("?")[0];
-      if (path !== "/websocket") return refuse(socket, "404 Not Found");
-      if (server.clients.size >= options.maxConnections) return refuse(socket, "503 Service Unavailable");
-      server.handleUpgrade(request, socket, head, (client) => serveClient(client, socket, options, deps));
+      if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
+      if (server.clients.size >= options.maxConnections) {
+        return refuseUpgrade(socket, "503 Service Unavailable");
+      }
+      server.handleUpgrade(request, socket, head, (client) =>
+        serveClient({ client, socket }, options, deps, pending),
+      );
     },
     close: () => {
       for (const client of server.clients) client.terminate();
@@ -88,69 +104,65 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
-function refuse(socket: Duplex, status: string): void {
-  // Node removes its own listeners before an upgrade. Without this one, a reset by the client would end the process.
-  socket.on("error", () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-}
-
 function serveClient(
-  client: WebSocket,
-  socket: Duplex,
+  { client, socket }: { readonly client: WebSocket; readonly socket: Duplex },
   options: WebSocketOptions,
   deps: WebSocketDeps,
+  pending: PendingBound,
 ): void {
-  const send: Send = (message) => {
-    // `ws` buffers unsent messages without limit. Above this bound the node drops a response.
-    if (client.readyState !== client.OPEN || client.bufferedAmount > options.maxBufferedBytes) return;
-    client.send(JSON.stringify(message));
+  const sendAll = (messages: readonly (string | Uint8Array)[]): void => {
+    if (client.readyState !== client.OPEN) return;
+    let release: (() => void) | undefined;
+    // One write for all messages. `binary: false` sends bytes as text.
+    socket.cork();
+    for (const [index, message] of messages.entries()) {
+      const isLast = index === messages.length - 1;
+      client.send(message, { binary: false }, () => isLast && release?.());
+    }
+    socket.uncork();
+    if (client.bufferedAmount === 0) return;
+    const bytes = messages.reduce((sum, { length }) => sum + length, 0);
+    release = deps.budget.hold(bytes, () => client.terminate());
   };
+  const send: Send = (message) => sendAll([JSON.stringify(message)]);
   // Not below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
-  const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
-  const readyBytes = Math.max(socket.writableHighWaterMark, bound);
-  const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
+  const readyBytes = Math.max(socket.writableHighWaterMark, options.maxBufferedBytes);
   const subscriptions = deps.subscriptions.client({
-    isReady,
-    send: (messages) => {
-      if (client.readyState !== client.OPEN) return;
-      // One write for all messages. `binary: false` sends the bytes as text.
-      socket.cork();
-      for (const message of messages) client.send(message, { binary: false });
-      socket.uncork();
-    },
+    isReady: () => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes,
+    send: sendAll,
   });
   // The socket has passed on what the node wrote, so the client reads.
   socket.on("drain", subscriptions.resume);
-  const stopWatching = watchLiveness(client, options);
-  let pending = 0;
-  let queue: Promise<void> = Promise.resolve();
-  client.on("message", (data) => {
-    pending += 1;
-    if (pending > options.maxPendingRequests) {
-      client.terminate();
-      return;
-    }
-    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe. A slow call, such as
-    // broadcast_tx_commit, therefore delays the client's later ones, and the queue needs the bound above.
-    queue = queue
-      .then(() => handleMessage(data, send, subscriptions, deps))
-      .catch((error: unknown) => {
-        deps.logger.error("websocket request failed", { error });
-        client.terminate();
-      })
-      .finally(() => {
-        pending -= 1;
-      });
+  const liveness = watchLiveness(client, options);
+  const dropMessages = serveMessages({
+    client,
+    budget: deps.budget,
+    pending,
+    handle: async (data) => {
+      await handleMessage(data, send, subscriptions, deps);
+      // While a client is paused, its pongs do not arrive.
+      liveness.extend();
+    },
+    onError: (error) => deps.logger.error("websocket request failed", { error }),
   });
+  // A client that reads nothing gets no pongs.
+  client.on("ping", (data) => client.bufferedAmount < MAX_BYTES_BEFORE_PONG && client.pong(data));
   client.on("error", (error) => deps.logger.debug("websocket failed", { error: errorText(error) }));
   client.on("close", () => {
-    stopWatching();
+    liveness.stop();
+    dropMessages();
     subscriptions.drop();
   });
 }
 
-/** Sends pings, and cuts the connection when nothing arrives. Returns a function that stops both timers. */
-function watchLiveness(client: WebSocket, options: WebSocketOptions): () => void {
+/** Unsent bytes of a client above which the node answers no pings. */
+const MAX_BYTES_BEFORE_PONG = 1_048_576;
+
+/** Sends pings, and cuts the connection when nothing arrives. `extend` starts the time anew. */
+function watchLiveness(
+  client: WebSocket,
+  options: WebSocketOptions,
+): { readonly extend: () => void; readonly stop: () => void } {
   const cut = (): void => client.terminate();
   let deadline = setTimeout(cut, options.readTimeoutMs);
   const extend = (): void => {
@@ -165,10 +177,11 @@ function watchLiveness(client: WebSocket, options: WebSocketOptions): () => void
   client.on("message", extend);
   client.on("ping", extend);
   client.on("pong", extend);
-  return () => {
+  const stop = (): void => {
     clearTimeout(deadline);
     clearTimeout(ping);
   };
+  return { extend, stop };
 }
 
 async function handleMessage(
@@ -186,6 +199,7 @@ async function handleMessage(
   }
   const { id, method, params } = request;
   if (id === undefined) return;
+  // Without a bound: the next message is handled only when the client has read most of the responses.
   if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions));
   else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"));
 }
