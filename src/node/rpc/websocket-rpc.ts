@@ -19,7 +19,7 @@ import {
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
-import type { ClientSubscriptions, Send, Subscriptions } from "./subscriptions.ts";
+import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 import { createPendingBound, type PendingBound, serveMessages } from "./websocket-queue.ts";
 
 /** Bounds of the WebSockets. */
@@ -27,7 +27,10 @@ export interface WebSocketOptions {
   readonly maxMessageBytes: number;
   /** Open connections. The server refuses a further one with 503. */
   readonly maxConnections: number;
-  /** Unsent bytes above which a client counts as too slow for notifications. */
+  /**
+   * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share,
+   * and not in a buffer of each client.
+   */
   readonly maxBufferedBytes: number;
   /**
    * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
@@ -43,7 +46,7 @@ export interface WebSocketOptions {
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
-  maxBufferedBytes: 16_777_216,
+  maxBufferedBytes: 262_144,
   // 64 KiB, as much as Node reads at once, hold about 11,000 smallest messages.
   maxPendingRequests: 12_000,
   pingIntervalMs: 27_000,
@@ -67,6 +70,9 @@ export interface WebSocketRpc {
   readonly close: () => void;
 }
 
+/** Sends a response to a client. */
+type Send = (message: JsonObject) => void;
+
 /** Unanswered requests of all clients. Each takes about 300 bytes. */
 const MAX_PENDING_IN_TOTAL = 100_000;
 
@@ -87,7 +93,9 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
       if (server.clients.size >= options.maxConnections) {
         return refuseUpgrade(socket, "503 Service Unavailable");
       }
-      server.handleUpgrade(request, socket, head, (client) => serveClient(client, options, deps, pending));
+      server.handleUpgrade(request, socket, head, (client) =>
+        serveClient({ client, socket }, options, deps, pending),
+      );
     },
     close: () => {
       for (const client of server.clients) client.terminate();
@@ -97,23 +105,34 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
 }
 
 function serveClient(
-  client: WebSocket,
+  { client, socket }: { readonly client: WebSocket; readonly socket: Duplex },
   options: WebSocketOptions,
   deps: WebSocketDeps,
   pending: PendingBound,
 ): void {
-  const send: Send = (message, always = false) => {
-    if (client.readyState !== client.OPEN) return false;
-    // `ws` buffers without limit what the socket does not accept. Above this bound the node sends no notification and
-    // cancels the subscription (see `publishTo`).
-    if (!always && client.bufferedAmount > options.maxBufferedBytes) return false;
-    const text = JSON.stringify(message);
+  const sendAll = (messages: readonly (string | Uint8Array)[]): void => {
+    if (client.readyState !== client.OPEN) return;
     let release: (() => void) | undefined;
-    client.send(text, () => release?.());
-    if (client.bufferedAmount > 0) release = deps.budget.hold(text.length, () => client.terminate());
-    return true;
+    // One write for all messages. `binary: false` sends bytes as text.
+    socket.cork();
+    for (const [index, message] of messages.entries()) {
+      const isLast = index === messages.length - 1;
+      client.send(message, { binary: false }, () => isLast && release?.());
+    }
+    socket.uncork();
+    if (client.bufferedAmount === 0) return;
+    const bytes = messages.reduce((sum, { length }) => sum + length, 0);
+    release = deps.budget.hold(bytes, () => client.terminate());
   };
-  const subscriptions = deps.subscriptions.client(send);
+  const send: Send = (message) => sendAll([JSON.stringify(message)]);
+  // Not below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
+  const readyBytes = Math.max(socket.writableHighWaterMark, options.maxBufferedBytes);
+  const subscriptions = deps.subscriptions.client({
+    isReady: () => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes,
+    send: sendAll,
+  });
+  // The socket has passed on what the node wrote, so the client reads.
+  socket.on("drain", subscriptions.resume);
   const liveness = watchLiveness(client, options);
   const dropMessages = serveMessages({
     client,
@@ -175,15 +194,14 @@ async function handleMessage(
   try {
     request = parseRequest(goJsonParse(toText(data)));
   } catch (error) {
-    const text = `error unmarshaling request: ${errorText(error)}`;
-    send(errorResponse(NO_ID, new RpcError("parse", text)), true);
+    send(errorResponse(NO_ID, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`)));
     return;
   }
   const { id, method, params } = request;
   if (id === undefined) return;
-  // `always`: the next message is handled only when the client has read most of the responses.
-  if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions), true);
-  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"), true);
+  // Without a bound: the next message is handled only when the client has read most of the responses.
+  if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions));
+  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"));
 }
 
 function toText(data: RawData): string {
