@@ -2,34 +2,38 @@ import type { JsonObject } from "../base/json.ts";
 import type { ChainEvent } from "./runtime/events.ts";
 import type { CommitChanges } from "./store/state-storage.ts";
 
-/** Outcome of one transaction, as `ExecTxResult`. `data` is an encoded `TxMsgData`. */
+/** Outcome of one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
+  /** 0: success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
+  /** An encoded `TxMsgData`; empty after a failure. */
   readonly data: Uint8Array;
   readonly gasWanted: bigint;
   readonly gasUsed: bigint;
   readonly events: readonly ChainEvent[];
 }
 
-/** A consensus validator: ed25519 public key (32 bytes) and voting power (0 removes it). */
+/** A consensus validator. Power 0 removes it. */
 export interface ValidatorPower {
+  /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;
   readonly power: bigint;
 }
 
-/** What a node tells the application at height 0. `appState` is the genesis document's `app_state`. */
 interface InitChainRequest {
   readonly chainId: string;
   readonly timeNs: bigint;
   readonly initialHeight: bigint;
   readonly validators: readonly ValidatorPower[];
+  /** The genesis document's `app_state`. */
   readonly appState: JsonObject;
 }
 
-/** Whether a validator (20-byte address) signed the previous block, and its price vote. */
+/** Whether a validator signed the previous block. */
 interface LastCommitVote {
+  /** 20 bytes. */
   readonly address: Uint8Array;
   readonly power: bigint;
   readonly signed: boolean;
@@ -44,16 +48,20 @@ export interface FinalizeBlockRequest {
   readonly lastCommit: readonly LastCommitVote[];
 }
 
-/** What a block did. `appHash` belongs into the header of the next height. */
+/** Outcome of one block. */
 export interface FinalizeBlockResult {
   readonly txResults: readonly TxResult[];
-  /** Events of begin and end block, each with the attribute `mode` = BeginBlock or EndBlock as the SDK adds. */
+  /** Events of the begin and end hooks. Each has the attribute `mode` (BeginBlock or EndBlock), which the SDK adds. */
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
+  /** State root after this block. The header of the next height contains it. */
   readonly appHash: Uint8Array;
 }
 
-/** `abci_query`: a store path ("store/bank/key", "/store/bank/subspace"), a gRPC path, or "/app/version", "/app/simulate", "/p2p/…". */
+/**
+ * An `abci_query`. `path` is a store path ("store/bank/key", "/store/bank/subspace"), a gRPC path, "/app/version",
+ * "/app/simulate" or "/p2p/…".
+ */
 export interface QueryRequest {
   readonly path: string;
   readonly data: Uint8Array;
@@ -62,14 +70,14 @@ export interface QueryRequest {
   readonly prove: boolean;
 }
 
-/** One proof operator of a store query: "ics23:iavl" then "ics23:simple"; `data` is an encoded CommitmentProof. */
+/** One proof operator of a store query: "ics23:iavl", then "ics23:simple". `data` is an encoded CommitmentProof. */
 export interface ProofOperator {
   readonly type: string;
   readonly key: Uint8Array;
   readonly data: Uint8Array;
 }
 
-/** Answer of {@link Application.query}. Failures are answers (code, codespace, log), not exceptions. */
+/** Response of {@link Application.query}. A failed query is a response with a code, not an exception. */
 export interface QueryResponse {
   readonly code: number;
   readonly codespace: string;
@@ -78,15 +86,16 @@ export interface QueryResponse {
   readonly value: Uint8Array;
   readonly height: bigint;
   readonly proof: readonly ProofOperator[] | undefined;
-  /** gRPC status of a failed gRPC query, for the REST and gRPC faces; 0 otherwise. */
+  /** gRPC status code of a failed gRPC query; 0 otherwise. The REST and gRPC servers return it. */
   readonly grpcCode: number;
-  /** Message of that status as the gRPC face gives it ("codespace x code n: description: wraps"). */
+  /** gRPC status message ("codespace x code n: description: wraps"). */
   readonly grpcMessage: string;
 }
 
 /**
- * The state machine as its node sees it (ABCI 2.0, synchronous). Order: `initChain` once on an empty state, then for
- * every block `finalizeBlock`, `commit`. Queries and checks see the last committed state (checks: plus what was checked since).
+ * The state machine behind a node (ABCI 2.0, synchronous). Call order: `initChain` once on an empty state, then
+ * `finalizeBlock` and `commit` for every block. Queries see the last committed state. Checks see the same state plus
+ * the transactions checked since.
  */
 export interface Application {
   readonly info: () => {
@@ -99,16 +108,21 @@ export interface Application {
     readonly appHash: Uint8Array;
     readonly validators: readonly ValidatorPower[];
   };
-  /** CheckTx; `recheck` after a block for what stayed in the mempool. */
+  /** CheckTx. The node sets `recheck` for transactions that are still in the mempool after a block. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
-  /** Makes the finalized block the latest state. The node writes `changes` to disk together with the block, or keeps them not at all. */
+  /**
+   * Makes the finalized block the latest state. The node writes the returned changes to disk in one transaction with
+   * the block, or not at all.
+   */
   readonly commit: () => CommitChanges;
   readonly query: (request: QueryRequest) => QueryResponse;
-  /** Simulates an encoded Tx (missing signatures allowed). */
+  /** Simulates an encoded Tx. Signatures may be missing. */
   readonly simulate: (tx: Uint8Array) => TxResult;
-  /** The whole state as a genesis `app_state`. */
+  /** Exports the committed state as a genesis `app_state`. */
   readonly exportState: () => JsonObject;
-  /** gRPC query paths that the application answers, for routing and reflection. */
+  /** gRPC paths of all queries, for routing and reflection. */
   readonly queryPaths: () => readonly string[];
+  /** Type URLs of the messages that have a handler. */
+  readonly messageTypes: () => readonly string[];
 }

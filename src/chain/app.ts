@@ -1,5 +1,3 @@
-import { Params } from "../proto/gen/neutron/interchainqueries/params.ts";
-import { messageToJson } from "../proto/json.ts";
 import type { Application } from "./abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
@@ -7,14 +5,15 @@ import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
-import { createConsensusModule, maxBlockGas } from "./modules/consensus/module.ts";
+import { createConsensusModule } from "./modules/consensus/module.ts";
+import { maxBlockGas } from "./modules/consensus/params.ts";
+import { createDexModule } from "./modules/dex/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import { createInterchainqueriesModule } from "./modules/interchainqueries/module.ts";
-import { defaultParams } from "./modules/interchainqueries/params.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
@@ -23,40 +22,41 @@ import { createApplication } from "./runtime/application.ts";
 import { collectHandlers } from "./runtime/message-router.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
+import { ErrUnauthorized } from "./runtime/sdk-errors.ts";
 import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
 import type { StateStorage } from "./store/state-storage.ts";
 
-/** Which chain the application is. */
+/** Identity and size of a chain. */
 export interface AppOptions {
-  /** `local`: with interchain queries and contracts; `remote`: a plain chain that is queried. */
+  /** `local`: with interchain queries and contracts; `remote`: without them, a chain that others query. */
   readonly kind: "local" | "remote";
   /** Denomination of fees and deposits. */
   readonly denom: string;
-  /** First part of the type URLs and REST paths of the chain's own modules; `neutron` unless given. */
+  /** First part of the type URLs and REST paths of the chain's own modules; default `neutron`. */
   readonly chainName?: string;
-  /** Prefix of account addresses; `neutron` unless given. */
+  /** Prefix of account addresses; default `neutron`. */
   readonly bech32Prefix?: string;
-  /** What `abci_info` and `/app/version` say. */
+  /** Version in `abci_info` and `/app/version`; default 6.0.3. */
   readonly version?: string;
-  /** Heights that queries can look at; 1000 unless given. */
+  /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
-  /** Contracts that a genesis may name, besides `icq-consumer` and `echo`. */
+  /** Contracts that a genesis may instantiate, in addition to `icq-consumer` and `echo`. */
   readonly contracts?: readonly ContractCode[];
 }
 
-/** What the application works on. */
 export interface AppDeps {
-  /** Saved state to begin with; without it the state is empty and in memory. */
+  /** Saved state to continue from. Absent: an empty state in memory. */
   readonly storage?: StateStorage;
 }
 
 /** Release of the deployed modules that this application follows. */
 const VERSION = "6.0.3";
-/** Name of the account that would decide on parameters: nobody holds its key. */
+/** Module account that is the authority over parameters. Nobody holds its key. */
 const AUTHORITY_NAME = "adminmodule";
 
 const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   [ESCROW_NAME]: [],
+  dex: ["minter", "burner"],
   fee_collector: [],
   interchainqueries: [],
   "revenue-fee-redistribute": ["burner"],
@@ -65,7 +65,7 @@ const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
 
 const REMOTE_MODULE_ACCOUNTS: ModulePermissions = { [ESCROW_NAME]: [], fee_collector: [] };
 
-/** Paths that contracts may ask, as on the deployed chain. */
+/** gRPC queries that contracts may call, as on the deployed chain. */
 const CONTRACT_QUERIES = [
   "Params",
   "RegisteredQueries",
@@ -74,12 +74,10 @@ const CONTRACT_QUERIES = [
   "LastRemoteHeight",
 ].map((rpc) => `/neutron.interchainqueries.Query/${rpc}`);
 
-/** The modules in the order in which genesis is read and blocks begin and end; contracts come last: they may use all others. */
-const GENESIS_ORDER = ["consensus", "auth", "bank", "feemarket", "ibc", "interchainqueries", "wasm"];
-const BEGIN_BLOCK_ORDER = ["ibc"];
-const END_BLOCK_ORDER = ["interchainqueries", "wasm", "feemarket"];
+/** The fee market closes its block last, as on the deployed chain. */
+const END_BLOCK_ORDER = ["interchainqueries", "dex", "feemarket"];
 
-/** Wires the modules of a chain. This is the one place that knows all of them. */
+/** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, denom, chainName = "neutron", bech32Prefix = "neutron" } = options;
   const moduleAccounts = kind === "local" ? LOCAL_MODULE_ACCOUNTS : REMOTE_MODULE_ACCOUNTS;
@@ -93,16 +91,13 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   const base: readonly ChainModule[] = [createConsensusModule(), auth, bank, feemarket, ibc];
   const names: ChainNames = { chainName, bech32Prefix, authority, denom };
   const keepers: BaseKeepers = { accounts, bank: bank.keeper, ibc: ibc.keeper };
-  const modules =
-    kind === "local" ? [...base, ...contractModules(base, names, keepers, options.contracts)] : base;
+  const modules = kind === "local" ? localModules(base, names, keepers, options.contracts) : base;
   return createApplication(
     {
       version: options.version ?? VERSION,
       appVersion: 0n,
       chainName,
       modules,
-      genesisOrder: GENESIS_ORDER,
-      beginBlockOrder: BEGIN_BLOCK_ORDER,
       endBlockOrder: END_BLOCK_ORDER,
       ante: createAnteHandler({
         accounts,
@@ -130,7 +125,49 @@ interface BaseKeepers {
   readonly ibc: IbcKeeper;
 }
 
-/** The contract host and interchain queries, which call each other: each looks the other up when it is used. */
+/** Creates the modules of a local chain. */
+function localModules(
+  base: readonly ChainModule[],
+  names: ChainNames,
+  keepers: BaseKeepers,
+  contracts: readonly ContractCode[] = [],
+): readonly ChainModule[] {
+  const shared = [...base, dexModule(names, keepers.bank)];
+  return [...shared, ...contractModules(shared, names, keepers, contracts)];
+}
+
+/** Creates the exchange. As the bank module does for messages, it refuses to pay to accounts of modules. */
+function dexModule(names: ChainNames, bank: BankKeeper): ChainModule {
+  const requireOpen = (address: Uint8Array): void => {
+    if (!bank.isBlocked(address)) return;
+    throw ErrUnauthorized(`${formatAddress(names.bech32Prefix, address)} is not allowed to receive funds`);
+  };
+  return createDexModule(names, {
+    bank: {
+      balance: (context, address, denom) => bank.balance(context, address, denom).amount,
+      supply: bank.supply,
+      sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
+      sendFromDex: (context, to, coins) => {
+        requireOpen(to);
+        bank.sendFromModule(context, "dex", to, coins);
+      },
+      mint: (context, coins) => bank.mint(context, "dex", coins),
+      burn: (context, coins) => bank.burn(context, "dex", coins),
+    },
+    balances: {
+      balances: bank.balances,
+      holdings: function* (context, denom) {
+        for (const address of bank.holders(context, denom))
+          yield bank.balance(context, address, denom).amount;
+      },
+    },
+  });
+}
+
+/**
+ * Creates interchain queries and the contract host. Each of them calls the other, so the contract host gets functions
+ * that read `icq` and `routes` when they are called.
+ */
 function contractModules(
   base: readonly ChainModule[],
   names: ChainNames,
@@ -147,10 +184,8 @@ function contractModules(
       accounts: { ensureAccount: (context, text) => accounts.ensure(context, address(text)) },
       findMessage: (typeUrl) => routes().messages.get(typeUrl),
       findQuery: (path) => routes().queries.get(path),
-      customMessages: {
-        handle: (context, contract, message) => icq.handleBinding(context, contract, message),
-      },
-      customQueries: (context, request) => icq.answerBinding(context, request),
+      customMessages: (context, contract, message) => icq.handleCustomMessage(context, contract, message),
+      customQueries: (context, request) => icq.handleCustomQuery(context, request),
     },
   );
   const icq: InterchainqueriesModule = createInterchainqueriesModule(names, {
@@ -163,15 +198,10 @@ function contractModules(
     contracts: wasm.host,
     ibc,
   });
-  const routes = once(() => routesOf([...base, wasm, icq]));
-  return [wasm, withDefaultParams(icq, names.denom)];
-}
-
-/** A genesis that says nothing about interchain queries gets the default parameters. */
-function withDefaultParams(icq: InterchainqueriesModule, denom: string): ChainModule {
-  const params = Params.encode(defaultParams(denom)).finish();
-  const fallback = { params: messageToJson("neutron.interchainqueries.Params", params) };
-  return { ...icq, initGenesis: (context, genesis) => icq.initGenesis(context, genesis ?? fallback) };
+  // The genesis of contracts runs messages of all other modules, so the contract host is last.
+  const modules = [icq, wasm];
+  const routes = once(() => routesOf([...base, ...modules]));
+  return modules;
 }
 
 interface Routes {
@@ -186,10 +216,10 @@ function routesOf(modules: readonly ChainModule[]): Routes {
   };
 }
 
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
+function once<T>(create: () => T): () => T {
+  let created: T | undefined;
   return () => {
-    made ??= make();
-    return made;
+    created ??= create();
+    return created;
   };
 }

@@ -4,15 +4,15 @@ import { simpleRoot } from "../merkle/simple-tree.ts";
 import type { PartSetHeader } from "./block-types.ts";
 import { bytesField, varintField } from "./wire.ts";
 
-/** Size of a block part: 64 kB; only the last may be shorter. */
+/** Size of a block part in bytes. Only the last part may be shorter. */
 const PART_SIZE = 65_536;
 
-/** `data_hash`: Merkle root over the SHA-256 of each transaction. */
+/** Computes `data_hash`: the Merkle root over the SHA-256 of each transaction. */
 export function dataHash(txs: readonly Uint8Array[]): Uint8Array {
   return simpleRoot(txs.map(sha256));
 }
 
-/** The part of a transaction's result that all nodes agree on. `data` is as in `ExecTxResult`. */
+/** The fields of `ExecTxResult` that are part of consensus. Logs and events may differ between nodes. */
 export interface DeterministicTxResult {
   readonly code: number;
   readonly data: Uint8Array;
@@ -20,7 +20,9 @@ export interface DeterministicTxResult {
   readonly gasUsed: bigint;
 }
 
-/** The Merkle leaf of a transaction's result: `ExecTxResult` with code, data, gas wanted and gas used alone. */
+/**
+ * Encodes the Merkle leaf of a transaction's result: an `ExecTxResult` with only code, data, gas wanted and gas used.
+ */
 export function txResultLeaf(result: DeterministicTxResult): Uint8Array {
   return concat(
     varintField(1, BigInt(result.code)),
@@ -30,23 +32,23 @@ export function txResultLeaf(result: DeterministicTxResult): Uint8Array {
   );
 }
 
-/** `last_results_hash` of the next header. */
+/** Computes `last_results_hash` of the next header. */
 export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Array {
   return simpleRoot(results.map(txResultLeaf));
 }
 
-/** `evidence_hash`: Merkle root over the pieces of evidence, each an encoded `DuplicateVoteEvidence` or `LightClientAttackEvidence`. */
+/** Computes `evidence_hash`: the Merkle root over encoded `DuplicateVoteEvidence` and `LightClientAttackEvidence`. */
 export function evidenceHash(evidence: readonly Uint8Array[]): Uint8Array {
   return simpleRoot(evidence);
 }
 
-/** Part set of an encoded `Block`: the Merkle root over its 64 kB pieces. An empty block body has no parts. */
+/** Splits an encoded `Block` into parts and computes the Merkle root over them. No bytes give no parts. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
   const parts = blockParts(block);
   return { total: parts.length, hash: simpleRoot(parts) };
 }
 
-/** The pieces of an encoded block, views into it. */
+/** Returns the parts of an encoded block, as views. */
 function blockParts(block: Uint8Array): readonly Uint8Array[] {
   const count = Math.ceil(block.length / PART_SIZE);
   return Array.from({ length: count }, (_, index) =>
@@ -54,7 +56,7 @@ function blockParts(block: Uint8Array): readonly Uint8Array[] {
   );
 }
 
-/** `consensus_hash`: SHA-256 of `HashedParams`. Other consensus parameters are not in the header. */
+/** Computes `consensus_hash`: the SHA-256 of `HashedParams`. The header covers no other consensus parameter. */
 export function consensusHash(params: { readonly maxBytes: bigint; readonly maxGas: bigint }): Uint8Array {
   return sha256(concat(varintField(1, params.maxBytes), varintField(2, params.maxGas)));
 }

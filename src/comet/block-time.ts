@@ -2,8 +2,9 @@ import { toHex } from "../base/bytes.ts";
 import { BLOCK_ID_FLAG, type Commit, type Validator } from "./block-types.ts";
 
 /**
- * BFT time: the median of the commit's vote times, weighted by power. `validators` is the set that signed, in the
- * commit's order or any other. Votes for nil count, absent ones do not. Undefined when nobody voted.
+ * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT
+ * `MedianTime`). `validators` is the set that signed, in any order. Votes for nil count, absent votes do not. Returns
+ * undefined if there is no vote.
  */
 export function medianTimeNs(
   commit: Pick<Commit, "signatures">,
@@ -17,6 +18,8 @@ export function medianTimeNs(
       return power === undefined ? [] : [{ timestampNs, power }];
     })
     .toSorted((a, b) => (a.timestampNs < b.timestampNs ? -1 : 1));
+  // Go also truncates this division and compares with <=. Another rounding would give another time, and another block
+  // hash.
   let median = votes.reduce((sum, vote) => sum + vote.power, 0n) / 2n;
   for (const vote of votes) {
     if (median <= vote.power) return vote.timestampNs;

@@ -1,16 +1,21 @@
-/** Root and number of the parts that a block was cut into. */
+/*
+ * Values of a block. Times are nanoseconds since the Unix epoch, as bigint: a number is exact only up to 2^53 ns, which
+ * is 104 days, and times are hashed and signed to the nanosecond.
+ */
+
+/** Number and Merkle root of a block's parts. */
 export interface PartSetHeader {
   readonly total: number;
   readonly hash: Uint8Array;
 }
 
-/** What a vote is for: the header's hash and the part set of the block. Both empty: no block. */
+/** Id of a block: the header's hash and the part set. Both are empty for no block. */
 export interface BlockId {
   readonly hash: Uint8Array;
   readonly parts: PartSetHeader;
 }
 
-/** A block header. Hashes are 32 bytes or empty; `appHash` has any length; times are nanoseconds since the Unix epoch. */
+/** A block header. Hashes have 32 bytes or are empty. `appHash` may have any length. */
 export interface Header {
   readonly version: { readonly block: bigint; readonly app: bigint };
   readonly chainId: string;
@@ -31,7 +36,7 @@ export interface Header {
 /** Values of {@link CommitSig.flag}. */
 export const BLOCK_ID_FLAG = { absent: 1, commit: 2, nil: 3 } as const;
 
-/** One validator's precommit in a commit. Absent: everything empty and the time Go's zero time. */
+/** One validator's precommit in a commit. An absent one has empty fields and Go's zero time (year 1). */
 export interface CommitSig {
   readonly flag: number;
   readonly validatorAddress: Uint8Array;
@@ -39,7 +44,7 @@ export interface CommitSig {
   readonly signature: Uint8Array;
 }
 
-/** The precommits that made a block final, one entry per validator in the order of the validator set. */
+/** The precommits for a block. There is one entry per validator, in the order of the validator set. */
 export interface Commit {
   readonly height: bigint;
   readonly round: number;
@@ -47,7 +52,10 @@ export interface Commit {
   readonly signatures: readonly CommitSig[];
 }
 
-/** A validator: ed25519 public key (32 bytes), its address (20 bytes), voting power and proposer priority. */
+/**
+ * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address has 20 bytes.
+ * `priority` decides who proposes.
+ */
 export interface Validator {
   readonly address: Uint8Array;
   readonly publicKey: Uint8Array;
@@ -55,24 +63,19 @@ export interface Validator {
   readonly priority: bigint;
 }
 
-/** Validators by falling power, then address. `proposer` is one of them, undefined only in an empty set. */
+/** Validators by descending power, then ascending address. `proposer` is undefined only for an empty set. */
 export interface ValidatorSet {
   readonly validators: readonly Validator[];
   readonly proposer: Validator | undefined;
 }
 
-/** A header and the commit for it. */
+/** A header and its commit. */
 export interface SignedHeader {
   readonly header: Header;
   readonly commit: Commit;
 }
 
-/** A signed header and the validators that signed it. */
-export interface LightBlock extends SignedHeader {
-  readonly validatorSet: ValidatorSet;
-}
-
 const EMPTY = new Uint8Array(0);
 
-/** The block id of no block. */
+/** The empty block id. */
 export const NO_BLOCK_ID: BlockId = { hash: EMPTY, parts: { total: 0, hash: EMPTY } };

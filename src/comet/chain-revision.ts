@@ -3,8 +3,8 @@ const REVISION_FORMAT = /^.*[^\n-]-[1-9][0-9]*$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Returns the revision number at the end of a chain id, as IBC reads it: 2 for "test-2". Returns 0 for a chain id without
- * one, and for a number above 64 bits, where ibc-go panics.
+ * Returns the revision number at the end of a chain id, as IBC reads it: 2 for "test-2". Returns 0 for a chain id
+ * without one, and for a number above 64 bits, where ibc-go panics.
  */
 export function revisionOfChainId(chainId: string): bigint {
   if (!REVISION_FORMAT.test(chainId)) return 0n;
@@ -12,8 +12,11 @@ export function revisionOfChainId(chainId: string): bigint {
   return revision > MAX_UINT64 ? 0n : revision;
 }
 
-/** Replaces the revision number of a chain id. A chain id without one is returned unchanged. */
+/**
+ * Replaces the revision number of a chain id. A chain id without one is returned unchanged. Like ibc-go, writes the number
+ * as an int64: 2^63 and more become negative.
+ */
 export function withRevision(chainId: string, revision: bigint): string {
   if (!REVISION_FORMAT.test(chainId)) return chainId;
-  return `${chainId.slice(0, chainId.lastIndexOf("-") + 1)}${revision}`;
+  return `${chainId.slice(0, chainId.lastIndexOf("-") + 1)}${BigInt.asIntN(64, revision)}`;
 }

@@ -1,6 +1,5 @@
 import { CodedError } from "../base/errors.ts";
 
-/** What was wrong with a header, commit or validator set. The message is CometBFT's own text. */
 export type CometErrorFacts =
   | { readonly code: "malformed"; readonly what: string }
   | { readonly code: "old-header-expired" }
@@ -10,20 +9,22 @@ export type CometErrorFacts =
   | { readonly code: "bad-commit" }
   | { readonly code: "wrong-signature"; readonly index: number };
 
-/** A block, commit or validator set that does not hold. */
+/**
+ * A block, commit or validator set is invalid. The message is CometBFT's error text, because a chain's logs contain it.
+ */
 export class CometError extends CodedError<CometErrorFacts> {}
 
-/** A {@link CometError} for bytes or JSON that are not what they should be. */
+/** Creates a {@link CometError} for malformed input. `what` names the part or the field. */
 export function malformed(what: string, message: string): CometError {
   return new CometError({ code: "malformed", what }, message);
 }
 
-/** Runs `check`; a {@link CometError} that it throws comes out with `words` put in front, as Go's `fmt.Errorf("words: %w")`. */
-export function inContext<T>(words: string, check: () => T): T {
+/** Runs `check`. Adds `context` to the message of a {@link CometError}, as Go's `fmt.Errorf("context: %w", err)`. */
+export function inContext<T>(context: string, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof CometError) throw new CometError(error.facts, `${words}: ${error.message}`);
+    if (error instanceof CometError) throw new CometError(error.facts, `${context}: ${error.message}`);
     throw error;
   }
 }

@@ -12,38 +12,17 @@ import {
   varintField,
 } from "./wire.ts";
 
-/** Vote types of CometBFT. */
-export const VOTE_TYPE = { prevote: 1, precommit: 2 } as const;
-
-/** What a vote says, without the validator. `blockId` undefined, or of no block: a vote for nil. */
-interface CanonicalVote {
-  readonly type: number;
-  readonly height: bigint;
-  readonly round: number;
-  readonly blockId: BlockId | undefined;
-  readonly timestampNs: bigint;
-  readonly chainId: string;
-}
-
-/** The bytes that a validator signs: length-prefixed `CanonicalVote`. */
-export function voteSignBytes(vote: CanonicalVote): Uint8Array {
-  return lengthPrefixed(
-    concat(
-      canonicalHead(vote),
-      messageField(5, timestampMessage(vote.timestampNs)),
-      stringField(6, vote.chainId),
-    ),
-  );
-}
+/** `SignedMsgType` of a precommit. A commit has no other votes. */
+const PRECOMMIT = 2n;
 
 /**
- * The sign bytes of a commit's votes by index. Votes of a commit differ in their time alone, so all else is encoded
- * once. A nil vote signs no block id. Throws on an index outside the commit.
+ * Creates a function that returns the sign bytes of the vote at an index: a `CanonicalVote` after its length. The votes of
+ * a commit differ only in their time and in whether they are for the block or for nil, so all other parts are encoded
+ * once. The returned function throws for an index outside of the commit.
  */
 export function commitSignBytes(chainId: string, commit: Commit): (index: number) => Uint8Array {
-  const vote = { type: VOTE_TYPE.precommit, height: commit.height, round: commit.round };
-  const forBlock = canonicalHead({ ...vote, blockId: commit.blockId });
-  const forNil = canonicalHead({ ...vote, blockId: undefined });
+  const forBlock = canonicalHead(commit, commit.blockId);
+  const forNil = canonicalHead(commit, undefined);
   const tail = stringField(6, chainId);
   return (index) => {
     const signature = commit.signatures[index];
@@ -54,7 +33,9 @@ export function commitSignBytes(chainId: string, commit: Commit): (index: number
   };
 }
 
-/** Hash of a commit (`last_commit_hash` of the next header): Merkle root over its signatures in protobuf. */
+/**
+ * Computes the hash of a commit (`last_commit_hash` of the next header): the Merkle root over its encoded signatures.
+ */
 export function commitHash(commit: Pick<Commit, "signatures">): Uint8Array {
   return simpleRoot(commit.signatures.map(commitSigMessage));
 }
@@ -68,18 +49,18 @@ function commitSigMessage(signature: CommitSig): Uint8Array {
   );
 }
 
-function canonicalHead(vote: Omit<CanonicalVote, "timestampNs" | "chainId">): Uint8Array {
-  const { blockId } = vote;
+/** Encodes fields 1 to 4 of a `CanonicalVote`. A vote for nil, or for no block, has no block id. */
+function canonicalHead({ height, round }: Commit, blockId: BlockId | undefined): Uint8Array {
   const isNil = blockId === undefined || isNoBlock(blockId);
   return concat(
-    varintField(1, BigInt(vote.type)),
-    fixed64Field(2, vote.height),
-    fixed64Field(3, BigInt(vote.round)),
+    varintField(1, PRECOMMIT),
+    fixed64Field(2, height),
+    fixed64Field(3, BigInt(round)),
     isNil ? new Uint8Array(0) : messageField(4, blockIdMessage(blockId)),
   );
 }
 
-/** Whether a block id names no block. */
+/** Whether a block id is empty, as in a vote for nil. */
 export function isNoBlock(id: BlockId): boolean {
   return id.hash.length === 0 && id.parts.total === 0 && id.parts.hash.length === 0;
 }

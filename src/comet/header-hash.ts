@@ -4,8 +4,8 @@ import type { BlockId, Header } from "./block-types.ts";
 import { bytesField, messageField, stringField, timestampMessage, varintField } from "./wire.ts";
 
 /**
- * Hash of a header: root of the simple Merkle tree over its 14 fields in order, each in protobuf (scalars wrapped as
- * field 1 of a message). 32 bytes; empty when the header names no validators, as in CometBFT.
+ * Computes the hash of a header: the Merkle root over its fields in order (CometBFT `Header.Hash`). Each field is
+ * encoded in protobuf; a scalar is field 1 of a message. Returns no bytes if `validatorsHash` is empty, as in Go.
  */
 export function headerHash(header: Header): Uint8Array {
   if (header.validatorsHash.length === 0) return new Uint8Array(0);
@@ -27,7 +27,10 @@ export function headerHash(header: Header): Uint8Array {
   ]);
 }
 
-/** `tendermint.types.BlockID`; the part set header is always written. Canonical block ids have the same bytes. */
+/**
+ * Encodes a `tendermint.types.BlockID`. The part set header is written even if it is empty, because it is not nullable
+ * in Go. A `CanonicalBlockID` has the same bytes.
+ */
 export function blockIdMessage(id: BlockId): Uint8Array {
   const parts = concat(varintField(1, BigInt(id.parts.total)), bytesField(2, id.parts.hash));
   return concat(bytesField(1, id.hash), messageField(2, parts));

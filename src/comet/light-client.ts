@@ -1,44 +1,54 @@
+import { upperHex } from "../base/go-text.ts";
 import { equalBytes } from "../base/bytes.ts";
 import type { Header, SignedHeader, ValidatorSet } from "./block-types.ts";
 import { CometError, inContext } from "./comet-error.ts";
-import { goDurationText, goTimeText } from "./go-text.ts";
-import { upperHex, validateSignedHeader } from "./validate.ts";
+import { goDurationText, goTimeText } from "./go-time.ts";
+import { validateSignedHeader } from "./validate.ts";
 import { validatorsHash } from "./validator-set.ts";
 import {
-  type SignatureMemo,
+  createSignatureChecks,
+  type SignatureChecks,
   type TrustLevel,
   verifyCommitLight,
   verifyCommitLightTrusting,
 } from "./verify-commit.ts";
 
-/** What is trusted: a header's facts and validators: for a step of more than one height those that may vouch. */
+/**
+ * Trusted header and validator set. For a non-adjacent header, signatures of these validators count towards the trust
+ * level.
+ */
 export interface TrustedHeader {
   readonly header: Pick<Header, "chainId" | "height" | "timeNs" | "nextValidatorsHash">;
   readonly validators: ValidatorSet;
 }
 
-/** What is to be verified. */
+/** A header to verify, with its commit and the validator set of its height. */
 export interface UntrustedHeader extends SignedHeader {
   readonly validators: ValidatorSet;
 }
 
-/** How far trust goes. `nowNs` is the verifier's time; all are nanoseconds. */
+/** Parameters of a light client. `nowNs` is the verifier's time. */
 export interface TrustOptions {
   readonly nowNs: bigint;
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
+  /** Runs before each signature that only the slow ZIP-215 verifier can decide (1 to 2 ms each). May throw to stop. */
+  readonly beforeSlowSignature?: (() => void) | undefined;
 }
 
 /**
- * Verifies a header from a trusted one, as CometBFT's `light.Verify`: one height further by the next validators' hash,
- * any other by `trustLevel` of the trusted validators. Throws `CometError` with CometBFT's text.
+ * Verifies a header against a trusted one, as CometBFT's `light.Verify`. For an adjacent header (next height), its
+ * validators must be the trusted header's next validators. For any other, more than `trustLevel` of the trusted power
+ * must have signed. In both cases, more than 2/3 of the new header's own power must have signed. Throws `CometError`
+ * with CometBFT's text.
  */
 export function verifyHeader(
   trusted: TrustedHeader,
   untrusted: UntrustedHeader,
   options: TrustOptions,
 ): void {
+  // After the trusting period, the trusted validators can have withdrawn their stake and sign a fork without a penalty.
   const expiryNs = trusted.header.timeNs + options.trustingPeriodNs;
   if (expiryNs <= options.nowNs) {
     throw new CometError(
@@ -47,19 +57,28 @@ export function verifyHeader(
     );
   }
   inContext("invalid header", () => checkNewHeader(trusted.header, untrusted, options));
-  const memo: SignatureMemo = new Map();
+  const checks = createSignatureChecks(options.beforeSlowSignature);
   if (untrusted.header.height === trusted.header.height + 1n) requireNextValidators(trusted, untrusted);
-  else verifyTrustLevel(trusted, untrusted, options.trustLevel, memo);
+  else verifyTrustLevel(trusted, untrusted, options.trustLevel, checks);
   const { chainId } = trusted.header;
   const { header, commit, validators } = untrusted;
+  // Last, as in Go: a hostile header can come with a very large validator set.
   inContext("invalid header", () =>
-    verifyCommitLight(validators, { chainId, blockId: commit.blockId, height: header.height, commit }, memo),
+    verifyCommitLight(
+      validators,
+      { chainId, blockId: commit.blockId, height: header.height, commit },
+      checks,
+    ),
   );
 }
 
-/** Whether a trust level lies within [1/3, 1]. */
+/**
+ * Whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a
+ * header that more than 1/3 signed has an honest signer, and a lower level would not ensure this. Like Go's uint64, the
+ * tripled numerator wraps around at 2^64.
+ */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
-  return denominator !== 0n && numerator * 3n >= denominator && numerator <= denominator;
+  return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;
 }
 
 function checkNewHeader(
@@ -82,6 +101,7 @@ function checkNewHeader(
   );
 }
 
+/** Checks that the time grows and is not in the future. Bounds are exclusive, as Go's `After` and `Before`. */
 function checkTime(oldNs: bigint, newNs: bigint, { nowNs, maxClockDriftNs }: TrustOptions): void {
   if (newNs <= oldNs) {
     throw invalid(
@@ -106,12 +126,13 @@ function verifyTrustLevel(
   trusted: TrustedHeader,
   untrusted: UntrustedHeader,
   level: TrustLevel,
-  memo: SignatureMemo,
+  checks: SignatureChecks,
 ): void {
-  const of = { chainId: trusted.header.chainId, commit: untrusted.commit };
+  const signed = { chainId: trusted.header.chainId, commit: untrusted.commit };
   try {
-    verifyCommitLightTrusting(trusted.validators, of, level, memo);
+    verifyCommitLightTrusting(trusted.validators, signed, level, checks);
   } catch (error) {
+    // Go wraps only this error as `ErrNewValSetCantBeTrusted`.
     if (!(error instanceof CometError) || error.facts.code !== "not-enough-power") throw error;
     throw new CometError({ code: "untrusted-validators" }, `cant trust new val set: ${error.message}`);
   }

@@ -1,21 +1,21 @@
 import { equalBytes, toHex } from "../base/bytes.ts";
 import type { Validator, ValidatorSet } from "./block-types.ts";
 import { malformed } from "./comet-error.ts";
-import { compareValidators, mostPrior, newValidator, totalPower } from "./validator-set.ts";
+import { compareValidators, highestPriority, newValidator, totalPower } from "./validator-set.ts";
 
-/** Priorities of a set lie within this many times its total power. */
+/** The priorities of a set differ by at most this multiple of its total power (`PriorityWindowSizeFactor`). */
 const PRIORITY_WINDOW = 2n;
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** A change of the validator set: power 0 removes. */
+/** A change of the validator set. A power of 0 removes the validator. */
 export interface ValidatorUpdate {
   readonly publicKey: Uint8Array;
   readonly power: bigint;
 }
 
-/** The first validator set of a chain, its first proposer already chosen, as `NewValidatorSet`. */
+/** Creates the first validator set of a chain, with its first proposer, as `NewValidatorSet`. */
 export function createValidatorSet(updates: readonly ValidatorUpdate[]): ValidatorSet {
   const empty: ValidatorSet = { validators: [], proposer: undefined };
   if (updates.length === 0) return empty;
@@ -23,19 +23,21 @@ export function createValidatorSet(updates: readonly ValidatorUpdate[]): Validat
 }
 
 /**
- * Lets `times` proposers pass, as `IncrementProposerPriority`: priorities are scaled into their window and centred,
- * then each time everyone gains its power and the proposer pays the total.
+ * Advances the proposer `times` times, as `IncrementProposerPriority`. Each time, every validator gains its power as
+ * priority, and the validator with the highest priority proposes and loses the total power. So validators propose in
+ * proportion to their power. Throws `CometError` for an empty set.
  */
 export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
   if (set.validators.length === 0 || times < 1) {
     throw malformed("validator set", "cannot rotate an empty validator set, or by less than one");
   }
   const total = totalPower(set.validators);
+  // Once per call and not per turn, as in Go. The priorities after several turns depend on it.
   let validators = center(rescale(set.validators, PRIORITY_WINDOW * total));
   let proposer: Validator | undefined;
   for (let turn = 0; turn < times; turn++) {
     const gained = validators.map((one) => ({ ...one, priority: clip(one.priority + one.power) }));
-    const leader = mostPrior(gained);
+    const leader = highestPriority(gained);
     validators = gained.map((one) =>
       one === leader ? { ...one, priority: clip(one.priority - total) } : one,
     );
@@ -44,7 +46,10 @@ export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
   return { validators, proposer };
 }
 
-/** The set after these changes, as `UpdateWithChangeSet`. The proposer is not rotated. Throws `CometError` on a wrong change. */
+/**
+ * Applies changes to a set, as `UpdateWithChangeSet`. Does not advance the proposer. Throws `CometError` for a wrong
+ * change.
+ */
 export function updateValidatorSet(set: ValidatorSet, updates: readonly ValidatorUpdate[]): ValidatorSet {
   return updates.length === 0 ? set : applyUpdates(set, updates, true);
 }
@@ -55,46 +60,51 @@ function applyUpdates(
   allowRemoval: boolean,
 ): ValidatorSet {
   const changes = checkedChanges(updates, allowRemoval);
-  const known = new Map(set.validators.map((one) => [toHex(one.address), one]));
+  const current = new Map(set.validators.map((one) => [toHex(one.address), one]));
   for (const [address, change] of changes) {
-    if (change.power === 0n && !known.has(address)) {
+    if (change.power === 0n && !current.has(address)) {
       throw malformed("validator update", `failed to find validator ${address.toUpperCase()} to remove`);
     }
   }
-  const joined = join(set, changes, known);
-  if (joined.length === 0)
+  const merged = mergeChanges(set, changes, current);
+  if (merged.length === 0)
     throw malformed("validator update", "applying the validator changes would result in empty set");
-  const total = totalPower(joined);
-  const validators = center(rescale(joined, PRIORITY_WINDOW * total)).toSorted(compareValidators);
-  return { validators, proposer: keptProposer(set.proposer, validators) };
+  const total = totalPower(merged);
+  const validators = center(rescale(merged, PRIORITY_WINDOW * total)).toSorted(compareValidators);
+  return { validators, proposer: updatedProposer(set.proposer, validators) };
 }
 
-/** A proposer that left, or a new set, gives way to the most prior validator. */
-function keptProposer(
+/** Returns the proposer's entry in the new set. If it was removed, returns the validator with the highest priority. */
+function updatedProposer(
   proposer: Validator | undefined,
   validators: readonly Validator[],
 ): Validator | undefined {
   const kept = validators.find((one) => proposer !== undefined && equalBytes(one.address, proposer.address));
-  return kept ?? mostPrior(validators);
+  return kept ?? highestPriority(validators);
 }
 
-/** Newcomers start at -1.125 of the total power (before removals), so that leaving and rejoining does not pay. */
-function join(
+/**
+ * Applies changes to the validators by address. An added validator starts with a priority of -1.125 times the total
+ * power. Without this penalty, a validator could reset a negative priority by leaving and joining again
+ * (`computeNewPriorities`).
+ */
+function mergeChanges(
   set: ValidatorSet,
   changes: ReadonlyMap<string, Validator>,
-  known: ReadonlyMap<string, Validator>,
+  current: ReadonlyMap<string, Validator>,
 ): readonly Validator[] {
-  const merged = new Map(known);
+  const merged = new Map(current);
   for (const [address, change] of changes) if (change.power > 0n) merged.set(address, change);
+  // As in Go, the total for the penalty includes the validators that are removed below.
   const total = totalPower([...merged.values()]);
   const penalty = -(total + (total >> 3n));
-  const priorityOf = (address: string): bigint => known.get(address)?.priority ?? penalty;
+  const priorityOf = (address: string): bigint => current.get(address)?.priority ?? penalty;
   for (const [address, change] of changes) {
     if (change.power === 0n) merged.delete(address);
     else merged.set(address, { ...change, priority: priorityOf(address) });
   }
   const before = set.validators.flatMap((one) => merged.get(toHex(one.address)) ?? []);
-  const added = [...merged].flatMap(([address, one]) => (known.has(address) ? [] : [one]));
+  const added = [...merged].flatMap(([address, one]) => (current.has(address) ? [] : [one]));
   return [...before, ...added];
 }
 
@@ -117,7 +127,11 @@ function checkedChanges(
   return changes;
 }
 
-/** Divides priorities until they span at most `window`. Division is toward zero, as in Go. */
+/**
+ * Divides the priorities by a common ratio if they differ by more than `window`. Otherwise an old priority could exceed
+ * the power of a set that shrank, and decide the proposer for many blocks. Go divides int64 values toward zero, as
+ * bigint does.
+ */
 function rescale(validators: readonly Validator[], window: bigint): readonly Validator[] {
   const priorities = validators.map((one) => one.priority);
   const span = priorities.reduce((a, b) => (b > a ? b : a)) - priorities.reduce((a, b) => (b < a ? b : a));
@@ -126,7 +140,11 @@ function rescale(validators: readonly Validator[], window: bigint): readonly Val
   return validators.map((one) => ({ ...one, priority: one.priority / ratio }));
 }
 
-/** Shifts priorities by their average (floored, as big.Int division by a positive number does). */
+/**
+ * Subtracts the average from the priorities, so that they stay around zero and away from the limits of int64. The
+ * average is rounded down, as Go's `big.Int.Div` does for a positive divisor. A bigint division rounds toward zero, so
+ * a negative sum needs its own case.
+ */
 function center(validators: readonly Validator[]): readonly Validator[] {
   const count = BigInt(validators.length);
   const sum = validators.reduce((total, one) => total + one.priority, 0n);
@@ -134,6 +152,7 @@ function center(validators: readonly Validator[]): readonly Validator[] {
   return validators.map((one) => ({ ...one, priority: clip(one.priority - average) }));
 }
 
+/** Limits a value to the range of int64, as Go's `safeAddClip` and `safeSubClip`. */
 function clip(value: bigint): bigint {
   if (value > INT64_MAX) return INT64_MAX;
   return value < INT64_MIN ? INT64_MIN : value;

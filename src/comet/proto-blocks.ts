@@ -12,20 +12,29 @@ import {
   type ValidatorSet,
 } from "./block-types.ts";
 import { inContext, malformed } from "./comet-error.ts";
-import { PUBLIC_KEY_SIZE } from "./ed25519.ts";
-import { validateBlockId, validateCommit, validateHeader, validateValidatorSet } from "./validate.ts";
+import {
+  validateBlockId,
+  validateCommit,
+  validateCommitSig,
+  validateHeader,
+  validateValidatorSet,
+} from "./validate.ts";
+import { KEY_TYPES, keyTypeOf } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 
-/** A protobuf time, either part possibly negative; an absent one is Go's zero time. */
+/** A `google.protobuf.Timestamp`. A received one can have negative parts. */
 interface WireTimestamp {
   readonly seconds: bigint;
   readonly nanos: number;
 }
 
-/** First second after the year 9999, where protobuf's times end. They begin with Go's zero time. */
+/** End of the range of protobuf's times: the start of the year 10000. The range starts with Go's zero time (year 1). */
 const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
 
-/** Nanoseconds since the Unix epoch of a `google.protobuf.Timestamp`; absent: Go's zero time. Throws `CometError` outside the years 1 to 9999. */
+/**
+ * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. An absent one is Go's zero time, as in
+ * the signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
+ */
 export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   if (timestamp === undefined) return GO_ZERO_TIME_NS;
   const timeNs = timestamp.seconds * NS_PER_SECOND + BigInt(timestamp.nanos);
@@ -38,12 +47,18 @@ export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   }
   return timeNs;
 }
-/** A `google.protobuf.Timestamp` of nanoseconds since the Unix epoch. */
+
+/**
+ * Converts nanoseconds since the Unix epoch to a `google.protobuf.Timestamp`. Before 1970, only `seconds` is negative.
+ */
 export function nsToTimestamp(timeNs: bigint): { seconds: bigint; nanos: number } {
   return splitNs(timeNs);
 }
 
-/** Reads and checks a header and its commit as `SignedHeaderFromProto`. Throws `CometError`. */
+/**
+ * Converts and validates a header and its commit, as `SignedHeaderFromProto`. Throws `CometError`, as do all
+ * `…FromProto` functions here.
+ */
 export function signedHeaderFromProto(message: Proto.SignedHeader | undefined): SignedHeader {
   if (message === undefined) throw malformed("signed header", "nil SignedHeader");
   if (message.header === undefined) throw malformed("signed header", "missing header");
@@ -51,7 +66,7 @@ export function signedHeaderFromProto(message: Proto.SignedHeader | undefined): 
   return { header: headerFromProto(message.header), commit: commitFromProto(message.commit) };
 }
 
-/** Reads and checks a header. Throws `CometError`. */
+/** Converts and validates a header. */
 export function headerFromProto(message: Proto.Header): Header {
   const { version, time, lastBlockId, ...rest } = message;
   const header: Header = {
@@ -64,11 +79,12 @@ export function headerFromProto(message: Proto.Header): Header {
   return header;
 }
 
-/** Reads and checks a commit. Throws `CometError`. */
+/** Converts and validates a commit. */
 export function commitFromProto(message: Proto.Commit): Commit {
   const commit: Commit = {
     height: message.height,
     round: message.round,
+    // Both are checked before the height, and their errors have no words in front, as in Go.
     blockId: blockIdFromProto(message.blockId),
     signatures: message.signatures.map(commitSigFromProto),
   };
@@ -77,15 +93,17 @@ export function commitFromProto(message: Proto.Commit): Commit {
 }
 
 function commitSigFromProto(message: Proto.CommitSig): CommitSig {
-  return {
+  const signature: CommitSig = {
     flag: message.blockIdFlag,
     validatorAddress: message.validatorAddress,
     timestampNs: timestampToNs(message.timestamp),
     signature: message.signature,
   };
+  validateCommitSig(signature);
+  return signature;
 }
 
-/** Reads and checks a block id; absent: no block. Throws `CometError`. */
+/** Converts and validates a block id. An absent one is the empty block id. */
 export function blockIdFromProto(message: Proto.BlockID | undefined): BlockId {
   if (message === undefined) return NO_BLOCK_ID;
   const parts = message.partSetHeader ?? NO_BLOCK_ID.parts;
@@ -94,7 +112,7 @@ export function blockIdFromProto(message: Proto.BlockID | undefined): BlockId {
   return id;
 }
 
-/** Reads and checks a validator set with its proposer as `ValidatorSetFromProto`. Throws `CometError`. */
+/** Converts and validates a validator set with its proposer, as `ValidatorSetFromProto`. */
 export function validatorSetFromProto(message: ProtoValidator.ValidatorSet | undefined): ValidatorSet {
   if (message === undefined) throw malformed("validator set", "nil validator set");
   const validators = message.validators.map(validatorFromProto);
@@ -112,14 +130,10 @@ export function validatorSetFromProto(message: ProtoValidator.ValidatorSet | und
 function validatorFromProto(message: ProtoValidator.Validator | undefined): Validator {
   if (message === undefined) throw malformed("validator", "nil validator");
   const key = message.pubKey?.sum;
-  if (key?.$case !== "ed25519") {
-    throw malformed("validator", `fromproto: key type ${key?.$case ?? "<nil>"} is not supported`);
-  }
-  if (key.value.length !== PUBLIC_KEY_SIZE) {
-    throw malformed(
-      "validator",
-      `invalid size for PubKeyEd25519. Got ${key.value.length}, expected ${PUBLIC_KEY_SIZE}`,
-    );
+  if (key === undefined) throw malformed("validator", "fromproto: key type <nil> is not supported");
+  const { goName, size } = KEY_TYPES[key.$case];
+  if (key.value.length !== size) {
+    throw malformed("validator", `invalid size for ${goName}. Got ${key.value.length}, expected ${size}`);
   }
   return {
     address: message.address,
@@ -129,12 +143,12 @@ function validatorFromProto(message: ProtoValidator.Validator | undefined): Vali
   };
 }
 
-/** A signed header as its protobuf message. */
+/** Converts a signed header to protobuf. */
 export function signedHeaderToProto(signed: SignedHeader): Proto.SignedHeader {
   return { header: headerToProto(signed.header), commit: commitToProto(signed.commit) };
 }
 
-/** A header as its protobuf message. */
+/** Converts a header to protobuf. */
 export function headerToProto(header: Header): Proto.Header {
   const { version, timeNs, lastBlockId, ...rest } = header;
   return {
@@ -145,7 +159,7 @@ export function headerToProto(header: Header): Proto.Header {
   };
 }
 
-/** A commit as its protobuf message. */
+/** Converts a commit to protobuf. */
 export function commitToProto(commit: Commit): Proto.Commit {
   return {
     height: commit.height,
@@ -160,12 +174,11 @@ export function commitToProto(commit: Commit): Proto.Commit {
   };
 }
 
-/** A block id as its protobuf message. */
 function blockIdToProto(id: BlockId): Proto.BlockID {
   return { hash: id.hash, partSetHeader: { total: id.parts.total, hash: id.parts.hash } };
 }
 
-/** A validator set with proposer and total power as its protobuf message. */
+/** Converts a validator set to protobuf, with its proposer and total power. */
 export function validatorSetToProto(set: ValidatorSet): ProtoValidator.ValidatorSet {
   return {
     validators: set.validators.map(validatorToProto),
@@ -174,11 +187,14 @@ export function validatorSetToProto(set: ValidatorSet): ProtoValidator.Validator
   };
 }
 
-/** A validator as its protobuf message. */
+function publicKeyToProto(value: Uint8Array): { $case: keyof typeof KEY_TYPES; value: Uint8Array } {
+  return { $case: keyTypeOf(value) === KEY_TYPES.secp256k1 ? "secp256k1" : "ed25519", value };
+}
+
 function validatorToProto(validator: Validator): ProtoValidator.Validator {
   return {
     address: validator.address,
-    pubKey: { sum: { $case: "ed25519", value: validator.publicKey } },
+    pubKey: { sum: publicKeyToProto(validator.publicKey) },
     votingPower: validator.power,
     proposerPriority: validator.priority,
   };

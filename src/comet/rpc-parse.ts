@@ -1,6 +1,16 @@
-import { fromBase64, fromHex } from "../base/bytes.ts";
-import { isRecord } from "../base/json.ts";
-import { parseRfc3339Ns } from "../base/rfc3339.ts";
+import { fromHex } from "../base/bytes.ts";
+import {
+  asBase64,
+  asInt64,
+  asText,
+  asTimeNs,
+  asUint32,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+  required,
+} from "../base/json-fields.ts";
 import type {
   BlockId,
   Commit,
@@ -11,34 +21,47 @@ import type {
   ValidatorSet,
 } from "./block-types.ts";
 import { type CometError, malformed } from "./comet-error.ts";
-import { PUBLIC_KEY_SIZE } from "./ed25519.ts";
+import { KEY_TYPES } from "./validator-key.ts";
 import { validatorSetOf } from "./validator-set.ts";
 
-/** Most validators, and so signatures in a commit, that CometBFT knows. */
+/** Maximum number of validators in a set, and so of signatures in a commit (CometBFT `MaxVotesCount`). */
 export const MAX_VALIDATORS = 10_000;
 
-const INT64 = /^-?\d{1,19}$/;
+/** Maximum length of a string. The longest one in a block is a signature: 88 characters of base64. */
+const MAX_STRING_LENGTH = 256;
 
-/** Reads `signed_header` of a `commit` answer. Shape and encodings are checked, not whether it holds. Throws `CometError`. */
+/**
+ * Parses the `signed_header` of a `commit` response. Checks types, lengths and encodings, but not hashes and
+ * signatures. Throws `CometError` with the path of the wrong field, as do all functions here.
+ */
 export function parseSignedHeader(json: unknown): SignedHeader {
-  const signed = record(json, "signed_header");
-  return { header: parseHeader(signed["header"]), commit: parseCommit(signed["commit"]) };
+  const signed = root(json, "signed_header");
+  return { header: headerOf(member(signed, "header")), commit: commitOf(member(signed, "commit")) };
 }
 
-/** Reads a block header. Throws `CometError`. */
+/** Parses a block header. */
 export function parseHeader(json: unknown): Header {
-  const header = record(json, "header");
-  const version = record(header["version"] ?? {}, "header.version");
-  const hash = (name: string): Uint8Array => hex(header[name], `header.${name}`);
+  return headerOf(root(json, "header"));
+}
+
+/** Parses the list `validators` of a `validators` response. The proposer is computed from the priorities. */
+export function parseValidators(json: unknown): ValidatorSet {
+  return validatorSetOf(list(root(json, "validators")).map(validatorOf));
+}
+
+function headerOf(field: JsonField): Header {
+  const version = member(field, "version");
+  const hash = (name: string): Uint8Array => hex(member(field, name));
   return {
+    // CometBFT omits version numbers that are zero, and an empty version.
     version: {
-      block: integer(version["block"] ?? "0", "header.version.block"),
-      app: integer(version["app"] ?? "0", "header.version.app"),
+      block: isPresent(version) ? int64OrZero(member(version, "block")) : 0n,
+      app: isPresent(version) ? int64OrZero(member(version, "app")) : 0n,
     },
-    chainId: text(header["chain_id"], "header.chain_id"),
-    height: integer(header["height"], "header.height"),
-    timeNs: time(header["time"], "header.time"),
-    lastBlockId: parseBlockId(header["last_block_id"]),
+    chainId: string(member(field, "chain_id")),
+    height: int64(member(field, "height")),
+    timeNs: asTimeNs(bounded(member(field, "time"))),
+    lastBlockId: blockIdOf(member(field, "last_block_id")),
     lastCommitHash: hash("last_commit_hash"),
     dataHash: hash("data_hash"),
     validatorsHash: hash("validators_hash"),
@@ -51,113 +74,97 @@ export function parseHeader(json: unknown): Header {
   };
 }
 
-/** Reads a commit. Throws `CometError`. */
-export function parseCommit(json: unknown): Commit {
-  const commit = record(json, "commit");
+function commitOf(field: JsonField): Commit {
   return {
-    height: integer(commit["height"], "commit.height"),
-    round: small(commit["round"], "commit.round"),
-    blockId: parseBlockId(commit["block_id"]),
-    signatures: list(commit["signatures"], "commit.signatures").map(parseCommitSig),
+    height: int64(member(field, "height")),
+    round: uint32(member(field, "round")),
+    blockId: blockIdOf(member(field, "block_id")),
+    signatures: list(member(field, "signatures")).map(commitSigOf),
   };
 }
 
-/** Reads a block id. Throws `CometError`. */
-export function parseBlockId(json: unknown): BlockId {
-  const id = record(json, "block_id");
-  const parts = record(id["parts"], "block_id.parts");
+function blockIdOf(field: JsonField): BlockId {
+  const parts = member(field, "parts");
   return {
-    hash: hex(id["hash"], "block_id.hash"),
-    parts: {
-      total: small(parts["total"], "block_id.parts.total"),
-      hash: hex(parts["hash"], "block_id.parts.hash"),
-    },
+    hash: hex(member(field, "hash")),
+    parts: { total: uint32(member(parts, "total")), hash: hex(member(parts, "hash")) },
   };
 }
 
-/** Reads the list `validators` of a `validators` answer, the proposer computed from the priorities. Throws `CometError`. */
-export function parseValidators(json: unknown): ValidatorSet {
-  return validatorSetOf(list(json, "validators").map(parseValidator));
-}
-
-function parseCommitSig(json: unknown): CommitSig {
-  const sig = record(json, "commit signature");
-  const signature = sig["signature"];
+function commitSigOf(field: JsonField): CommitSig {
+  const signature = member(field, "signature");
   return {
-    flag: small(sig["block_id_flag"], "block_id_flag"),
-    validatorAddress: hex(sig["validator_address"], "validator_address"),
-    timestampNs: time(sig["timestamp"], "timestamp"),
-    signature: signature === null ? new Uint8Array(0) : base64(signature, "signature"),
+    flag: uint32(member(field, "block_id_flag")),
+    validatorAddress: hex(member(field, "validator_address")),
+    timestampNs: asTimeNs(bounded(member(field, "timestamp"))),
+    // Go prints an empty byte slice as null: the signature of an absent validator.
+    signature: signature.value === null ? new Uint8Array(0) : asBase64(bounded(signature)),
   };
 }
 
-function parseValidator(json: unknown): Validator {
-  const validator = record(json, "validator");
-  const key = record(validator["pub_key"], "pub_key");
-  if (key["type"] !== "tendermint/PubKeyEd25519") {
-    throw malformed("validator", `key type ${text(key["type"], "pub_key.type")} is not supported`);
-  }
-  const publicKey = base64(key["value"], "pub_key.value");
-  if (publicKey.length !== PUBLIC_KEY_SIZE) throw wrong("pub_key.value", `${PUBLIC_KEY_SIZE} bytes`);
+function validatorOf(field: JsonField): Validator {
+  const key = member(field, "pub_key");
+  const type = string(member(key, "type"));
+  const keyType = Object.values(KEY_TYPES).find(({ jsonType }) => jsonType === type);
+  if (keyType === undefined) throw malformed("validator", `key type ${type} is not supported`);
+  const value = member(key, "value");
+  const publicKey = asBase64(bounded(value));
+  if (publicKey.length !== keyType.size) throw value.error(value.path, `${keyType.size} bytes`);
   return {
-    address: hex(validator["address"], "address"),
+    address: hex(member(field, "address")),
     publicKey,
-    power: integer(validator["voting_power"], "voting_power"),
-    priority: integer(validator["proposer_priority"] ?? "0", "proposer_priority"),
+    power: int64(member(field, "voting_power")),
+    priority: int64OrZero(member(field, "proposer_priority")),
   };
 }
 
-function record(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (!isRecord(value)) throw wrong(what, "an object");
-  return value;
+function root(value: unknown, path: string): JsonField {
+  return { value, path, error: wrongField };
 }
 
-function list(value: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw wrong(what, "a list");
-  if (value.length > MAX_VALIDATORS) throw wrong(what, `at most ${MAX_VALIDATORS} entries`);
-  return value;
+function wrongField(path: string, expected: string): CometError {
+  return malformed(path, `${path}: expected ${expected}`);
 }
 
-function text(value: unknown, what: string): string {
-  if (typeof value !== "string" || value.length > 256) throw wrong(what, "a text of at most 256 characters");
-  return value;
+/** Returns the elements of a list. Checks the length first, so that the work on a hostile response stays small. */
+function list(field: JsonField): readonly JsonField[] {
+  const { value } = required(field);
+  if (Array.isArray(value) && value.length > MAX_VALIDATORS)
+    throw field.error(field.path, `at most ${MAX_VALIDATORS} entries`);
+  return elements(field);
 }
 
-function integer(value: unknown, what: string): bigint {
-  const digits = text(value, what);
-  const number = INT64.test(digits) ? BigInt(digits) : undefined;
-  if (number === undefined || BigInt.asIntN(64, number) !== number) throw wrong(what, "an int64 as text");
-  return number;
+/** Checks that a field is a string of limited length. */
+function bounded(field: JsonField): JsonField {
+  if (typeof field.value !== "string" || field.value.length > MAX_STRING_LENGTH)
+    throw field.error(field.path, `a string of at most ${MAX_STRING_LENGTH} characters`);
+  return field;
 }
 
-function small(value: unknown, what: string): number {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
-    throw wrong(what, "a whole number of 32 bits");
-  }
-  return value;
+function string(field: JsonField): string {
+  return asText(bounded(field));
 }
 
-function hex(value: unknown, what: string): Uint8Array {
-  return decoded(value, what, fromHex);
+/** Parses a 64-bit integer. CometBFT prints them as strings and refuses JSON numbers, which are inexact above 2^53. */
+function int64(field: JsonField): bigint {
+  return asInt64(bounded(field));
 }
 
-function base64(value: unknown, what: string): Uint8Array {
-  return decoded(value, what, fromBase64);
+function int64OrZero(field: JsonField): bigint {
+  return isPresent(field) ? int64(field) : 0n;
 }
 
-function time(value: unknown, what: string): bigint {
-  return decoded(value, what, parseRfc3339Ns);
+/** Parses a 32-bit integer. CometBFT prints them as JSON numbers. */
+function uint32(field: JsonField): number {
+  if (typeof field.value !== "number") throw field.error(field.path, "a 32-bit unsigned integer");
+  return asUint32(field);
 }
 
-function decoded<T>(value: unknown, what: string, decode: (text: string) => T): T {
-  const encoded = text(value, what);
+function hex(field: JsonField): Uint8Array {
+  const encoded = string(field);
   try {
-    return decode(encoded);
-  } catch (error) {
-    throw wrong(what, error instanceof Error ? error.message : "another encoding");
+    return fromHex(encoded);
+  } catch {
+    throw field.error(field.path, "hex");
   }
-}
-
-function wrong(what: string, expected: string): CometError {
-  return malformed(what, `${what}: expected ${expected}`);
 }

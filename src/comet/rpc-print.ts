@@ -1,15 +1,14 @@
+import { upperHex } from "../base/go-text.ts";
 import { toBase64 } from "../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { formatRfc3339Ns } from "../base/rfc3339.ts";
-import type { BlockId, Commit, Header, SignedHeader, Validator } from "./block-types.ts";
-import { upperHex } from "./validate.ts";
+import type { BlockId, Commit, Header, Validator } from "./block-types.ts";
+import { keyTypeOf } from "./validator-key.ts";
 
-/** `signed_header` of a `commit` answer. */
-export function signedHeaderToJson(signed: SignedHeader): JsonObject {
-  return { header: headerToJson(signed.header), commit: commitToJson(signed.commit) };
-}
-
-/** A header as CometBFT's RPC prints it: hashes in upper-case hex, 64-bit numbers as text, no `app` version of zero. */
+/**
+ * Converts a header to the JSON of CometBFT's RPC. Hashes are upper-case hex, and 64-bit integers are strings. An `app`
+ * version of zero is omitted.
+ */
 export function headerToJson(header: Header): JsonObject {
   const { block, app } = header.version;
   return {
@@ -30,7 +29,7 @@ export function headerToJson(header: Header): JsonObject {
   };
 }
 
-/** A commit as CometBFT's RPC prints it; an absent signature is null. */
+/** Converts a commit to the JSON of CometBFT's RPC. An absent signature is null. */
 export function commitToJson(commit: Commit): JsonObject {
   return {
     height: `${commit.height}`,
@@ -47,16 +46,16 @@ export function commitToJson(commit: Commit): JsonObject {
   };
 }
 
-/** A block id as CometBFT's RPC prints it. */
+/** Converts a block id to the JSON of CometBFT's RPC. */
 export function blockIdToJson(id: BlockId): JsonObject {
   return { hash: upperHex(id.hash), parts: { total: id.parts.total, hash: upperHex(id.parts.hash) } };
 }
 
-/** One entry of a `validators` answer. */
+/** Converts a validator to an entry of the RPC's `validators` response. */
 export function validatorToJson(validator: Validator): JsonObject {
   return {
     address: upperHex(validator.address),
-    pub_key: { type: "tendermint/PubKeyEd25519", value: toBase64(validator.publicKey) },
+    pub_key: { type: keyTypeOf(validator.publicKey).jsonType, value: toBase64(validator.publicKey) },
     voting_power: `${validator.power}`,
     proposer_priority: `${validator.priority}`,
   };

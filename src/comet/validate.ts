@@ -1,4 +1,5 @@
-import { equalBytes, toHex } from "../base/bytes.ts";
+import { equalBytes } from "../base/bytes.ts";
+import { upperHex } from "../base/go-text.ts";
 import { GO_ZERO_TIME_NS } from "../base/rfc3339.ts";
 import {
   BLOCK_ID_FLAG,
@@ -12,26 +13,31 @@ import {
 } from "./block-types.ts";
 import { CometError, inContext, malformed } from "./comet-error.ts";
 import { isNoBlock } from "./commit-bytes.ts";
-import { ADDRESS_SIZE, addressOf } from "./ed25519.ts";
+import { ADDRESS_SIZE } from "./ed25519.ts";
+import { addressOf } from "./validator-key.ts";
 import { headerHash } from "./header-hash.ts";
 import { totalPower } from "./validator-set.ts";
 
-/** Longest chain id in bytes. */
+/** Maximum length of a chain id in bytes. */
 export const MAX_CHAIN_ID_LENGTH = 50;
 
-/** Version of the block format that CometBFT 0.38 writes. */
+/** Block protocol version of CometBFT 0.38. */
 const BLOCK_PROTOCOL = 11n;
 
 const HASH_SIZE = 32;
 const MAX_SIGNATURE_SIZE = 64;
 
-/** A hash is empty or 32 bytes. Throws `CometError`. */
+/** Checks that a hash is empty or has 32 bytes. Throws `CometError`, as do all functions here. */
 export function validateHash(hash: Uint8Array): void {
-  if (hash.length === 0 || hash.length === HASH_SIZE) return;
+  if (isHash(hash)) return;
   throw malformed("hash", `expected size to be ${HASH_SIZE} bytes, got ${hash.length} bytes`);
 }
 
-/** Stateless checks of a header (`Header.ValidateBasic`). Throws `CometError`. */
+function isHash(hash: Uint8Array): boolean {
+  return hash.length === 0 || hash.length === HASH_SIZE;
+}
+
+/** Checks a header by itself (`Header.ValidateBasic`). */
 export function validateHeader(header: Header): void {
   if (header.version.block !== BLOCK_PROTOCOL) {
     throw malformed(
@@ -63,16 +69,18 @@ function validateHeaderHashes(header: Header): void {
   inContext("wrong LastResultsHash", () => validateHash(header.lastResultsHash));
 }
 
-/** Checks the two hashes of a block id. Throws `CometError`. */
+/** Checks the two hashes of a block id (`BlockID.ValidateBasic`). */
 export function validateBlockId(id: BlockId): void {
-  inContext("wrong Hash", () => validateHash(id.hash));
+  // Go drops the reason here, but not for the part set.
+  if (!isHash(id.hash)) throw malformed("block id", "wrong Hash");
   inContext("wrong PartSetHeader", () => inContext("wrong Hash", () => validateHash(id.parts.hash)));
 }
 
-/** Stateless checks of a commit (`Commit.ValidateBasic`). Throws `CometError`. */
+/** Checks a commit, but does not verify its signatures (`Commit.ValidateBasic`). */
 export function validateCommit(commit: Commit): void {
   if (commit.height < 0n) throw malformed("commit", "negative Height");
   if (commit.round < 0) throw malformed("commit", "negative Round");
+  // The first block of a chain has an empty last commit, with height 0.
   if (commit.height === 0n) return;
   if (isNoBlock(commit.blockId)) throw malformed("commit", "commit cannot be for nil block");
   if (commit.signatures.length === 0) throw malformed("commit", "no signatures in commit");
@@ -81,8 +89,8 @@ export function validateCommit(commit: Commit): void {
   }
 }
 
-/** Stateless checks of one precommit. Throws `CometError`. */
-function validateCommitSig(sig: CommitSig): void {
+/** Checks the vote of one validator (`CommitSig.ValidateBasic`). */
+export function validateCommitSig(sig: CommitSig): void {
   switch (sig.flag) {
     case BLOCK_ID_FLAG.absent:
       return validateAbsent(sig);
@@ -114,7 +122,7 @@ function validatePresent(sig: CommitSig): void {
   }
 }
 
-/** Checks that header and commit belong together and to this chain (`SignedHeader.ValidateBasic`). Throws `CometError`. */
+/** Checks that a commit is for a header and that both are of this chain (`SignedHeader.ValidateBasic`). */
 export function validateSignedHeader({ header, commit }: SignedHeader, chainId: string): void {
   inContext("invalid header", () => validateHeader(header));
   inContext("invalid commit", () => validateCommit(commit));
@@ -138,7 +146,7 @@ export function validateSignedHeader({ header, commit }: SignedHeader, chainId: 
   );
 }
 
-/** Checks every validator, the total power and the proposer (`ValidatorSet.ValidateBasic`). Throws `CometError`. */
+/** Checks every validator, the total power and the proposer (`ValidatorSet.ValidateBasic`). */
 export function validateValidatorSet(set: ValidatorSet): void {
   if (set.validators.length === 0) throw malformed("validator set", "validator set is nil or empty");
   for (const [index, validator] of set.validators.entries()) {
@@ -151,7 +159,7 @@ export function validateValidatorSet(set: ValidatorSet): void {
   }
   inContext("proposer failed validate basic, error", () => validateValidator(proposer));
   if (set.validators.some((one) => equalBytes(one.address, proposer.address))) return;
-  throw malformed("validator set", "proposer is not in the validator set");
+  throw malformed("validator set", "proposer not in validator set");
 }
 
 function validateValidator(validator: Validator): void {
@@ -162,9 +170,4 @@ function validateValidator(validator: Validator): void {
     "validator",
     `validator address is incorrectly derived from pubkey. Exp: ${upperHex(address)}, got ${upperHex(validator.address)}`,
   );
-}
-
-/** Upper-case hex, as CometBFT prints hashes and addresses. */
-export function upperHex(bytes: Uint8Array): string {
-  return toHex(bytes).toUpperCase();
 }

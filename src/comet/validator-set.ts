@@ -2,23 +2,28 @@ import { compareBytes, concat } from "../base/bytes.ts";
 import { simpleRoot } from "../merkle/simple-tree.ts";
 import type { Validator, ValidatorSet } from "./block-types.ts";
 import { malformed } from "./comet-error.ts";
-import { addressOf } from "./ed25519.ts";
+import { addressOf, keyTypeOf } from "./validator-key.ts";
 import { varintField } from "./wire.ts";
 
-/** Largest total voting power of a set: an eighth of the largest int64, so that sums cannot overflow in CometBFT. */
+/**
+ * Maximum total power: an eighth of the largest int64, so that sums do not overflow in CometBFT
+ * (`MaxTotalVotingPower`).
+ */
 const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
 
-/** How a `SimpleValidator` begins: field 1, a `PublicKey` of 34 bytes, in it field 1 (ed25519), 32 bytes. */
-const ED25519_KEY = Uint8Array.of(0x0a, 0x22, 0x0a, 0x20);
-
-/** Hash of a validator set: Merkle root over public key and power of each, in the set's order. */
+/**
+ * Computes the hash of a validator set: the Merkle root over public key and power of each validator, in the set's
+ * order.
+ */
 export function validatorsHash(validators: readonly Pick<Validator, "publicKey" | "power">[]): Uint8Array {
   return simpleRoot(
-    validators.map(({ publicKey, power }) => concat(ED25519_KEY, publicKey, varintField(2, power))),
+    validators.map(({ publicKey, power }) =>
+      concat(keyTypeOf(publicKey).hashPrefix, publicKey, varintField(2, power)),
+    ),
   );
 }
 
-/** Sum of all powers. Throws `CometError` above {@link MAX_TOTAL_POWER}. */
+/** Returns the sum of all powers. Throws `CometError` above {@link MAX_TOTAL_POWER}. */
 export function totalPower(validators: readonly Pick<Validator, "power">[]): bigint {
   const total = validators.reduce((sum, { power }) => sum + power, 0n);
   if (total > MAX_TOTAL_POWER) {
@@ -30,7 +35,7 @@ export function totalPower(validators: readonly Pick<Validator, "power">[]): big
   return total;
 }
 
-/** Order of a validator set: falling power, then rising address. */
+/** Compares validators in the order of a set: descending power, then ascending address. */
 export function compareValidators(
   a: Pick<Validator, "power" | "address">,
   b: Pick<Validator, "power" | "address">,
@@ -39,25 +44,28 @@ export function compareValidators(
   return compareBytes(a.address, b.address);
 }
 
-/** The validator with the highest priority; on a tie the lower address. Undefined for an empty set. */
-export function mostPrior(validators: readonly Validator[]): Validator | undefined {
+/**
+ * Returns the validator with the highest priority; on a tie, the one with the lower address. Undefined for an empty
+ * set.
+ */
+export function highestPriority(validators: readonly Validator[]): Validator | undefined {
   return validators.reduce<Validator | undefined>(
-    (best, one) => (best === undefined || isMorePrior(one, best) ? one : best),
+    (best, one) => (best === undefined || hasHigherPriority(one, best) ? one : best),
     undefined,
   );
 }
 
-function isMorePrior(a: Validator, b: Validator): boolean {
+function hasHigherPriority(a: Validator, b: Validator): boolean {
   if (a.priority !== b.priority) return a.priority > b.priority;
   return compareBytes(a.address, b.address) < 0;
 }
 
-/** A set as read from elsewhere: order kept, proposer computed from the priorities. */
+/** Creates a set from validators that are in order. The proposer is computed from the priorities. */
 export function validatorSetOf(validators: readonly Validator[]): ValidatorSet {
-  return { validators, proposer: mostPrior(validators) };
+  return { validators, proposer: highestPriority(validators) };
 }
 
-/** A validator of this key that has not proposed yet. */
+/** Creates a validator with a priority of zero. */
 export function newValidator(publicKey: Uint8Array, power: bigint): Validator {
   return { address: addressOf(publicKey), publicKey, power, priority: 0n };
 }

@@ -1,19 +1,20 @@
 import { concat, utf8 } from "../base/bytes.ts";
 import { splitNs } from "../base/rfc3339.ts";
 
-/**
- * The few protobuf forms that CometBFT hashes and signs, written by hand: they must be canonical to the byte, whatever
- * a code generator does about defaults. Every field function gives an empty array for the default value.
+/*
+ * Protobuf encoding of what CometBFT hashes and signs, written by hand. These bytes must be exact and must not depend
+ * on how a code generator treats default values. A field function returns an empty array for the default value.
  */
+
 const EMPTY = new Uint8Array(0);
 
-/** An unsigned varint; negative numbers as 64-bit two's complement. */
+/** Encodes an unsigned varint. A negative number is encoded as 64-bit two's complement. */
 function varint(value: bigint): Uint8Array {
   const small = value >= 0n && value <= MAX_SMALL;
   return small ? smallVarint(Number(value)) : largeVarint(BigInt.asUintN(64, value));
 }
 
-/** Up to here plain numbers do, which are many times faster. */
+/** Up to this value, numbers are used. They are many times faster than bigints. */
 const MAX_SMALL = 0x7fff_ffffn;
 
 function smallVarint(value: number): Uint8Array {
@@ -33,12 +34,12 @@ function largeVarint(value: bigint): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Field of type int32, int64, uint32, uint64 or enum. */
+/** Encodes a field of type int32, int64, uint32, uint64 or enum. */
 export function varintField(field: number, value: bigint): Uint8Array {
   return value === 0n ? EMPTY : concat(tag(field, 0), varint(value));
 }
 
-/** Field of type sfixed64. */
+/** Encodes a field of type sfixed64. */
 export function fixed64Field(field: number, value: bigint): Uint8Array {
   if (value === 0n) return EMPTY;
   const bytes = new Uint8Array(8);
@@ -46,27 +47,27 @@ export function fixed64Field(field: number, value: bigint): Uint8Array {
   return concat(tag(field, 1), bytes);
 }
 
-/** Field of type bytes. */
+/** Encodes a field of type bytes. */
 export function bytesField(field: number, value: Uint8Array): Uint8Array {
   return value.length === 0 ? EMPTY : messageField(field, value);
 }
 
-/** Field of type string. */
+/** Encodes a field of type string. */
 export function stringField(field: number, value: string): Uint8Array {
   return bytesField(field, utf8(value));
 }
 
-/** An embedded message, written even when it is empty. */
+/** Encodes a message field, even if the message is empty. */
 export function messageField(field: number, message: Uint8Array): Uint8Array {
   return concat(tag(field, 2), lengthPrefixed(message));
 }
 
-/** A message with its length as a varint in front. */
+/** Returns the length of a message as a varint, followed by the message. */
 export function lengthPrefixed(message: Uint8Array): Uint8Array {
   return concat(smallVarint(message.length), message);
 }
 
-/** `google.protobuf.Timestamp` of nanoseconds since the Unix epoch. */
+/** Encodes nanoseconds since the Unix epoch as a `google.protobuf.Timestamp`. */
 export function timestampMessage(timeNs: bigint): Uint8Array {
   const { seconds, nanos } = splitNs(timeNs);
   return concat(varintField(1, seconds), varintField(2, BigInt(nanos)));

@@ -1,24 +1,24 @@
 import { sha256 } from "../base/sha256.ts";
 
 /**
- * Puts bytes together in one block of memory that it uses again and again: a tree makes thousands of small encodings in a
- * commit, and memory for each of their parts would take longer than hashing them.
+ * A byte buffer that is reused for many small encodings. A commit of a tree makes thousands of them, and an allocation
+ * for each part would cost more than the hashing.
  */
 export interface ByteWriter {
-  /** Starts anew. */
+  /** Removes the content. */
   readonly clear: () => ByteWriter;
-  /** A zigzag varint of a number from 0 to 2^52. */
+  /** Appends a zigzag varint; `value` is from 0 to 2^52. */
   readonly varint: (value: number) => ByteWriter;
   readonly bytes: (bytes: Uint8Array) => ByteWriter;
-  /** The bytes, after their length as an unsigned varint. */
+  /** Appends the length of the bytes as an unsigned varint, then the bytes. */
   readonly prefixed: (bytes: Uint8Array) => ByteWriter;
-  /** What was put in, in memory of its own. */
+  /** Returns the content in a new array. */
   readonly copy: () => Uint8Array;
-  /** SHA-256 of what was put in. */
+  /** Returns the SHA-256 of the content. */
   readonly sha256: () => Uint8Array;
 }
 
-/** A writer; what it holds is gone when it is cleared. */
+/** Creates an empty writer. */
 export function createByteWriter(): ByteWriter {
   let memory = new Uint8Array(1024);
   let length = 0;
@@ -43,6 +43,7 @@ export function createByteWriter(): ByteWriter {
     },
     varint: (value) => {
       reserve(10);
+      // Zigzag maps a number n >= 0 to 2n.
       uvarint(value * 2);
       return writer;
     },

@@ -14,12 +14,18 @@ const NOTHING = new Uint8Array();
 const LEAF_PREFIX = Uint8Array.of(0);
 const INNER_PREFIX = Uint8Array.of(1);
 
-/** App hash of a multistore: root of the simple tree over its stores by name, each leaf the name and the hash's hash. */
+/**
+ * Computes the app hash of a multistore: the root of a simple tree with one leaf per store, in the order of the names.
+ * A leaf holds the name and the SHA-256 of the store's root, each after its length (SDK `store/internal/maps`).
+ */
 export function simpleMapRoot(stores: readonly StoreRoot[]): Uint8Array {
   return simpleRoot(sorted(stores).map(leafOf));
 }
 
-/** The ICS-23 proof (bytes of a `CommitmentProof`) of one store's root under the app hash; undefined for no such store. */
+/**
+ * Returns the ICS-23 proof (an encoded `CommitmentProof`) of one store's root under the app hash, or undefined if no
+ * store has this name.
+ */
 export function simpleMapProof(stores: readonly StoreRoot[], name: string): Uint8Array | undefined {
   const ordered = sorted(stores);
   const index = ordered.findIndex((store) => store.name === name);

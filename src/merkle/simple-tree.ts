@@ -1,15 +1,17 @@
-import { Buffer } from "node:buffer";
 import { concat, equalBytes } from "../base/bytes.ts";
+import { upperHex } from "../base/go-text.ts";
 import { bad, good, type Result } from "../base/result.ts";
 import { sha256 } from "../base/sha256.ts";
 
-/** More aunts than any tree of less than 2^100 leaves has (CometBFT crypto/merkle `MaxAunts`). */
+/**
+ * Maximum number of aunts. A proof with more aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`).
+ */
 const MAX_AUNTS = 100;
 const HASH_BYTES = 32;
 const LEAF_PREFIX = Uint8Array.of(0);
 const INNER_PREFIX = Uint8Array.of(1);
 
-/** Proof that one leaf is in a simple Merkle tree. `aunts` go from the leaf's sibling up to a child of the root. */
+/** Proof that a simple Merkle tree contains a leaf. `aunts` starts with the leaf's sibling and ends below the root. */
 export interface SimpleProof {
   readonly total: bigint;
   readonly index: bigint;
@@ -17,28 +19,28 @@ export interface SimpleProof {
   readonly aunts: readonly Uint8Array[];
 }
 
-/** Why a simple proof does not hold; the text is CometBFT's. */
+/** Why a simple proof is invalid. `text` is CometBFT's error text. */
 export interface SimpleProofFailure {
   readonly code: "malformed-proof" | "wrong-leaf" | "wrong-shape" | "wrong-root";
   readonly text: string;
 }
 
-/** Hash of a leaf: SHA-256 of 0x00 and the leaf (RFC 6962). */
+/** Hashes a leaf: SHA-256 of 0x00 and the leaf (RFC 6962). */
 export function simpleLeafHash(leaf: Uint8Array): Uint8Array {
   return sha256(concat(LEAF_PREFIX, leaf));
 }
 
-/** Hash of an inner node: SHA-256 of 0x01 and both children. */
+/** Hashes an inner node: SHA-256 of 0x01 and the hashes of both children. */
 export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concat(INNER_PREFIX, left, right));
 }
 
-/** Root of the tree over these leaves, in this order; SHA-256 of nothing when there are none. */
+/** Computes the root over the leaves, in their order. The root over no leaves is the SHA-256 of no bytes. */
 export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return rootOf(leaves.map(simpleLeafHash));
 }
 
-/** The root, and one proof for each leaf in the order of the leaves. */
+/** Computes the root, and a proof for each leaf in the order of the leaves. */
 export function simpleProofs(leaves: readonly Uint8Array[]): {
   readonly root: Uint8Array;
   readonly proofs: readonly SimpleProof[];
@@ -56,7 +58,7 @@ export function simpleProofs(leaves: readonly Uint8Array[]): {
   return { root, proofs };
 }
 
-/** Checks that `leaf` is at `proof.index` of a tree of `proof.total` leaves with this root. */
+/** Checks that a tree with this root and `proof.total` leaves has `leaf` at `proof.index` (CometBFT `Proof.Verify`). */
 export function verifySimpleProof(
   root: Uint8Array,
   leaf: Uint8Array,
@@ -66,7 +68,7 @@ export function verifySimpleProof(
   if (!shape.ok) return shape;
   const leafHash = simpleLeafHash(leaf);
   if (!equalBytes(proof.leafHash, leafHash)) {
-    return error(
+    return failure(
       "wrong-leaf",
       `invalid leaf hash: wanted ${upperHex(leafHash)} got ${upperHex(proof.leafHash)}`,
     );
@@ -74,35 +76,44 @@ export function verifySimpleProof(
   const computed = rootFromAunts(proof);
   if (!computed.ok) return computed;
   if (!equalBytes(computed.value, root)) {
-    return error("wrong-root", `invalid root hash: wanted ${upperHex(root)} got ${upperHex(computed.value)}`);
+    return failure(
+      "wrong-root",
+      `invalid root hash: wanted ${upperHex(root)} got ${upperHex(computed.value)}`,
+    );
   }
   return good(undefined);
 }
 
-/** The checks of CometBFT's `Proof.ValidateBasic`: nothing negative, hashes of 32 bytes, at most 100 aunts. */
+/**
+ * Checks the form of a proof: no negative number, hashes of 32 bytes, at most 100 aunts (CometBFT
+ * `Proof.ValidateBasic`).
+ */
 export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFailure> {
-  if (proof.total < 0n) return error("malformed-proof", "negative Total");
-  if (proof.index < 0n) return error("malformed-proof", "negative Index");
+  if (proof.total < 0n) return failure("malformed-proof", "negative Total");
+  if (proof.index < 0n) return failure("malformed-proof", "negative Index");
   if (proof.leafHash.length !== HASH_BYTES) {
-    return error(
+    return failure(
       "malformed-proof",
       `expected LeafHash size to be ${HASH_BYTES}, got ${proof.leafHash.length}`,
     );
   }
   if (proof.aunts.length > MAX_AUNTS) {
-    return error("malformed-proof", `expected no more than ${MAX_AUNTS} aunts, got ${proof.aunts.length}`);
+    return failure("malformed-proof", `expected no more than ${MAX_AUNTS} aunts, got ${proof.aunts.length}`);
   }
   for (const [index, aunt] of proof.aunts.entries()) {
     if (aunt.length !== HASH_BYTES) {
-      return error("malformed-proof", `expected Aunts#${index} size to be ${HASH_BYTES}, got ${aunt.length}`);
+      return failure(
+        "malformed-proof",
+        `expected Aunts#${index} size to be ${HASH_BYTES}, got ${aunt.length}`,
+      );
     }
   }
   return good(undefined);
 }
 
 /**
- * For each step from the leaf up to the root: true when the path comes from the left child.
- * Empty when the tree has fewer than two leaves.
+ * Returns, for each step from the leaf up to the root, whether the path comes from the left child. A tree of fewer than
+ * two leaves has no steps.
  */
 export function simplePath(index: bigint, total: bigint): readonly boolean[] {
   const path: boolean[] = [];
@@ -121,12 +132,12 @@ export function simplePath(index: bigint, total: bigint): readonly boolean[] {
 function rootFromAunts(proof: SimpleProof): Result<Uint8Array, SimpleProofFailure> {
   const { index, total, aunts } = proof;
   if (index >= total) {
-    return error("wrong-shape", `compute root hash: invalid index ${index} and/or total ${total}`);
+    return failure("wrong-shape", `compute root hash: invalid index ${index} and/or total ${total}`);
   }
   const path = simplePath(index, total);
-  if (aunts.length > path.length) return error("wrong-shape", "compute root hash: unexpected inner hashes");
+  if (aunts.length > path.length) return failure("wrong-shape", "compute root hash: unexpected inner hashes");
   if (aunts.length < path.length) {
-    return error("wrong-shape", "compute root hash: expected at least one inner hash");
+    return failure("wrong-shape", "compute root hash: expected at least one inner hash");
   }
   let hash = proof.leafHash;
   for (const [step, aunt] of aunts.entries()) {
@@ -135,7 +146,7 @@ function rootFromAunts(proof: SimpleProof): Result<Uint8Array, SimpleProofFailur
   return good(hash);
 }
 
-/** Root over leaf hashes; adds to `aunts[i]` the siblings on leaf i's way up. */
+/** Computes the root over leaf hashes. Appends to `aunts[i]` the siblings on the path of leaf i, lowest first. */
 function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[][]): Uint8Array {
   const [only] = hashes;
   if (only === undefined) return sha256(new Uint8Array());
@@ -155,18 +166,14 @@ function rootOf(hashes: readonly Uint8Array[]): Uint8Array {
   return simpleInnerHash(rootOf(hashes.slice(0, split)), rootOf(hashes.slice(split)));
 }
 
-/** The largest power of two below `total`, which is at least 2. */
+/** Returns the largest power of two below `total`, which is at least 2: the number of leaves on the left (RFC 6962). */
 function splitPoint(total: bigint): bigint {
   return 1n << BigInt((total - 1n).toString(2).length - 1);
 }
 
-function error(
+function failure(
   code: SimpleProofFailure["code"],
   text: string,
 ): { readonly ok: false; readonly error: SimpleProofFailure } {
   return bad({ code, text });
-}
-
-function upperHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex").toUpperCase();
 }

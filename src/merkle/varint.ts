@@ -1,4 +1,4 @@
-/** Bytes of an unsigned varint, least significant group first. `value` is a safe integer at or above zero. */
+/** Encodes an unsigned varint. `value` is a safe integer, at least 0. */
 export function encodeUvarint(value: number): Uint8Array {
   const bytes: number[] = [];
   let rest = value;
@@ -10,7 +10,7 @@ export function encodeUvarint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Bytes, prefixed with their length as an unsigned varint. */
+/** Returns the length of the bytes as an unsigned varint, followed by the bytes. */
 export function lengthPrefixed(bytes: Uint8Array): Uint8Array {
   const prefix = encodeUvarint(bytes.length);
   const joined = new Uint8Array(prefix.length + bytes.length);

@@ -4,7 +4,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../base/json.ts";
 import { asBase64, asTimeNs, elements, type JsonField, member } from "../base/json-fields.ts";
 import { formatRfc3339Ns } from "../base/rfc3339.ts";
 import type { ValidatorPower } from "../chain/abci.ts";
-import { addressOf } from "../comet/ed25519.ts";
+import { addressOf } from "../comet/validator-key.ts";
 import {
   type ConsensusParams,
   consensusParamsToJson,

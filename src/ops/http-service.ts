@@ -1,21 +1,25 @@
 import { untilAborted } from "../base/abort.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import type { ListenAddress } from "./config-fields.ts";
 import { createDeferred } from "./deferred.ts";
-import { type HttpServerDeps, type HttpServerOptions, openHttpServer } from "./http-server.ts";
+import { openRouteServer, type RouteServerOptions } from "./route-server.ts";
 
-/** An HTTP face under supervision. */
+/** A route server under supervision. */
 export interface HttpService extends Service {
-  /** The bound address, once listening; rejects when the address cannot be had. */
+  /** Resolves with the bound address. Rejects when the server cannot bind it. */
   readonly ready: Promise<ListenAddress>;
 }
 
-/** Creates a service that listens from `run` until its signal fires. */
-export function createHttpService(options: HttpServerOptions, deps: HttpServerDeps): HttpService {
+/** Creates a service that listens from `run` until its signal aborts. */
+export function createHttpService(
+  options: RouteServerOptions,
+  deps: { readonly logger: Logger },
+): HttpService {
   const ready = createDeferred<ListenAddress>();
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      const server = await openHttpServer(options, deps);
+      const server = await openRouteServer(options, deps);
       ready.resolve(server.address);
       await untilAborted(signal);
       await server.close();

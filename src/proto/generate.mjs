@@ -71,6 +71,33 @@ function writeDescriptorSet(out) {
   );
 }
 
+/** Go's types of these fields are plain values, so that a field that occurs again is replaced there too. */
+const REPLACED = ["Timestamp", "Duration"];
+
+/**
+ * Makes the decoders merge a message field that occurs again, as protobuf says and gogoproto does: ts-proto's replace it.
+ * `decode` goes on with the message that was read so far, so that a field that occurs n times costs no n copies.
+ */
+function mergeRepeatedFields(source) {
+  return source
+    .replaceAll(
+      /( decode\(input: BinaryReader \| Uint8Array, length\?: number)\): (\w+)/g,
+      "$1, previous?: $2): $2",
+    )
+    .replaceAll(/const message = (createBase\w+\(\));/g, "const message = previous ?? $1;")
+    .replaceAll(/(message\.\w+) = (\w+)\.decode\(reader, reader\.uint32\(\)\);/g, (text, field, type) =>
+      REPLACED.includes(type) ? text : `${field} = ${type}.decode(reader, reader.uint32(), ${field});`,
+    );
+}
+
+function rewriteCodecs(folder) {
+  for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (!path.endsWith(".ts")) continue;
+    const file = join(folder, path);
+    writeFileSync(file, mergeRepeatedFields(readFileSync(file, "utf8")));
+  }
+}
+
 function importsOf(file) {
   return [...readFileSync(file, "utf8").matchAll(IMPORT)].map(([, path]) => resolve(dirname(file), path));
 }
@@ -108,6 +135,7 @@ function reachedFiles(work) {
 const work = mkdtempSync(join(tmpdir(), "proto-gen-"));
 try {
   writeCodecs(work);
+  rewriteCodecs(work);
   writeDescriptorSet(work);
   const reached = reachedFiles(work);
   rmSync(target, { recursive: true, force: true });

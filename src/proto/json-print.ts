@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, fromBinary, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import {
   isReflectList,
   isReflectMap,
@@ -9,6 +9,7 @@ import {
 import { fromUtf8, toBase64, toHex } from "../base/bytes.ts";
 import { errorText, unreachable } from "../base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../base/json.ts";
+import { decodeByDescriptor } from "./decode.ts";
 import { ProtoError } from "./errors.ts";
 import { type FieldForm, formOf, jsonNameOf } from "./field-forms.ts";
 import { numberToJson } from "./number-text.ts";
@@ -138,7 +139,7 @@ function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
   if (desc === undefined) {
     throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, `unable to resolve type URL ${typeUrl}`);
   }
-  const inner = printMessage(reflect(desc, fromBinary(desc, bytes)), {
+  const inner = printMessage(reflect(desc, decodeByDescriptor(desc, bytes)), {
     ...context,
     depth: context.depth + 1,
   });

@@ -1,7 +1,8 @@
-import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { errorText } from "../base/errors.ts";
 import type { JsonValue } from "../base/json.ts";
+import { decodeByDescriptor } from "./decode.ts";
 import { ProtoError } from "./errors.ts";
 import { parseMessage } from "./json-parse.ts";
 import { printMessage } from "./json-print.ts";
@@ -44,7 +45,7 @@ export function messageFromJson(
 
 function decodeMessage(desc: DescMessage, bytes: Uint8Array): Message {
   try {
-    return fromBinary(desc, bytes);
+    return decodeByDescriptor(desc, bytes);
   } catch (thrown) {
     throw new ProtoError(
       { code: "bad-bytes", typeName: desc.typeName },

@@ -1,10 +1,11 @@
-import { type DescField, type DescMessage, fromBinary } from "@bufbuild/protobuf";
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { decodeByDescriptor } from "./decode.ts";
 import { ProtoError } from "./errors.ts";
 import { goTypeName } from "./go-names.ts";
 import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
 import { CANONICAL_CHAIN_NAME } from "./type-urls.ts";
+import { readTag, readVarint, skipValue } from "./wire-fields.ts";
 import { canCarry, type FieldType, wireTypeName, wireTypeOf } from "./wire-types.ts";
 
 export interface UnknownFieldRules {
@@ -46,10 +47,11 @@ interface CheckContext {
 
 function checkMessage(desc: DescMessage, bytes: Uint8Array, context: CheckContext): boolean {
   if (context.depth > MAX_DEPTH) throw new ProtoError({ code: "too-deep" }, "recursion limit reached");
-  const reader = new BinaryReader(bytes);
   let hasNonCritical = false;
-  while (reader.pos < reader.len) {
-    const [fieldNumber, wireType] = readTag(reader, desc);
+  for (let at = 0; at < bytes.length; ) {
+    const tag = readTag(bytes, at);
+    if (typeof tag === "string") throw badBytes(desc.typeName, "invalid length");
+    const { fieldNumber, wireType } = tag;
     const field = fieldsOf(desc).get(fieldNumber);
     if (field === undefined) {
       rejectUnknown(desc, fieldNumber, wireType, context.rules);
@@ -57,10 +59,12 @@ function checkMessage(desc: DescMessage, bytes: Uint8Array, context: CheckContex
     } else {
       requireWireType(desc, field, wireType);
     }
-    const value = readValue(reader, desc, fieldNumber, wireType);
+    const value = skipValue(bytes, tag);
+    if (typeof value === "string") throw badValue(desc, tag, value);
+    at = value.end;
     if (field?.message !== undefined && field.fieldKind !== "map") {
       // Call first: `||` must not skip the check of a nested message.
-      hasNonCritical = checkNested(field.message, value, context) || hasNonCritical;
+      hasNonCritical = checkNested(field.message, contentOf(bytes, tag.end, at), context) || hasNonCritical;
     }
   }
   return hasNonCritical;
@@ -87,7 +91,7 @@ function checkNested(desc: DescMessage, value: Uint8Array, context: CheckContext
 
 function decodeAny(bytes: Uint8Array): { readonly typeUrl: string; readonly value: Uint8Array } {
   try {
-    return fromBinary(AnySchema, bytes);
+    return decodeByDescriptor(AnySchema, bytes);
   } catch (thrown) {
     throw badBytes(AnySchema.typeName, "invalid length", thrown);
   }
@@ -108,7 +112,7 @@ function isNonCritical(fieldNumber: number): boolean {
 function rejectUnknown(
   desc: DescMessage,
   fieldNumber: number,
-  wireType: WireType,
+  wireType: number,
   rules: UnknownFieldRules,
 ): void {
   if (isNonCritical(fieldNumber) && rules.allowNonCritical === true) return;
@@ -118,7 +122,7 @@ function rejectUnknown(
   );
 }
 
-function requireWireType(desc: DescMessage, field: DescField, wireType: WireType): void {
+function requireWireType(desc: DescMessage, field: DescField, wireType: number): void {
   const type = fieldType(field);
   if (canCarry(wireType, type)) return;
   const [got, want] = [wireTypeName(wireType), wireTypeName(wireTypeOf(type))];
@@ -133,29 +137,21 @@ function fieldType(field: DescField): FieldType {
   return field.scalar ?? "enum";
 }
 
-function readTag(reader: BinaryReader, desc: DescMessage): [number, WireType] {
-  try {
-    return reader.tag();
-  } catch (thrown) {
-    throw badBytes(desc.typeName, "invalid length", thrown);
-  }
+/** Returns the content of a length-delimited value without its length. */
+function contentOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const length = readVarint(bytes, start);
+  return bytes.subarray(typeof length === "string" ? end : length.end, end);
 }
 
-/** Reads the value after a tag. For a length-delimited value returns the content without the length. */
-function readValue(
-  reader: BinaryReader,
+function badValue(
   desc: DescMessage,
-  fieldNumber: number,
-  wireType: WireType,
-): Uint8Array {
-  try {
-    return wireType === WireType.LengthDelimited ? reader.bytes() : reader.skip(wireType, fieldNumber);
-  } catch (thrown) {
-    const where = `tagNum: ${fieldNumber}, wireType: "${wireTypeName(wireType)}"`;
-    throw badBytes(desc.typeName, `could not consume field value for ${where}; unexpected EOF`, thrown);
-  }
+  tag: { readonly fieldNumber: number; readonly wireType: number },
+  failure: string,
+): ProtoError {
+  const where = `tagNum: ${tag.fieldNumber}, wireType: "${wireTypeName(tag.wireType)}"`;
+  return badBytes(desc.typeName, `could not consume field value for ${where}; ${failure}`);
 }
 
-function badBytes(typeName: string, text: string, cause: unknown): ProtoError {
+function badBytes(typeName: string, text: string, cause?: unknown): ProtoError {
   return new ProtoError({ code: "bad-bytes", typeName }, text, { cause });
 }

@@ -8,7 +8,7 @@ export type FieldType = ScalarType | "enum" | "message";
 const NAMES = ["varint", "fixed64", "bytes", "start_group", "end_group", "fixed32"];
 
 /** Returns the name of a wire type as the SDK prints it. */
-export function wireTypeName(wireType: WireType): string {
+export function wireTypeName(wireType: number): string {
   return NAMES[wireType] ?? `unknown type: ${wireType}`;
 }
 
@@ -43,6 +43,6 @@ export function wireTypeOf(type: FieldType): WireType {
  * Returns whether the SDK accepts this wire type for a field of this type. It accepts length-delimited bytes for every type,
  * since a packed list has that form.
  */
-export function canCarry(wireType: WireType, type: FieldType): boolean {
+export function canCarry(wireType: number, type: FieldType): boolean {
   return wireType === WireType.LengthDelimited || wireType === wireTypeOf(type);
 }

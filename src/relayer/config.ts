@@ -3,6 +3,7 @@ import { parseDec18 } from "../base/decimal.ts";
 import {
   amountField,
   durationField,
+  hostNamesField,
   httpUrlField,
   listenField,
   processSecretSource,
@@ -142,7 +143,16 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
      * submitted again. The local chain ignores a second submission, but charges its fee.
      */
     state_dir: z.string().min(1).optional(),
-    http: z.strictObject({ listen: listenField().prefault("127.0.0.1:9999") }).prefault({}),
+    http: z
+      .strictObject({
+        listen: listenField().prefault("127.0.0.1:9999"),
+        hosts: hostNamesField()
+          .optional()
+          .describe(
+            "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+          ),
+      })
+      .prefault({}),
   });
 }
 

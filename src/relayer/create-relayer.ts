@@ -93,10 +93,16 @@ export async function createRelayer(
 }
 
 function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext): HttpService {
-  const { listen } = config.http;
+  const { listen, hosts } = config.http;
   const { logger, portOption = LISTEN_KEY } = context;
   return createHttpService(
-    { name: "icq-relayer HTTP", listen, portOption, routes: relayerRoutes(api) },
+    {
+      name: "icq-relayer HTTP",
+      listen,
+      portOption,
+      routes: relayerRoutes(api),
+      access: hosts === undefined ? {} : { hosts },
+    },
     { logger },
   );
 }

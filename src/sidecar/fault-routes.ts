@@ -1,11 +1,6 @@
 import { isRecord } from "../base/json.ts";
-import {
-  errorReply,
-  type HttpReply,
-  type HttpRequest,
-  type HttpRoute,
-  jsonReply,
-} from "../ops/http-route.ts";
+import { errorReply, type HttpReply, jsonReply } from "../ops/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../ops/http-route.ts";
 import { type FaultName, type FaultState, parseFaultName, UnknownFaultError } from "./faults.ts";
 
 /** Switches faults on and off. */
@@ -32,7 +27,7 @@ export function createFaultRoutes(control: FaultControl): readonly HttpRoute[] {
   ];
 }
 
-async function switchFault(request: HttpRequest, control: FaultControl): Promise<HttpReply> {
+async function switchFault(request: RouteRequest, control: FaultControl): Promise<HttpReply> {
   const on = parseOn(request.body);
   if (on === undefined) return errorReply(400, "bad-body", 'the body must be {"on": true} or {"on": false}');
   try {

@@ -1,7 +1,9 @@
 import type { Logger } from "../base/logger.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
-import type { HttpReply, HttpRoute } from "../ops/http-route.ts";
-import { type OpenHttpServer, openHttpServer } from "../ops/http-server.ts";
+import type { HttpReply } from "../ops/http-reply.ts";
+import type { HttpRoute } from "../ops/http-route.ts";
+import type { OpenHttpServer } from "../ops/http-server.ts";
+import { openRouteServer } from "../ops/route-server.ts";
 
 export interface ListenerOptions {
   readonly name: string;
@@ -37,7 +39,10 @@ export function createListeners(
     if (servers.length > 0) return bound;
     const results = await Promise.allSettled(
       options.map((listener, index) =>
-        openHttpServer({ ...listener, listen: bound[index] ?? listener.listen, closeTimeoutMs: 0 }, deps),
+        openRouteServer(
+          { ...listener, listen: bound[index] ?? listener.listen, limits: { closeGraceMs: 0 } },
+          deps,
+        ),
       ),
     );
     servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
-import type { HttpReply, HttpRequest, HttpRoute } from "../ops/http-route.ts";
+import type { HttpReply } from "../ops/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../ops/http-route.ts";
 import type { FaultName } from "./faults.ts";
 import type { Market } from "./markets.ts";
 import type { OracleFamilies } from "./oracle-families.ts";
@@ -39,7 +40,7 @@ export function createPriceRoutes(deps: PriceRoutesDeps): readonly HttpRoute[] {
   ]);
 }
 
-async function replyPrices(request: HttpRequest, deps: PriceRoutesDeps): Promise<HttpReply> {
+async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promise<HttpReply> {
   const startMs = deps.clock.monotonicMs();
   const record = (status: "Success" | "Failure"): void => {
     const { responses, latency } = deps.oracle();

@@ -81,6 +81,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
     {
       name: "oracle-watchdog HTTP",
       listen: config.listen,
+      access: config.hosts === undefined ? {} : { hosts: config.hosts },
       portOption: deps.portOption ?? LISTEN_KEY,
       routes: createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
     },

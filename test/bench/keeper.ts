@@ -1,7 +1,7 @@
 import { utf8 } from "../../src/base/bytes.ts";
 import { sha256 } from "../../src/base/sha256.ts";
 import { txResultLeaf } from "../../src/comet/block-hashes.ts";
-import { verifyTransaction } from "../../src/chain/modules/interchainqueries/tx-proof.ts";
+import { verifyTransaction } from "../../src/chain/modules/interchainqueries/submission/verify-transaction.ts";
 import { defaultParams } from "../../src/chain/modules/interchainqueries/params.ts";
 import { setParams } from "../../src/chain/modules/interchainqueries/keeper.ts";
 import { simpleProofs } from "../../src/merkle/simple-tree.ts";

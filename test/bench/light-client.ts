@@ -1,7 +1,7 @@
+import { updateHeader } from "../support/comet/light-block.ts";
 import { updateClient } from "../../src/chain/modules/ibc/client/update-client.ts";
 import { initGenesis } from "../../src/chain/modules/ibc/genesis.ts";
 import { openConnectionGenesis } from "../../src/chain/modules/ibc/open-connection.ts";
-import { updateHeader } from "../../src/comet/update-header.ts";
 import type { Any } from "../../src/proto/gen/google/protobuf/any.ts";
 import { Header } from "../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../src/proto/type-urls.ts";

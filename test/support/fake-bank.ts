@@ -3,18 +3,18 @@ import type { Coin } from "../../src/chain/runtime/coins.ts";
 import type { Context } from "../../src/chain/runtime/context.ts";
 import { ErrInsufficientFunds } from "../../src/chain/runtime/sdk-errors.ts";
 
-/** Balances outside of the stores; a caller that reverts a transaction restores a snapshot. */
+/** A bank whose balances are outside of the stores. To revert a transaction, restore a snapshot. */
 export interface FakeBank {
   readonly fund: (address: string, untrn: bigint) => void;
   readonly balance: (address: string) => bigint;
-  /** Remembers all balances; call the answer to go back to them. */
+  /** Saves all balances. The returned function restores them. */
   readonly snapshot: () => () => void;
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   readonly sendFromAccountToModule: FakeBank["sendCoins"];
   readonly sendFromModuleToAccount: FakeBank["sendCoins"];
 }
 
-/** An empty bank of one denomination. */
+/** Creates an empty bank. It ignores denominations: all coins count as one. */
 export function createFakeBank(): FakeBank {
   let balances = new Map<string, bigint>();
   const balance = (address: string): bigint => balances.get(address) ?? 0n;
@@ -33,9 +33,9 @@ export function createFakeBank(): FakeBank {
     fund: (address, untrn) => void balances.set(address, balance(address) + untrn),
     balance,
     snapshot: () => {
-      const kept = new Map(balances);
+      const saved = new Map(balances);
       return () => {
-        balances = new Map(kept);
+        balances = new Map(saved);
       };
     },
     sendCoins: (_context, from, to, coins) => move(from, to, coins),

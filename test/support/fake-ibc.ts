@@ -1,21 +1,22 @@
+import { connectionIdError } from "../../src/chain/modules/ibc/identifiers.ts";
 import type { IbcKeeper } from "../../src/chain/modules/interchainqueries/types.ts";
 import type { Any } from "../../src/proto/gen/google/protobuf/any.ts";
 
-/** What the fake client knows and does; a test may change all of it. */
+/** A fake IBC keeper with one client. Tests may change all of its fields. */
 export interface FakeIbc extends IbcKeeper {
   /** Client ids by connection id. */
   readonly connections: Map<string, string>;
   /** App hashes by "revision-height". */
   readonly roots: Map<string, Uint8Array>;
-  /** Every header that came in. */
+  /** All headers that were passed to `updateClient`, in order. */
   readonly headers: Any[];
-  /** Runs for every header; a test lets it throw. */
+  /** Called for every header. A test replaces it to reject headers. */
   onHeader: (header: Any) => void;
-  /** Undefined: the client's state is gone. */
+  /** Undefined: the client does not exist. */
   latestHeight: { readonly revisionNumber: bigint; readonly revisionHeight: bigint } | undefined;
 }
 
-/** connection-0, -1 and -2 over one client at height 4-1000 that believes every header. */
+/** Creates connection-0, -1 and -2 over one client at height 4-1000 that accepts every header. */
 export function createFakeIbc(): FakeIbc {
   const connections = new Map<string, string>();
   for (const number of [0, 1, 2]) connections.set(`connection-${number}`, "07-tendermint-0");
@@ -27,6 +28,7 @@ export function createFakeIbc(): FakeIbc {
     headers,
     onHeader: () => undefined,
     latestHeight: { revisionNumber: 4n, revisionHeight: 1000n },
+    connectionIdError,
     connectionClientId: (_context, id) => connections.get(id),
     clientLatestHeight: () => fake.latestHeight,
     consensusRoot: (_context, _clientId, { revisionNumber, revisionHeight }) =>

@@ -4,7 +4,7 @@ import { NO_BLOCK_ID } from "../../src/comet/block-types.ts";
 
 const NOTHING = new Uint8Array(0);
 
-/** A view of a chain at height 7 that has nothing; what a test needs it brings. */
+/** A view of an empty chain at height 7. `parts` replaces single methods. */
 export function createFakeView(parts: Partial<NodeView>): NodeView {
   const status = {
     chainId: "test-1",
@@ -25,13 +25,14 @@ export function createFakeView(parts: Partial<NodeView>): NodeView {
     height,
     proof: undefined,
     grpcCode: 2,
-    grpcMessage: "nothing is here",
+    grpcMessage: "not found",
   });
   return {
     status: () => status,
     query,
-    simulate: () => unreachable("no test simulates here"),
+    simulate: () => unreachable("a fake view does not simulate"),
     queryPaths: () => [],
+    messageTypes: () => [],
     block: () => undefined,
     blockByHash: () => undefined,
     results: () => undefined,
@@ -40,15 +41,15 @@ export function createFakeView(parts: Partial<NodeView>): NodeView {
     tx: () => undefined,
     searchTxs: () => ({ items: [], total: 0 }),
     searchBlocks: () => ({ items: [], total: 0 }),
-    broadcast: () => unreachable("no test broadcasts here"),
-    check: () => unreachable("no test checks here"),
+    broadcast: () => unreachable("a fake view does not broadcast"),
+    check: () => unreachable("a fake view does not check"),
     unconfirmed: () => ({ count: 0, bytes: 0, txs: [] }),
     onBlock: () => () => {},
     ...parts,
   };
 }
 
-/** An empty block of a height. */
+/** An empty block of this height. */
 export function fakeStoredBlock(height: bigint): StoredBlock {
   return {
     header: {

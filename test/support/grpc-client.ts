@@ -5,37 +5,39 @@ import {
   ServerReflectionResponse,
 } from "../../src/proto/gen/grpc/reflection/v1/reflection.ts";
 
-/** A call that succeeded, and the metadata that came with it. */
-interface GrpcAnswer {
+/** A successful response with its header metadata. */
+interface GrpcResponse {
   readonly value: Uint8Array;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A gRPC client for bytes. */
+/** A gRPC client that sends and receives bytes. */
 export interface GrpcTestClient {
-  /** Rejects with the `ServiceError`; its `metadata` is that of the trailers. */
-  readonly call: (path: string, data: Uint8Array, height?: string) => Promise<GrpcAnswer>;
-  /** Sends these questions on one reflection stream and collects the answers. */
+  /** Rejects with the `ServiceError`, whose `metadata` are the trailers. */
+  readonly call: (path: string, data: Uint8Array, height?: string) => Promise<GrpcResponse>;
+  /** Sends these requests on one reflection stream and collects the responses. */
   readonly reflect: (
     version: "v1" | "v1alpha",
-    questions: readonly ServerReflectionRequest["messageRequest"][],
+    requests: readonly ServerReflectionRequest["messageRequest"][],
   ) => Promise<readonly ServerReflectionResponse["messageResponse"][]>;
-  /** A reflection stream that asks once and stays open; `ended` gives the status code with which it ends. */
+  /** Opens a reflection stream with one request. `ended` resolves with the status code of its end. */
   readonly openReflection: () => { readonly answered: Promise<void>; readonly ended: Promise<number> };
   readonly close: () => void;
 }
 
 const pass = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 
-/** Connects to a server. Every call has a deadline of ten seconds. */
+/** Creates a client of a server. Every call has a deadline of ten seconds. */
 export function createGrpcTestClient(address: string): GrpcTestClient {
   const client = new Client(address, credentials.createInsecure(), {
     "grpc.max_receive_message_length": 64 * 1024 * 1024,
+    // Each client has a connection of its own.
+    "grpc.use_local_subchannel_pool": 1,
   });
   const openStream = (version: "v1" | "v1alpha") =>
     client.makeBidiStreamRequest(
       `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
-      (question: ServerReflectionRequest) => pass(ServerReflectionRequest.encode(question).finish()),
+      (request: ServerReflectionRequest) => pass(ServerReflectionRequest.encode(request).finish()),
       (bytes) => ServerReflectionResponse.decode(bytes),
       new Metadata(),
       deadline(),
@@ -63,14 +65,14 @@ export function createGrpcTestClient(address: string): GrpcTestClient {
           received = each.getMap();
         });
       }),
-    reflect: (version, questions) =>
+    reflect: (version, requests) =>
       new Promise((resolve, reject) => {
-        const answers: ServerReflectionResponse["messageResponse"][] = [];
+        const responses: ServerReflectionResponse["messageResponse"][] = [];
         const stream = openStream(version);
-        stream.on("data", (answer: ServerReflectionResponse) => answers.push(answer.messageResponse));
+        stream.on("data", (response: ServerReflectionResponse) => responses.push(response.messageResponse));
         stream.on("error", reject);
-        stream.on("end", () => resolve(answers));
-        for (const messageRequest of questions) stream.write({ host: "", messageRequest });
+        stream.on("end", () => resolve(responses));
+        for (const messageRequest of requests) stream.write({ host: "", messageRequest });
         stream.end();
       }),
     openReflection: () => {

@@ -23,12 +23,12 @@ import { type BlockPlace, createMemoryWorld, type MemoryWorld } from "./memory-c
 export const AUTHORITY = formatAddress("neutron", moduleAddress("adminmodule"));
 /** The escrow account. */
 export const ESCROW = formatAddress("neutron", moduleAddress("interchainqueries"));
-/** A plain account. */
+/** An account that is not a contract. */
 export const ALICE = "neutron10h9stc5v6ntgeygf5xf945njqq5h32r54rf7kf";
-/** Another. */
+/** Another account. */
 export const BOB = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
 
-/** gRPC paths that contracts of the test chain may ask. */
+/** gRPC paths that contracts of the test chain may call. */
 const ALLOWED_QUERIES = [
   "Params",
   "RegisteredQueries",
@@ -37,7 +37,7 @@ const ALLOWED_QUERIES = [
   "LastRemoteHeight",
 ].map((rpc) => `/neutron.interchainqueries.Query/${rpc}`);
 
-/** What one transaction did. */
+/** Result of one transaction. */
 export interface Outcome {
   readonly code: number;
   readonly codespace: string;
@@ -47,58 +47,55 @@ export interface Outcome {
   readonly responses: readonly HandlerResult[];
 }
 
-/** A message as it travels. */
+/** An encoded message. */
 export interface PackedMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
 }
 
-/** interchainqueries, wasm and ibc wired as on the local chain, over an in-memory bank. */
+/** The modules interchainqueries, wasm and ibc as on the local chain, with an in-memory bank. */
 export interface IcqChain {
   readonly world: MemoryWorld;
   readonly bank: FakeBank;
   readonly icq: InterchainqueriesModule;
   readonly wasm: WasmModule;
   readonly ibc: ChainModule;
-  /** Runs messages as one transaction: all or none. */
+  /** Runs messages as one transaction. An error reverts all of them. */
   readonly deliver: (messages: readonly PackedMessage[], place?: Partial<BlockPlace>) => Outcome;
-  /** Asks a gRPC path. */
+  /** Runs a gRPC query. */
   readonly query: (path: string, request: Uint8Array, place?: Partial<BlockPlace>) => Uint8Array;
 }
 
-/** What a test may choose. */
 export interface IcqChainOptions {
-  /** The chain's own name. */
+  /** The chain's own name; `neutron` by default. */
   readonly chainName?: string;
-  /** Instead of the module `ibc`. */
+  /** Replaces the keeper of the module `ibc`. */
   readonly ibc?: IbcKeeper;
-  /** More codes that a genesis may name. */
+  /** Codes in addition to `icq-consumer` and `echo`. */
   readonly codes?: readonly ContractCode[];
 }
 
-/** Wires the modules; parameters are the defaults. */
-export function createIcqChain(chosen: IcqChainOptions = {}): IcqChain {
-  const { chainName = "neutron", ibc: otherIbc, codes = [] } = chosen;
+/** Creates the modules, with default parameters. */
+export function createIcqChain(options: IcqChainOptions = {}): IcqChain {
+  const { chainName = "neutron", ibc: otherIbc, codes = [] } = options;
   const world = createMemoryWorld();
   const bank = createFakeBank();
   const messages = new Map<string, MessageHandler>();
-  const options = { chainName, bech32Prefix: "neutron", authority: AUTHORITY };
+  const names = { chainName, bech32Prefix: "neutron", authority: AUTHORITY };
   const wasm = createWasmModule(
-    { ...options, codes: [icqConsumer, echo, ...codes], allowedQueries: ALLOWED_QUERIES },
+    { ...names, codes: [icqConsumer, echo, ...codes], allowedQueries: ALLOWED_QUERIES },
     {
       bank,
       accounts: { ensureAccount: () => undefined },
       findMessage: (typeUrl) => messages.get(typeUrl),
       findQuery: (path) => modules.flatMap((module) => module.queries).find((query) => query.path === path),
-      customMessages: {
-        handle: (context, contract, message) => icq.handleBinding(context, contract, message),
-      },
-      customQueries: (context, request) => icq.answerBinding(context, request),
+      customMessages: (context, contract, message) => icq.handleCustomMessage(context, contract, message),
+      customQueries: (context, request) => icq.handleCustomQuery(context, request),
     },
   );
   const ibc = createIbcModule({ bech32Prefix: "neutron", authority: AUTHORITY });
   const icq = createInterchainqueriesModule(
-    { ...options, denom: "untrn" },
+    { ...names, denom: "untrn" },
     { bank, contracts: wasm.host, ibc: otherIbc ?? ibc.keeper },
   );
   const modules: readonly ChainModule[] = [wasm, ibc, icq];
@@ -106,14 +103,14 @@ export function createIcqChain(chosen: IcqChainOptions = {}): IcqChain {
   setParams(world.context(), defaultParams("untrn"));
   const deliver: IcqChain["deliver"] = (packed, place) => deliverTx(world, bank, messages, { packed, place });
   const query: IcqChain["query"] = (path, request, place) => {
-    const handler = modules.flatMap((module) => module.queries).find((known) => known.path === path);
+    const handler = modules.flatMap((module) => module.queries).find((candidate) => candidate.path === path);
     if (handler === undefined) throw new Error(`no query ${path}`);
     return handler.query(world.context(place), request);
   };
   return { world, bank, icq, wasm, ibc, deliver, query };
 }
 
-/** Makes a contract of a code by name and gives it coins; answers its address. */
+/** Instantiates a code by name and funds the contract. Returns its address. */
 export function addContract(chain: IcqChain, name: "icq-consumer" | "echo", untrn = 100_000_000n): string {
   const context = chain.world.context();
   const codeId = name === "icq-consumer" ? 1n : 2n;

@@ -6,17 +6,17 @@ import { createGasMeter, type GasMeter } from "../../src/chain/runtime/gas.ts";
 import { type CacheStore, createCacheStore } from "../../src/chain/store/cache-store.ts";
 import type { KVStore } from "../../src/chain/store/kv-store.ts";
 
-/** Stores in memory, and contexts over them. */
+/** Stores in memory with contexts over them. */
 export interface MemoryWorld {
-  /** A context at a height; its events go to `events`, its gas is counted without limit unless a meter is given. */
+  /** Creates a context. Default: height 10, no gas limit. */
   readonly context: (block?: Partial<BlockPlace>) => Context;
-  /** Every event that a context emitted so far. */
+  /** All events of all contexts, in order. */
   readonly events: ChainEvent[];
-  /** All entries of a store as hex, in order. */
+  /** Returns all entries of a store as hex, in order of keys. */
   readonly dump: (store: string) => readonly (readonly [key: string, value: string])[];
 }
 
-/** Where and how a context runs. */
+/** Properties of a context. */
 export interface BlockPlace {
   readonly height: bigint;
   readonly timeNs: bigint;
@@ -24,7 +24,7 @@ export interface BlockPlace {
   readonly mode: ExecutionMode;
 }
 
-const NOTHING: KVStore = {
+const EMPTY: KVStore = {
   get: () => undefined,
   has: () => false,
   set: () => undefined,
@@ -33,12 +33,12 @@ const NOTHING: KVStore = {
   iterateReverse: () => [][Symbol.iterator](),
 };
 
-/** A world whose stores come into being when they are first used. */
+/** Creates stores in memory. A store is created when it is first used. */
 export function createMemoryWorld(chainId = "test-1"): MemoryWorld {
   const stores = new Map<string, CacheStore>();
   const events: ChainEvent[] = [];
   const open = (name: string): CacheStore => {
-    const store = stores.get(name) ?? createCacheStore(NOTHING);
+    const store = stores.get(name) ?? createCacheStore(EMPTY);
     stores.set(name, store);
     return store;
   };

@@ -1,14 +1,13 @@
 import { toHex } from "../../src/base/bytes.ts";
 import type { CommitChanges, StateStorage } from "../../src/chain/store/state-storage.ts";
 
-/** What a node keeps of an application's state, in memory. */
+/** In-memory counterpart of the node's state storage. */
 export interface MemoryStorage extends StateStorage {
   readonly save: (changes: CommitChanges) => void;
-  /** Number of tree nodes that are kept. */
+  /** Returns the number of saved tree nodes. */
   readonly size: () => number;
 }
 
-/** Creates an empty storage. */
 export function createMemoryStorage(): MemoryStorage {
   const nodes = new Map<string, Uint8Array>();
   const roots = new Map<bigint, CommitChanges["roots"]>();
@@ -28,5 +27,5 @@ export function createMemoryStorage(): MemoryStorage {
   };
 }
 
-/** Heights that the storage keeps roots of; applications in tests keep as many. */
+/** Number of heights with saved roots. Test applications use the same number as `keepRecent`. */
 export const KEPT = 5;

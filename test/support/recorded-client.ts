@@ -5,7 +5,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.t
 const FIXTURE = fixtureFile("light-client/consensus-states.json");
 const CONSENSUS_STATE = "/ibc.lightclients.tendermint.v1.ConsensusState";
 
-/** When the recording ended: shortly after its last remote header. Nanoseconds since the Unix epoch. */
+/** Time shortly after the last remote header of the recording. Nanoseconds since the Unix epoch. */
 export const RECORDING_END_NS = BigInt(Date.parse("2026-11-21T12:41:00Z")) * 1_000_000n;
 
 /** Reads any JSON file. */
@@ -13,7 +13,7 @@ export function readJson(path: URL | string): JsonValue {
   return JSON.parse(readFileSync(path, "utf8"));
 }
 
-/** The recorded client and connection as a genesis of the module `ibc`, and how many consensus states it has. */
+/** Genesis of the module `ibc` with the recorded client and connection, and the number of its consensus states. */
 export function recordedIbcGenesis(): { readonly genesis: JsonObject; readonly consensusStates: number } {
   const recording = record(readJson(FIXTURE));
   const states = list(recording["consensus_states"]).map((state) => consensusState(record(state)));
@@ -47,19 +47,19 @@ function consensusState(state: JsonObject): JsonObject {
   };
 }
 
-/** Narrows to an object, or throws. */
+/** Returns the value as an object. Throws when it is none. */
 export function record(value: JsonValue | undefined): JsonObject {
   if (value !== undefined && isRecord(value)) return value;
   throw new Error("an object was expected");
 }
 
-/** Narrows to a list, or throws. */
+/** Returns the value as a list. Throws when it is none. */
 export function list(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   throw new Error("a list was expected");
 }
 
-/** Narrows to a text, or throws. */
+/** Returns the value as a string. Throws when it is none. */
 export function text(value: JsonValue | undefined): string {
   if (typeof value === "string") return value;
   throw new Error("a text was expected");

@@ -3,7 +3,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.t
 import { fixtureFile } from "./fixture-file.ts";
 import { list, record, text } from "./recorded-client.ts";
 
-/** One recorded REST call. `request` is the JSON body, absent when there was none. */
+/** A recorded REST call. `request` is the JSON body. */
 export interface RecordedRestCall {
   readonly note: string;
   readonly method: "GET" | "POST";
@@ -15,15 +15,15 @@ export interface RecordedRestCall {
   readonly body: JsonObject;
 }
 
-/** All recorded REST calls in order. */
+/** All recorded REST calls, in order. */
 export const recordedRestCalls: readonly RecordedRestCall[] = JSON.parse(
   readFileSync(fixtureFile("rest.json"), "utf8"),
 );
 
-/** The recorded answer to a path. Throws when there is none. */
+/** The recorded response to a path. Throws when there is none. */
 export function recordedBody(path: string): JsonObject {
   const found = recordedRestCalls.find((call) => call.path === path && call.status === 200);
-  if (found === undefined) throw new Error(`no recorded answer of ${path}`);
+  if (found === undefined) throw new Error(`no recorded response of ${path}`);
   return found.body;
 }
 
@@ -33,7 +33,7 @@ export function recordedTxBase64(): string {
   return text(record(call?.request)["tx_bytes"]);
 }
 
-/** Account that signed the recorded transaction, as it was before: the number is the one under which its signature holds. */
+/** The signer of the recorded transaction, with account number and sequence as its signature requires them. */
 export const RECORDED_SIGNER = {
   address: "neutron14xcrdjwwxtf9zr7dvaa97wy056se6r5erln9pf",
   accountNumber: "4",
@@ -42,15 +42,16 @@ export const RECORDED_SIGNER = {
 
 const QUERIES = "/neutron/interchainqueries";
 
-/** The module's genesis with every query and result that the recorded answers show, and query 309 as it was registered. */
+/** Genesis of the module with every query and result in the recording, and with query 309 as it was registered. */
 export function recordedQueriesGenesis(owner: string): JsonObject {
   const queries = new Map<string, JsonObject>();
   for (const { path, body } of recordedRestCalls) {
     if (!path.startsWith(`${QUERIES}/registered_quer`)) continue;
-    const shown = isRecord(body["registered_query"])
+    const recorded = isRecord(body["registered_query"])
       ? [body["registered_query"]]
       : body["registered_queries"];
-    for (const query of Array.isArray(shown) ? shown.map(record) : []) queries.set(text(query["id"]), query);
+    for (const query of Array.isArray(recorded) ? recorded.map(record) : [])
+      queries.set(text(query["id"]), query);
   }
   queries.set("309", query309(owner));
   const inOrder = [...queries.values()].toSorted((a, b) => Number(a["id"]) - Number(b["id"]));
@@ -64,7 +65,7 @@ export function recordedQueriesGenesis(owner: string): JsonObject {
   };
 }
 
-/** The query that the recorded transaction answers, without a result. */
+/** The query of the recorded transaction, before its first result. */
 function query309(owner: string): JsonObject {
   const decoded = record(recordedRestCalls.find(({ note }) => note === "decode")?.body["tx"]);
   const message = record(list(record(decoded["body"])["messages"])[1]);

@@ -15,22 +15,26 @@ import { readJson, record, recordedIbcGenesis, RECORDING_END_NS, text } from "./
 
 const QUERIES = fixtureFile("interchainqueries/queries.json");
 
-/** Contracts of the recording. The first wrote its queries itself, the others say what they are told. */
+/**
+ * Contracts of the recording. `consumer` builds its queries itself; `mirror` and `echo` send the messages that they
+ * receive.
+ */
 export const RECORDED_CONTRACTS = {
   consumer: "neutron14hj2tavq8fpesdwxxcu44rty3hh90vhujrvcmstl4zr3txmfvw9s5c2epq",
   mirror: "neutron1wkwy0xh89ksdgj9hr347dyd2dw7zesmtrue6kfzyml4vdtz6e5wsaldc5h",
   echo: "neutron1ufs3tlq4umljk0qfe8k5ya0x6hpavn897u2cnf9k0en9jr7qarqq2mt63x",
 } as const;
 
-/** The local chain of the recording, as far as its queries, its contracts and its client go. */
+/** The local chain of the recording: its queries, contracts and client. */
 export interface RecordedChain extends IcqChain {
+  /** Delivers at the height and time of the end of the recording. */
   readonly deliverRecorded: (messages: readonly PackedMessage[]) => Outcome;
 }
 
-/** Local height at which the recording ended. */
+/** Local height at the end of the recording. */
 const HEIGHT = 2800n;
 
-/** The recorded client, connection, queries (without results) and contracts. */
+/** Creates a chain with the recorded client, connection, queries (without results) and contracts. */
 export function createRecordedChain(): RecordedChain {
   const chain = createIcqChain();
   const place = { height: HEIGHT, timeNs: RECORDING_END_NS };
@@ -52,7 +56,7 @@ export function createRecordedChain(): RecordedChain {
   return { ...chain, deliverRecorded: (messages) => chain.deliver(messages, place) };
 }
 
-/** Sets a query's last remote height, as if a result of that height had been submitted. */
+/** Sets the last remote height of a query, as a submission of that height does. */
 export function setLastResult(chain: RecordedChain, id: bigint, remoteHeight: bigint): void {
   const context = chain.world.context({ height: HEIGHT });
   const query = queries.get(context, id);
@@ -63,7 +67,7 @@ export function setLastResult(chain: RecordedChain, id: bigint, remoteHeight: bi
   });
 }
 
-/** The recorded queries that existed, as they were at the end. */
+/** Returns the recorded queries in their state at the end of the recording. */
 export function recordedQueries(): readonly RegisteredQuery[] {
   return Object.values(record(readJson(QUERIES)))
     .map((entry) => record(entry)["registered_query"])
@@ -87,7 +91,7 @@ function contract(address: string, codeId: string): JsonObject {
   };
 }
 
-/** A message of a recording in proto JSON with its type, as it travels. */
+/** Encodes a recorded message in proto JSON, whose type is in `@type`. */
 export function packMessage(json: JsonObject): PackedMessage {
   const { "@type": typeUrl, ...fields } = json;
   const type = text(typeUrl);

@@ -11,23 +11,23 @@ import type { Replayed } from "./replay.ts";
 import { packMessage, type RecordedChain, RECORDED_CONTRACTS } from "./replay-chain.ts";
 
 /**
- * One registration, update or removal: through the consumer (`execute`), through a contract that sends what it is told
- * (`messages` with a `contract`), or sent by an account itself.
+ * Replays a registration, update or removal: a call of the consumer (`execute`), messages that a contract sends
+ * (`messages` with a `contract`), or messages of an account.
  */
 export function replayRegistration(chain: RecordedChain, recorded: JsonObject): Replayed {
   const events = list(recorded["events"]).map(record);
   prepareState(chain, events);
   const outcome = chain.deliverRecorded(transactionOf(recorded));
-  const got = outcome.events.filter(({ type }) => type === "neutron").map(printEvent);
-  const wanted = events.map(printRecordedEvent);
+  const actual = outcome.events.filter(({ type }) => type === "neutron").map(printEvent);
+  const expected = events.map(printRecordedEvent);
   const remarks =
-    got.join("\n") === wanted.join("\n")
+    actual.join("\n") === expected.join("\n")
       ? []
-      : [`events\n  ${got.join("\n  ")}\ninstead of\n  ${wanted.join("\n  ")}`];
+      : [`events\n  ${actual.join("\n  ")}\ninstead of\n  ${expected.join("\n  ")}`];
   return { ...outcome, remarks };
 }
 
-/** Queries 1 and 8, which the cases name; and the id that the recorded registration got comes next. */
+/** Stores queries 1 and 8, which the cases name. Sets the last id so that the next id is the recorded one. */
 function prepareState(chain: RecordedChain, events: readonly JsonObject[]): void {
   const context = chain.world.context({ height: 1600n });
   const balance = new Uint8Array([
@@ -81,7 +81,7 @@ function transactionOf(recorded: JsonObject): readonly PackedMessage[] {
   return [executeContract(text(contract), { ok: { messages, attributes: [], events: [], data: null } })];
 }
 
-/** The recorded contract has two calls of its own that register a broken query; ours has one that registers any. */
+/** Translates two calls of the recorded contract, which register invalid queries, into calls of our contract. */
 function consumerMessage(execute: JsonObject): JsonObject {
   const [name = "", fields] = Object.entries(execute)[0] ?? [];
   const query = { ...record(fields), update_period: 10 };
@@ -103,17 +103,17 @@ function executeContract(contract: string, message: JsonValue): PackedMessage {
 }
 
 function attribute(event: JsonObject, name: string): string | undefined {
-  const found = list(event["attributes"])
+  const entry = list(event["attributes"])
     .map(record)
     .find(({ key }) => key === name);
-  return found === undefined ? undefined : text(found["value"]);
+  return entry === undefined ? undefined : text(entry["value"]);
 }
 
 function printEvent({ type, attributes }: ChainEvent): string {
   return `${type} ${attributes.map(({ key, value }) => `${key}=${value}`).join(" ")}`;
 }
 
-/** `msg_index` is added where a transaction is run. */
+/** Leaves out `msg_index`, which the transaction runner adds. */
 function printRecordedEvent(event: JsonObject): string {
   const attributes = list(event["attributes"])
     .map(record)

@@ -8,7 +8,7 @@ import { list, record, text } from "./recorded-client.ts";
 import type { Replayed } from "./replay.ts";
 import { packMessage, type RecordedChain, setLastResult } from "./replay-chain.ts";
 
-/** One KV submission in proto JSON. Its query has no result yet, but for the case that is about an older height. */
+/** Replays a KV submission in proto JSON. Only the case of an older height has a query with a result. */
 export function replaySubmission(chain: RecordedChain, recorded: JsonObject): Replayed {
   const name = text(recorded["name"]);
   const message = packMessage(record(recorded["message"]));
@@ -17,23 +17,23 @@ export function replaySubmission(chain: RecordedChain, recorded: JsonObject): Re
   return { ...chain.deliverRecorded(messages), remarks: [] };
 }
 
-/** One TX submission, encoded; on success it stays, as later cases depend on it. */
+/** Replays an encoded TX submission. Its writes stay: later cases depend on them. */
 export function replayTxSubmission(chain: RecordedChain, recorded: JsonObject): Replayed {
   const messages = list(recorded["messages_base64"]).map((encoded) => ({
     typeUrl: TYPE_URL.submitQueryResult,
     value: fromBase64(text(encoded)),
   }));
-  const undecodable = decodingFault(chain, messages);
-  if (undecodable !== undefined) {
-    const { code, codespace, message: log } = undecodable;
+  const error = decodingError(chain, messages);
+  if (error !== undefined) {
+    const { code, codespace, message: log } = error;
     return { code, codespace, log, remarks: [] };
   }
   const outcome = chain.deliverRecorded(messages);
   return { ...outcome, remarks: sudoRemarks(outcome, recorded) };
 }
 
-/** What decoding the transaction says, before it is run. */
-function decodingFault(chain: RecordedChain, messages: readonly PackedMessage[]): ModuleError | undefined {
+/** Returns the error of decoding the transaction, which happens before it runs. */
+function decodingError(chain: RecordedChain, messages: readonly PackedMessage[]): ModuleError | undefined {
   const handler = chain.icq.messages.find(({ typeUrl }) => typeUrl === TYPE_URL.submitQueryResult);
   try {
     for (const { value } of messages) handler?.signers(value);
@@ -44,14 +44,14 @@ function decodingFault(chain: RecordedChain, messages: readonly PackedMessage[])
   }
 }
 
-/** The owner is the echo contract: its callbacks come back as attributes. */
+/** Compares the callbacks. The owner is the echo contract, which emits them as attributes. */
 function sudoRemarks(outcome: Outcome, recorded: JsonObject): readonly string[] {
-  const got = outcome.events
+  const actual = outcome.events
     .flatMap(({ type, attributes }) => (type === "wasm" ? attributes : []))
     .filter(({ key }) => key === "sudo")
     .map(({ value }) => value);
-  const wanted = list(recorded["sudo"] ?? []).map(text);
-  return got.join("\n") === wanted.join("\n")
+  const expected = list(recorded["sudo"] ?? []).map(text);
+  return actual.join("\n") === expected.join("\n")
     ? []
-    : [`callbacks\n  ${got.join("\n  ")}\ninstead of\n  ${wanted.join("\n  ")}`];
+    : [`callbacks\n  ${actual.join("\n  ")}\ninstead of\n  ${expected.join("\n  ")}`];
 }

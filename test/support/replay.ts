@@ -4,21 +4,21 @@ import { createRecordedChain, type RecordedChain } from "./replay-chain.ts";
 import { replaySubmission, replayTxSubmission } from "./replay-submissions.ts";
 import { list, readJson, record, text } from "./recorded-client.ts";
 
-/** What our chain gave for a recorded case. */
+/** Result of a recorded case on our chain. */
 export interface Replayed {
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** Further findings, each a sentence; empty when all is as recorded. */
+  /** Other differences, such as events. Empty when there are none. */
   readonly remarks: readonly string[];
 }
 
-/** A recorded case beside what our chain gave. */
+/** Comparison of our chain with one recorded case. */
 export interface Comparison {
   readonly name: string;
-  /** What differs, each a sentence; empty when nothing does. */
+  /** Descriptions of the differences; empty when there are none. */
   readonly differences: readonly string[];
-  /** Why a difference from the recording is right; the differences are then measured against what we want instead. */
+  /** Reason of an intended difference from the recording. `differences` then compares with the intended result. */
   readonly exception: string | undefined;
 }
 
@@ -29,12 +29,12 @@ interface Exception {
   readonly log: string;
 }
 
-/** Cases in which our chain does something else than the recorded one, and what. */
+/** Cases with an intended difference from the recording, with the intended result. */
 const EXCEPTIONS: ReadonlyMap<string, Exception> = new Map([
   [
     "no response",
     {
-      reason: "the recorded chain panics on a missing response; ours refuses it",
+      reason: "the recorded chain panics on a missing response; our chain fails with an error",
       code: 1111,
       codespace: "interchainqueries",
       log: "failed to verify delivery proof: response is missing: invalid type",
@@ -42,14 +42,14 @@ const EXCEPTIONS: ReadonlyMap<string, Exception> = new Map([
   ],
 ]);
 
-/** Replays a file of recorded registrations, KV submissions or TX submissions, case by case in order. Throws on any other file. */
+/** Replays a file of recorded registrations, KV submissions or TX submissions in order. Throws on any other file. */
 export function replayFile(path: URL | string): readonly Comparison[] {
   const cases = list(readJson(path)).map(record);
   const shared = createRecordedChain();
   return cases.map((recorded) => compare(recorded, replayCase(recorded, shared)));
 }
 
-/** TX submissions depend on those before them and share a chain; the others stand alone. */
+/** TX submissions depend on earlier ones and share a chain. Every other case has a chain of its own. */
 function replayCase(recorded: JsonObject, shared: RecordedChain): Replayed {
   if (recorded["messages_base64"] !== undefined) return replayTxSubmission(shared, recorded);
   if (recorded["message"] !== undefined) return replaySubmission(createRecordedChain(), recorded);
@@ -59,27 +59,28 @@ function replayCase(recorded: JsonObject, shared: RecordedChain): Replayed {
 function compare(recorded: JsonObject, replayed: Replayed): Comparison {
   const name = text(recorded["name"]);
   const exception = EXCEPTIONS.get(name);
-  const wanted = exception ?? {
+  const expected = exception ?? {
     code: Number(recorded["code"]),
     codespace: text(recorded["codespace"]),
     log: withoutSources(recorded["raw_log"] ?? recorded["log"]),
   };
-  const sameLog = exception === undefined ? replayed.log === wanted.log : replayed.log.includes(wanted.log);
+  const sameLog =
+    exception === undefined ? replayed.log === expected.log : replayed.log.includes(expected.log);
   return {
     name,
     exception: exception?.reason,
     differences: [
-      ...(replayed.code === wanted.code ? [] : [`code ${replayed.code} instead of ${wanted.code}`]),
-      ...(replayed.codespace === wanted.codespace
+      ...(replayed.code === expected.code ? [] : [`code ${replayed.code} instead of ${expected.code}`]),
+      ...(replayed.codespace === expected.codespace
         ? []
-        : [`codespace "${replayed.codespace}" instead of "${wanted.codespace}"`]),
-      ...(sameLog ? [] : [`text\n  ${replayed.log}\ninstead of\n  ${wanted.log}`]),
+        : [`codespace "${replayed.codespace}" instead of "${expected.codespace}"`]),
+      ...(sameLog ? [] : [`text\n  ${replayed.log}\ninstead of\n  ${expected.log}`]),
       ...replayed.remarks,
     ],
   };
 }
 
-/** Recorded texts hold the places in Go source where an error was wrapped: " [/src/x/keeper.go:102]". */
+/** Removes the positions in Go source that recorded texts contain after a wrapped error: " [/src/x/keeper.go:102]". */
 function withoutSources(log: JsonValue | undefined): string {
   return typeof log === "string" ? log.replace(/ \[[^\]\s]*\.go:\d+\]/g, "") : "";
 }

@@ -3,9 +3,9 @@ import { type ContractCode, NO_RESPONSE } from "../modules/wasm/contract.ts";
 import { parseContractResult } from "../modules/wasm/response-json.ts";
 
 /**
- * A contract that says what its caller wants: `execute` answers with its own message, read as a contract result
- * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so that a caller can make it emit any sub-message. `sudo` answers with
- * the message as the attribute `sudo`, `reply` with nothing, `query` with its own message.
+ * A contract that returns what its caller sends. `execute` reads its own message as a contract result
+ * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make it emit any sub-message. `sudo` returns the
+ * message as the attribute `sudo`, `reply` returns nothing, `query` returns its own message.
  */
 export const echo: ContractCode = {
   name: "echo",

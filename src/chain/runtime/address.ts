@@ -1,8 +1,8 @@
-import { Buffer } from "node:buffer";
 import { encodeBech32 } from "../../base/bech32.ts";
+import { CodedError } from "../../base/errors.ts";
 import { createRecentCache, type RecentCache } from "../../base/recent-cache.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { utf8 } from "../../base/bytes.ts";
+import { latin1, utf8 } from "../../base/bytes.ts";
 
 const CHARSET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
@@ -10,46 +10,55 @@ const CHECKSUM_LENGTH = 6;
 const MAX_LENGTH = 1023;
 const MAX_ADDRESS_BYTES = 255;
 
-/** Addresses of both forms that were used lately: a transaction says each of its addresses some twenty times. */
+// Recently used addresses in both directions. One transaction converts each of its addresses about twenty times, and
+// bech32 would take most of that time. The caches hold pure functions of their key, so they cannot change a result.
 const parsed = createRecentCache<string, Uint8Array>(4_096);
-const formatted = createRecentCache<string, string>(4_096);
-const ofModules = createRecentCache<string, Uint8Array>(64);
+const formattedByPrefix = new Map<string, RecentCache<string, string>>();
+const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
-/** Address of a module account: the first 20 bytes of the hash of its name. They must not be changed. */
+export type AddressErrorFacts =
+  | { readonly code: "not-an-address" }
+  | { readonly code: "wrong-prefix"; readonly expected: string; readonly got: string };
+
+/** A text is no account address of this chain. The message is that of the SDK's `AccAddressFromBech32`. */
+export class AddressError extends CodedError<AddressErrorFacts> {}
+
+/** Returns the address of a module account: the first 20 bytes of the SHA-256 of its name. Do not modify the array. */
 export function moduleAddress(name: string): Uint8Array {
-  return known(ofModules, name, () => sha256(utf8(name)).slice(0, 20));
+  return cached(moduleAddresses, name, () => sha256(utf8(name)).slice(0, 20));
 }
 
-/** An account address as text. */
+/** Formats an account address as bech32. */
 export function formatAddress(prefix: string, address: Uint8Array): string {
-  const text = Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString("latin1");
-  return known(formatted, `${prefix}1${text}`, () => encodeBech32(prefix, address));
+  // Latin-1 maps every byte to one character: the cheapest string that identifies the bytes.
+  const formatted = formattedByPrefix.get(prefix) ?? createRecentCache<string, string>(4_096);
+  formattedByPrefix.set(prefix, formatted);
+  return cached(formatted, latin1(address), () => encodeBech32(prefix, address));
 }
 
-/**
- * Reads an account address; its bytes must not be changed. Throws a plain error with the text of the SDK's
- * `AccAddressFromBech32`.
- */
+/** Parses an account address. Do not modify the array. Throws `AddressError`. */
 export function parseAddress(prefix: string, text: string): Uint8Array {
-  return known(parsed, `${prefix} ${text}`, () => readAddress(prefix, text));
+  return cached(parsed, `${prefix} ${text}`, () => readAddress(prefix, text));
 }
 
-function known<T>(cache: RecentCache<string, T>, key: string, make: () => T): T {
-  return cache.get(key, make) ?? make();
+function cached<T>(cache: RecentCache<string, T>, key: string, create: () => T): T {
+  return cache.get(key, create) ?? create();
 }
 
 function readAddress(prefix: string, text: string): Uint8Array {
-  if (text.trim() === "") throw new Error("empty address string is not allowed");
+  if (text.trim() === "") throw notAnAddress("empty address string is not allowed");
   const decoded = decodeBech32(text);
-  if (decoded.prefix !== prefix)
-    throw new Error(`invalid Bech32 prefix; expected ${prefix}, got ${decoded.prefix}`);
-  if (decoded.bytes.length === 0) throw new Error("addresses cannot be empty");
+  if (decoded.prefix !== prefix) {
+    const message = `invalid Bech32 prefix; expected ${prefix}, got ${decoded.prefix}`;
+    throw new AddressError({ code: "wrong-prefix", expected: prefix, got: decoded.prefix }, message);
+  }
+  if (decoded.bytes.length === 0) throw notAnAddress("addresses cannot be empty");
   if (decoded.bytes.length > MAX_ADDRESS_BYTES)
-    throw new Error(`address max length is ${MAX_ADDRESS_BYTES}, got ${decoded.bytes.length}`);
+    throw notAnAddress(`address max length is ${MAX_ADDRESS_BYTES}, got ${decoded.bytes.length}`);
   return decoded.bytes;
 }
 
-/** BIP-173, with the checks, their order and their texts as in btcutil's `bech32.Decode`. */
+/** Decodes bech32 (BIP-173). Checks, their order and texts are those of btcutil's `bech32.Decode`. */
 function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   checkForm(text);
   const lower = text.toLowerCase();
@@ -74,8 +83,12 @@ function checkForm(text: string): void {
     throw failure("string not all lowercase or all uppercase");
 }
 
-function failure(text: string): Error {
-  return new Error(`decoding bech32 failed: ${text}`);
+function failure(text: string): AddressError {
+  return notAnAddress(`decoding bech32 failed: ${text}`);
+}
+
+function notAnAddress(text: string): AddressError {
+  return new AddressError({ code: "not-an-address" }, text);
 }
 
 function toDigit(character: string): number {
@@ -102,7 +115,7 @@ function polymod(values: readonly number[]): number {
   }, 1);
 }
 
-/** Groups of 5 bits to bytes; what is left over must be fewer than 5 bits, all zero. */
+/** Converts 5-bit digits to bytes. The remaining bits must be at most 4, all zero. */
 function regroup(digits: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   let buffer = 0;

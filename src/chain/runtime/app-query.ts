@@ -7,10 +7,10 @@ import { messageToJson } from "../../proto/json.ts";
 import type { QueryRequest, QueryResponse, TxResult } from "../abci.ts";
 import { QueryError, type QueryHandler } from "./module.ts";
 import { ModuleError } from "./module-error.ts";
-import { errorAnswer, goodAnswer } from "./query-router.ts";
+import { errorResponse, okResponse } from "./query-router.ts";
 import { ErrUnknownRequest } from "./sdk-errors.ts";
 
-/** What questions about the application itself need. */
+/** State behind the queries about the application itself. */
 export interface AppQueryState {
   readonly version: string;
   readonly height: bigint;
@@ -21,41 +21,42 @@ export interface AppQueryState {
 const GRPC_UNKNOWN = 2;
 const GRPC_INVALID_ARGUMENT = 3;
 
-/** Answers "/app/version" and "/app/simulate" (`path` is what follows "app"). */
+/** Runs "/app/version" and "/app/simulate". `path` holds the segments after "app". */
 export function queryApp(
   path: readonly string[],
   request: QueryRequest,
   state: AppQueryState,
 ): QueryResponse {
-  const answer = { codespace: "sdk", height: request.height === 0n ? state.height : request.height };
+  // baseapp sets this codespace on successful responses too, and echoes the requested height.
+  const head = { codespace: "sdk", height: request.height === 0n ? state.height : request.height };
   switch (path[0]) {
     case undefined:
-      return errorAnswer(
+      return errorResponse(
         ErrUnknownRequest(
           "expected second parameter to be either 'simulate' or 'version', neither was present",
         ),
       );
     case "version":
-      return goodAnswer({ ...answer, value: utf8(state.version) });
+      return okResponse({ ...head, value: utf8(state.version) });
     case "simulate":
-      return simulateAsJson(request.data, state, answer);
+      return simulateAsJson(request.data, state, head);
     default:
-      return errorAnswer(ErrUnknownRequest(`unknown query: ${path.join("/")}`));
+      return errorResponse(ErrUnknownRequest(`unknown query: ${path.join("/")}`));
   }
 }
 
-function simulateAsJson(tx: Uint8Array, state: AppQueryState, answer: Partial<QueryResponse>): QueryResponse {
+function simulateAsJson(tx: Uint8Array, state: AppQueryState, head: Partial<QueryResponse>): QueryResponse {
   const result = state.simulate(tx);
   if (result.code !== 0)
-    return errorAnswer(
+    return errorResponse(
       new ModuleError(result.codespace, result.code, result.log).wrap("failed to simulate tx"),
     );
   const bytes = SimulationResponse.encode(toSimulation(result)).finish();
   const json = messageToJson("cosmos.base.abci.v1beta1.SimulationResponse", bytes, state.chainName);
-  return goodAnswer({ ...answer, value: utf8(stringifyJson(json)) });
+  return okResponse({ ...head, value: utf8(stringifyJson(json)) });
 }
 
-/** The query `cosmos.tx.v1beta1.Service/Simulate`, which clients also call through `abci_query`. */
+/** Creates the query `cosmos.tx.v1beta1.Service/Simulate`. Clients also call it through `abci_query`. */
 export function createSimulateQuery(simulate: (tx: Uint8Array) => TxResult): QueryHandler {
   return {
     path: "/cosmos.tx.v1beta1.Service/Simulate",

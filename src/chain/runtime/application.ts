@@ -13,31 +13,38 @@ import { checkModuleNames } from "./genesis.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import { collectHandlers } from "./message-router.ts";
 import type { ChainModule, QueryHandler } from "./module.ts";
-import { ModuleError } from "./module-error.ts";
-import { answerGrpc, collectQueries, errorAnswer } from "./query-router.ts";
-import { ErrInvalidHeight, ErrInvalidRequest, ErrNotFound, ErrUnknownRequest } from "./sdk-errors.ts";
+import { collectQueries, errorResponse, runGrpcQuery } from "./query-router.ts";
+import {
+  ErrInvalidHeight,
+  ErrInvalidRequest,
+  ErrNotFound,
+  ErrPanic,
+  ErrUnknownRequest,
+} from "./sdk-errors.ts";
 import { queryStore } from "./store-query.ts";
 import { runTx } from "./tx-runner.ts";
 
-/** What an application is made of. Orders are lists of module names; modules that a list leaves out come after it. */
+/** Modules and rules of an application. */
 export interface ApplicationOptions {
   readonly version: string;
   readonly appVersion: bigint;
   /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
+  /** Genesis, begin hooks and genesis export run in this order. */
   readonly modules: readonly ChainModule[];
-  readonly genesisOrder: readonly string[];
-  readonly beginBlockOrder: readonly string[];
+  /** Names of the modules whose end hooks run first, in this order. The other end hooks follow in module order. */
   readonly endBlockOrder: readonly string[];
   readonly ante: AnteStep;
   readonly post: AnteStep;
+  /** Default: no changes. */
   readonly validatorUpdates?: (context: Context) => readonly ValidatorPower[];
+  /** Gas that all transactions of a block may use together; 0 or less: no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
-  /** Heights that queries can look at. */
+  /** Number of recent heights that queries can read. */
   readonly keepRecent: number;
 }
 
-/** Opens an application on its saved state, or an empty one. */
+/** Opens an application on its saved state. Without storage it starts empty and stays in memory. */
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
   const stores = options.modules.flatMap((module) => module.stores);
   const machine = createMachine({
@@ -66,9 +73,9 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       const { chainId, timeNs, initialHeight, validators } = request;
       const height = initialHeight - 1n;
       const genesis = machine.beginGenesis({ chainId, timeNs, height, proposerAddress: new Uint8Array(20) });
+      // The SDK runs genesis at height 0, whatever the initial height is.
       const context = blockContext({ chainId, timeNs, height: 0n }, genesis);
-      for (const module of inOrder(options.modules, options.genesisOrder))
-        module.initGenesis(context, request.appState[module.name]);
+      for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
       const chosen = options.validatorUpdates?.(context) ?? [];
       return { appHash: machine.committed().appHash, validators: chosen.length > 0 ? chosen : validators };
     },
@@ -80,9 +87,9 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
         throw new Error(`invalid height: ${request.height}; expected: ${expected}`);
       const block = machine.openBlock();
       const executed = executeBlock(request, machine.lastBlock().chainId, block, rules);
-      return { ...executed, appHash: machine.seal(block).appHash };
+      return { ...executed, appHash: machine.finalize(block).appHash };
     },
-    commit: machine.reveal,
+    commit: machine.commit,
     query: (request) =>
       answerQuery(request, { options, machine, queries, simulate: (tx) => run(tx, "simulate") }),
     exportState: () => {
@@ -92,15 +99,16 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       );
     },
     queryPaths: () => [...queries.keys()],
+    messageTypes: () => [...rules.tx.codec.handlers.keys()],
   };
 }
 
 function blockRulesOf(options: ApplicationOptions): BlockRules {
-  const { modules, ante, post, chainName } = options;
+  const { modules, ante, post, chainName, endBlockOrder } = options;
   return {
     tx: { codec: { chainName, handlers: collectHandlers(modules) }, ante, post },
-    begin: inOrder(modules, options.beginBlockOrder).flatMap(({ beginBlock }) => beginBlock ?? []),
-    end: inOrder(modules, options.endBlockOrder).flatMap(({ endBlock }) => endBlock ?? []),
+    begin: modules.flatMap(({ beginBlock }) => beginBlock ?? []),
+    end: inOrder(modules, endBlockOrder).flatMap(({ endBlock }) => endBlock ?? []),
     validatorUpdates: options.validatorUpdates ?? (() => []),
     maxBlockGas: options.maxBlockGas,
   };
@@ -111,10 +119,14 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
   return modules.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Checks pile up on their layer until the next block; a simulation runs on a layer above it that is dropped. */
+/**
+ * Runs a check or a simulation. The writes of checks stay in the check state until the next commit, so that several
+ * pending transactions of one account pass with consecutive sequences. A simulation writes to a branch that is dropped.
+ */
 function runOutsideBlock(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): TxResult {
   const block = machine.lastBlock();
-  const branch = mode === "simulate" ? createBranch(machine.check().store) : machine.check();
+  const checkState = machine.checkState();
+  const branch = mode === "simulate" ? createBranch(checkState.store) : checkState;
   const environment = {
     proposerAddress: block.proposerAddress,
     maxBlockGas: rules.maxBlockGas(blockContext(block, branch)),
@@ -122,7 +134,7 @@ function runOutsideBlock(tx: Uint8Array, mode: ExecutionMode, machine: Machine, 
   return runTx(tx, rules.tx, { mode, block, environment, stores: branch.store });
 }
 
-/** Writes of a query are seen by nobody else. */
+/** Creates the context of a query. Handlers may write, as in the SDK; the writes go to a branch that is dropped. */
 function queryContext(machine: Machine, view: StoreView): Context {
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
@@ -143,22 +155,21 @@ interface QueryScope {
 
 const GRPC_INTERNAL = 13;
 
-/** A query cannot change the state, so a bug in one is an answer too: undefined/111222, as baseapp answers a panic. */
+/** A query cannot change the state, so a bug in one is a response too: `ErrPanic`, as baseapp does when it recovers. */
 function answerQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
   try {
     return routeQuery(request, scope);
   } catch (thrown) {
     const text = thrown instanceof Error ? thrown.message : String(thrown);
-    const panic = new ModuleError("undefined", 111_222, `${text}: panic`, "panic");
-    return errorAnswer(panic, { grpcCode: GRPC_INTERNAL, grpcMessage: text });
+    return errorResponse(ErrPanic(text), { grpcCode: GRPC_INTERNAL, grpcMessage: text });
   }
 }
 
-/** Routes an ABCI query as baseapp does: gRPC paths first, then by the first word. */
+/** Routes an ABCI query as baseapp does: gRPC paths first, then by the first path segment. */
 function routeQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
   const { machine, options } = scope;
   const handler = scope.queries.get(request.path);
-  if (handler !== undefined) return answerGrpcAt(handler, request, machine);
+  if (handler !== undefined) return queryGrpc(handler, request, machine);
   const [first = "", ...rest] = request.path.replace(/^\//, "").split("/");
   const latest = machine.committed();
   switch (first) {
@@ -172,38 +183,39 @@ function routeQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
     case "store":
       return queryStore(rest, request, { latest, view: (height) => committedView(machine, height) });
     case "p2p":
-      return errorAnswer(ErrUnknownRequest("expected path is p2p filter <addr|id> <parameter>"));
+      return errorResponse(ErrUnknownRequest("expected path is p2p filter <addr|id> <parameter>"));
     default:
-      return errorAnswer(ErrUnknownRequest("unknown query path"));
+      return errorResponse(ErrUnknownRequest("unknown query path"));
   }
 }
 
-/** A kept height, but not one that is finalized and not yet committed. */
+/** Returns a kept height. The multistore already has a finalized height before its commit; queries must not see it. */
 function committedView(machine: Machine, height: bigint): StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.stores.view(height);
 }
 
-function answerGrpcAt(handler: QueryHandler, request: QueryRequest, machine: Machine): QueryResponse {
+/** Runs a gRPC query at the requested height. The order of these checks and their texts are baseapp's. */
+function queryGrpc(handler: QueryHandler, request: QueryRequest, machine: Machine): QueryResponse {
   const latest = machine.committed().height;
   const height = request.height === 0n ? latest : request.height;
   if (height < 0n)
-    return errorAnswer(ErrInvalidRequest("cannot query with height < 0; please provide a valid height"));
+    return errorResponse(ErrInvalidRequest("cannot query with height < 0; please provide a valid height"));
   if (latest === 0n)
-    return errorAnswer(ErrInvalidHeight("the chain is not ready; please wait for first block"));
+    return errorResponse(ErrInvalidHeight("the chain is not ready; please wait for first block"));
   if (height > latest) {
-    return errorAnswer(
+    return errorResponse(
       ErrInvalidHeight("cannot query with height in the future; please provide a valid height"),
     );
   }
   if (height <= 1n && request.prove) {
-    return errorAnswer(
+    return errorResponse(
       ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height"),
     );
   }
   const view = committedView(machine, height);
   if (view === undefined) {
     const text = `failed to load state at height ${height}; version does not exist (latest height: ${latest})`;
-    return errorAnswer(ErrNotFound(text));
+    return errorResponse(ErrNotFound(text));
   }
-  return answerGrpc(handler, queryContext(machine, view), request.data);
+  return runGrpcQuery(handler, queryContext(machine, view), request.data);
 }

@@ -8,24 +8,26 @@ import { createGasMeter } from "./gas.ts";
 import { ErrOutOfGas } from "./sdk-errors.ts";
 import { runTx, type TxRules } from "./tx-runner.ts";
 
-/** Runs at the beginning or end of every block. */
 type BlockHook = (context: Context) => void;
 
-/** What a block runs besides its transactions. */
+/** Hooks and rules of every block. */
 export interface BlockRules {
   readonly tx: TxRules;
   readonly begin: readonly BlockHook[];
   readonly end: readonly BlockHook[];
-  /** Changes of the validator set that the block decided; asked after the end hooks. */
+  /** Returns the changes to the validator set. Called after the end hooks. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
   /** Gas that the transactions of a block may use together; 0 or less: no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
 }
 
-/** What a block did, before its state has a hash. */
+/** Outcome of a block before its state has a hash. */
 export type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/** Runs a decided block on its layer. A failed transaction is a result; any other exception is our bug and passes. */
+/**
+ * Runs a decided block on its branch. A failed transaction is a result. Any other exception is a bug of ours; it
+ * propagates and stops the machine.
+ */
 export function executeBlock(
   request: FinalizeBlockRequest,
   chainId: string,
@@ -34,16 +36,17 @@ export function executeBlock(
 ): ExecutedBlock {
   const block: BlockFacts = { chainId, height: request.height, timeNs: request.timeNs };
   const events: ChainEvent[] = [];
+  // Written before the hooks, so that the record is part of the state that this height commits to.
   writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });
-  const first = blockContext(block, branch, markedWith("BeginBlock", events));
-  for (const hook of rules.begin) hook(first);
+  const beginContext = blockContext(block, branch, appendWithMode("BeginBlock", events));
+  for (const hook of rules.begin) hook(beginContext);
   const txResults = runTransactions(request, block, branch, rules);
-  const last = blockContext(block, branch, markedWith("EndBlock", events));
-  for (const hook of rules.end) hook(last);
-  return { txResults, events, validatorUpdates: rules.validatorUpdates(last) };
+  const endContext = blockContext(block, branch, appendWithMode("EndBlock", events));
+  for (const hook of rules.end) hook(endContext);
+  return { txResults, events, validatorUpdates: rules.validatorUpdates(endContext) };
 }
 
-/** A context of a block without a gas limit; by default nobody keeps its events. */
+/** Creates the context of a block hook: no gas limit. By default its events are dropped. */
 export function blockContext(
   block: BlockFacts,
   branch: Branch,
@@ -52,8 +55,8 @@ export function blockContext(
   return createContext(block, { mode: "deliver", gas: createGasMeter(), stores: branch.store, emit });
 }
 
-/** Keeps events with the attribute that tells at which end of the block they came. */
-function markedWith(mode: "BeginBlock" | "EndBlock", events: ChainEvent[]): (event: ChainEvent) => void {
+/** Returns a function that appends events with the attribute `mode`, as baseapp's `beginBlock` and `endBlock` do. */
+function appendWithMode(mode: "BeginBlock" | "EndBlock", events: ChainEvent[]): (event: ChainEvent) => void {
   return ({ type, attributes }) => {
     events.push({ type, attributes: [...attributes, { key: "mode", value: mode, index: true }] });
   };
@@ -67,11 +70,11 @@ function runTransactions(
 ): readonly TxResult[] {
   const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
   const environment = { proposerAddress: request.proposerAddress, maxBlockGas };
+  // The transaction that crosses the limit keeps its result; the ones after it fail without running.
   let used = 0n;
   return request.txs.map((tx) => {
     if (maxBlockGas > 0n && used >= maxBlockGas) return noBlockGasLeft();
-    const place = { mode: "deliver", block, environment, stores: branch.store } as const;
-    const result = runTx(tx, rules.tx, place);
+    const result = runTx(tx, rules.tx, { mode: "deliver", block, environment, stores: branch.store });
     used += result.gasUsed;
     return result;
   });

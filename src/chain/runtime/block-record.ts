@@ -4,17 +4,17 @@ import { Header } from "../../proto/gen/tendermint/types/types.ts";
 import type { KVStore } from "../store/kv-store.ts";
 import type { BlockFacts } from "./execution-context.ts";
 
-/** Facts of a block that outlive it: queries at its height and the first checks after a restart need them. */
+/** Data about a block that stays in the state. Queries at its height and the first checks after a restart read it. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Store that holds the record; the consensus module owns it. */
+/** Store of the record. The consensus module owns the store. */
 export const BLOCK_RECORD_STORE = "consensus";
 
 const KEY = utf8("LastBlock");
 
-/** Writes the record of the block that begins, as a `tendermint.types.Header` with the other fields empty. */
+/** Writes the record of the current block, as a `tendermint.types.Header` with the other fields empty. */
 export function writeBlockRecord(store: KVStore, record: BlockRecord): void {
   const { chainId, height, timeNs, proposerAddress } = record;
   const empty = Header.decode(new Uint8Array(0));
@@ -22,7 +22,7 @@ export function writeBlockRecord(store: KVStore, record: BlockRecord): void {
   store.set(KEY, Header.encode(header).finish());
 }
 
-/** The record that the state holds; undefined before the first block. */
+/** Reads the record. Returns undefined before the first block. */
 export function readBlockRecord(store: KVStore): BlockRecord | undefined {
   const bytes = store.get(KEY);
   if (bytes === undefined) return undefined;

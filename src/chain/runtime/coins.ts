@@ -11,12 +11,15 @@ const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
 const AMOUNT = /^-?[0-9]{1,80}$/;
 const MAX_BITS = 256;
 
-/** Whether a denomination has the form that coins may have. */
+/** Whether a denomination is valid (the SDK's `ValidateDenom`). */
 export function isDenom(denom: string): boolean {
   return DENOM.test(denom);
 }
 
-/** Reads a coin of a message. Throws sdk/2 when the amount is not an integer of at most 256 bits; an empty amount is 0. */
+/**
+ * Parses a coin of a message. An empty amount is 0. Throws sdk/2 when the amount is not an integer of at most 256 bits:
+ * Go rejects such an amount while it decodes the transaction.
+ */
 function parseCoin(coin: WireCoin): Coin {
   const text = coin.amount === "" ? "0" : coin.amount;
   if (!AMOUNT.test(text))
@@ -27,27 +30,30 @@ function parseCoin(coin: WireCoin): Coin {
   return { denom: coin.denom, amount };
 }
 
-/** Reads the coins of a message, in their order. */
+/** Parses the coins of a message and keeps their order. Throws sdk/2. */
 export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(parseCoin);
 }
 
-/** A coin as messages carry it. */
+/** Converts a coin to its protobuf form. */
 export function toWireCoin(coin: Coin): WireCoin {
   return { denom: coin.denom, amount: coin.amount.toString() };
 }
 
-/** "5000untrn". */
+/** Formats a coin as "5000untrn". */
 export function formatCoin(coin: Coin): string {
   return `${coin.amount}${coin.denom}`;
 }
 
-/** "1uatom,5000untrn"; empty for no coins. */
+/** Formats coins as "1uatom,5000untrn". No coins: "". */
 export function formatCoins(coins: readonly Coin[]): string {
   return coins.map(formatCoin).join(",");
 }
 
-/** Whether coins may be moved: proper denominations, strictly ascending, amounts above zero. Empty is valid. */
+/**
+ * Whether coins are valid (the SDK's `Coins.Validate`): valid denominations in strictly ascending order, amounts above
+ * zero. An empty list is valid.
+ */
 export function areValidCoins(coins: readonly Coin[]): boolean {
   return coins.every(
     (coin, index) =>
@@ -57,7 +63,7 @@ export function areValidCoins(coins: readonly Coin[]): boolean {
   );
 }
 
-/** Coins without zero amounts, ascending, those of one denomination added up. */
+/** Adds up coins by denomination. Returns the sums in ascending order of denomination, without zero amounts. */
 export function sumCoins(coins: readonly Coin[]): readonly Coin[] {
   const amounts = new Map<string, bigint>();
   for (const { denom, amount } of coins) amounts.set(denom, (amounts.get(denom) ?? 0n) + amount);

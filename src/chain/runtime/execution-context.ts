@@ -5,14 +5,14 @@ import type { Context, ExecutionMode } from "./context.ts";
 import type { ChainEvent } from "./events.ts";
 import type { GasMeter } from "./gas.ts";
 
-/** Facts of the block that a context belongs to. */
+/** Data of the block that a context belongs to. */
 export interface BlockFacts {
   readonly chainId: string;
   readonly height: bigint;
   readonly timeNs: bigint;
 }
 
-/** What a context reads, writes and charges. */
+/** Stores, gas meter and event sink of a context. */
 export interface ExecutionScope {
   readonly mode: ExecutionMode;
   readonly gas: GasMeter;
@@ -20,8 +20,9 @@ export interface ExecutionScope {
   readonly emit: (event: ChainEvent) => void;
 }
 
-/** Creates a context whose stores charge its gas meter. */
+/** Creates a context. Every access to its stores consumes gas of its meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
+  // A handler opens the same store for every read and write, so the gas wrapper of each store is created once.
   const opened = new Map<string, KVStore>();
   return {
     chainId: block.chainId,
@@ -31,8 +32,8 @@ export function createContext(block: BlockFacts, scope: ExecutionScope): Context
     gas: scope.gas,
     emit: scope.emit,
     store: (name) => {
-      const known = opened.get(name);
-      if (known !== undefined) return known;
+      const existing = opened.get(name);
+      if (existing !== undefined) return existing;
       const store = createGasStore(scope.stores(name), scope.gas);
       opened.set(name, store);
       return store;
@@ -43,6 +44,7 @@ export function createContext(block: BlockFacts, scope: ExecutionScope): Context
 }
 
 function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner: Context) => T): T {
+  // The branch is above the raw stores, not above the gas stores: the write at the end must not consume gas.
   const branch = createBranch(scope.stores);
   const events: ChainEvent[] = [];
   const inner = createContext(block, { ...scope, stores: branch.store, emit: (event) => events.push(event) });

@@ -1,32 +1,57 @@
-import { ModuleError } from "./module-error.ts";
+import type { ModuleError } from "./module-error.ts";
+import { ErrOutOfGas } from "./sdk-errors.ts";
 
-/** Counts gas; throws sdk/11 (out of gas) as soon as `used` exceeds `limit`. */
+/** Counts the gas of one transaction or query. */
 export interface GasMeter {
-  /** Gas that may be used; undefined: without limit. */
+  /** Undefined: no limit. */
   readonly limit: bigint | undefined;
+  /** Gas consumed so far. It can exceed `limit`: the consumption that fails is counted too. */
   readonly used: () => bigint;
-  /** Charges gas; `location` is the SDK's word for what costs ("ReadFlat", "WritePerByte", "txSize", …). */
+  /**
+   * Consumes gas. Throws `ErrOutOfGas` (sdk/11) when `used` exceeds `limit`. `location` is the SDK's descriptor of the
+   * cost ("ReadFlat", "WritePerByte", "txSize", …); the error text contains it.
+   */
   readonly consume: (amount: bigint, location: string) => void;
+  /** Consumes a small amount. Store accesses do so many times in a transaction, and a bigint for each takes longer. */
+  readonly charge: (amount: number, location: string) => void;
 }
 
-/** Creates a meter that has used nothing. */
+/** Creates a meter at zero. */
 export function createGasMeter(limit?: bigint): GasMeter {
-  let used = 0n;
+  let consumed = 0n;
+  // The sum of small amounts stays below 2^53, so that numbers are exact.
+  let charged = 0;
+  let chargeable = chargeableGas(limit, consumed);
+  const used = (): bigint => consumed + BigInt(charged);
+  const check = (location: string): void => {
+    if (limit !== undefined && charged > chargeable) throw outOfGas(location, limit, used());
+  };
   return {
     limit,
-    used: () => used,
+    used,
     consume: (amount, location) => {
-      used += amount;
-      if (limit !== undefined && used > limit) throw outOfGas(location, limit, used);
+      consumed += amount;
+      chargeable = chargeableGas(limit, consumed);
+      check(location);
+    },
+    charge: (amount, location) => {
+      charged += amount;
+      check(location);
     },
   };
 }
 
-/** The error of a meter that ran over; text as the SDK's ante handler gives it. */
+/** Returns the gas that is left for small amounts. The conversion is exact wherever `charged` can reach it. */
+function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
+  return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
+}
+
+/** Whether more gas was consumed than the limit allows (the SDK's `IsPastLimit`). */
+export function isPastLimit({ limit, used }: GasMeter): boolean {
+  return limit !== undefined && used() > limit;
+}
+
+/** The text is that of baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
 function outOfGas(location: string, wanted: bigint, used: bigint): ModuleError {
-  return new ModuleError(
-    "sdk",
-    11,
-    `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}: out of gas`,
-  );
+  return ErrOutOfGas(`out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`);
 }

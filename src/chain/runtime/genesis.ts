@@ -1,30 +1,29 @@
-import type { JsonObject, JsonValue } from "../../base/json.ts";
-import { isRecord } from "../../base/json.ts";
-import { errorText } from "../../base/errors.ts";
+import { CodedError, errorText } from "../../base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../base/json.ts";
 import { messageFromJson, messageToJson } from "../../proto/json.ts";
-import { CodedError } from "../../base/errors.ts";
 
-/** A genesis document that the application cannot start from. `path` names the field. */
+/** The genesis document is invalid. `path` names the field. */
 export class GenesisError extends CodedError<{ readonly code: "bad-genesis"; readonly path: string }> {
   constructor(path: string, text: string, cause?: unknown) {
     super({ code: "bad-genesis", path }, `${path}: ${text}`, cause === undefined ? {} : { cause });
   }
 }
 
-/** The part of a generated message type that reading and printing genesis needs. */
 interface MessageType<T> {
   encode(message: T): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
 }
 
-/** How a module's genesis is read from and printed as proto JSON. */
+/** Type of a module's genesis state. The document contains it as proto JSON. */
 export interface GenesisForm<T> {
+  /** The module's name: its member in `app_state`. */
   readonly module: string;
+  /** Full name of the protobuf message. */
   readonly typeName: string;
   readonly type: MessageType<T>;
 }
 
-/** Reads a module's part of the genesis; undefined when the document has none. Throws `GenesisError`. */
+/** Decodes a module's genesis state. Returns undefined when the document has none. Throws `GenesisError`. */
 export function readGenesis<T>(form: GenesisForm<T>, json: JsonValue | undefined): T | undefined {
   if (json === undefined) return undefined;
   if (!isRecord(json)) throw new GenesisError(`app_state.${form.module}`, "an object was expected");
@@ -35,17 +34,30 @@ export function readGenesis<T>(form: GenesisForm<T>, json: JsonValue | undefined
   }
 }
 
-/** Whether a module's part of the genesis says something under this name: an absent message reads as an empty one. */
-export function givesPart(json: JsonValue | undefined, name: string): boolean {
-  return isRecord(json) && json[name] !== undefined && json[name] !== null;
+/**
+ * Returns a message of a decoded genesis state, or `fallback` when the document does not have it. The decoded state
+ * does not show this: a non-nullable message is never undefined, and all fields of an absent one are zero.
+ */
+export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
+  const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;
+  return isGiven && part !== undefined ? part : fallback;
 }
 
-/** Prints a module's part of the genesis. */
+/** Runs `read` for one field; anything it throws becomes a `GenesisError` with the field's path. */
+export function atPath<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    throw new GenesisError(path, thrown instanceof Error ? thrown.message : String(thrown), thrown);
+  }
+}
+
+/** Encodes a module's genesis state as proto JSON. */
 export function printGenesis<T>(form: GenesisForm<T>, state: T): JsonValue {
   return messageToJson(form.typeName, form.type.encode(state).finish());
 }
 
-/** Refuses parts of an `app_state` that no module reads: a misspelt name would be ignored in silence. */
+/** Throws `GenesisError` when `app_state` has a member that no module reads: a misspelt name must not pass unnoticed. */
 export function checkModuleNames(appState: JsonObject, modules: readonly string[]): void {
   for (const name of Object.keys(appState)) {
     if (!modules.includes(name))

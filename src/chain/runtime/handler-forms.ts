@@ -2,41 +2,41 @@ import type { Context } from "./context.ts";
 import { type MessageHandler, QueryError, type QueryHandler } from "./module.ts";
 import { ErrTxDecode } from "./sdk-errors.ts";
 
-/** The part of a generated message type that handlers need. */
+/** A generated protobuf message type. */
 export interface WireType<T> {
   encode(message: T): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
 }
 
-/** A query handler over decoded messages. */
+/** Creates a query handler from a function over decoded messages. Bytes that do not decode are gRPC code 13, as in Go. */
 export function toQueryHandler<Request, Response>(
   path: string,
   types: { readonly request: WireType<Request>; readonly response: WireType<Response> },
-  answer: (context: Context, request: Request) => Response,
+  query: (context: Context, request: Request) => Response,
 ): QueryHandler {
   return {
     path,
     query: (context, bytes) =>
-      types.response.encode(answer(context, decodeRequest(types.request, bytes))).finish(),
+      types.response.encode(query(context, decodeRequest(types.request, bytes))).finish(),
   };
 }
 
-/** A message type, and what its handler does with a decoded message. */
-interface MessageForm<T, Answer> {
+/** A message type with its signers and its handler. */
+interface MessageForm<T, Response> {
   readonly typeUrl: string;
   readonly type: { decode(bytes: Uint8Array): T };
-  /** Throws `ModuleError` when a part of the message that is packed does not decode. */
+  /** Returns bech32 addresses in order. Throws `ModuleError` when a packed part (`Any`) of the message does not decode. */
   readonly signers: (message: T) => readonly string[];
-  readonly handle: (context: Context, message: T) => Answer;
+  readonly handle: (context: Context, message: T) => Response;
 }
 
-/** A message type whose handler answers with an empty message. */
+/** A message type with an empty response. */
 export type EmptyAnswerMessage<T> = MessageForm<T, void>;
 
-/** A message type whose handler answers with an encoded message. */
+/** A message type whose handler returns the encoded response. */
 export type AnsweredMessage<T> = MessageForm<T, Uint8Array>;
 
-/** A message handler over decoded messages that answers with an empty message. */
+/** Creates a message handler from a function over decoded messages. The response is empty. */
 export function toMessageHandler<T>(message: EmptyAnswerMessage<T>): MessageHandler {
   return toAnsweringHandler<T>({
     ...message,
@@ -48,16 +48,18 @@ export function toMessageHandler<T>(message: EmptyAnswerMessage<T>): MessageHand
 }
 
 /**
- * A message handler over decoded messages. The response's type is named as the message's, with "Response" behind it or
- * in the place of "Request". The bytes of one transaction are decoded once, for signers and handling.
+ * Creates a message handler from a function over decoded messages that returns the encoded response. The name of the
+ * response type is that of the message plus "Response"; "MsgXRequest" becomes "MsgXResponse".
  */
 export function toAnsweringHandler<T>(message: AnsweredMessage<T>): MessageHandler {
   const { typeUrl, type, signers, handle } = message;
+  // The signers of a message are read several times before the message runs, always from the same array. The decoded
+  // message lives as long as that array.
   const decoded = new WeakMap<Uint8Array, { readonly value: T }>();
   const decodeOnce = (bytes: Uint8Array): T => {
-    const known = decoded.get(bytes) ?? { value: decodeMessage(type, bytes) };
-    decoded.set(bytes, known);
-    return known.value;
+    const entry = decoded.get(bytes) ?? { value: decodeMessage(type, bytes) };
+    decoded.set(bytes, entry);
+    return entry.value;
   };
   return {
     typeUrl,
@@ -91,7 +93,7 @@ function textOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Runs `parse`; its plain error becomes that of a query (gRPC code 2), as the SDK passes such errors through. */
+/** Runs `parse`. Its plain error becomes a query error of gRPC code 2, as the SDK returns unregistered errors. */
 export function orQueryError<T>(parse: () => T): T {
   try {
     return parse();

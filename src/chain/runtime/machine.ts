@@ -4,27 +4,26 @@ import { createMultiStore, type MultiStore, type StoreView } from "../store/mult
 import type { CommitChanges, StateStorage } from "../store/state-storage.ts";
 import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord } from "./block-record.ts";
 
-/** The state of an application between two calls of its node. */
+/** The states of an application: committed, check state, genesis and the finalized block. */
 export interface Machine {
   readonly stores: MultiStore;
-  /** The height that queries see as the latest. */
+  /** Latest committed height. Queries read it. */
   readonly committed: () => StoreView;
-  /** Facts of the last committed block; before the first one those of genesis. */
+  /** Record of the last committed block; before the first block, the record of genesis. */
   readonly lastBlock: () => BlockRecord;
-  /** The layer that checks of transactions pile up on. */
-  readonly check: () => Branch;
-  /** A layer for the next block; its `write` goes into the working trees. */
+  /** Branch above the committed state that collects the writes of checks until the next commit. */
+  readonly checkState: () => Branch;
+  /** Creates the branch of the next block. */
   readonly openBlock: () => Branch;
-  /** Begins with an empty state; the layer it gives is the one that the first block runs above. */
+  /** Starts with an empty state and returns the branch of genesis. The first block runs above it. */
   readonly beginGenesis: (record: BlockRecord) => Branch;
-  /** Writes a block's layer and makes it the next height, which stays unseen until `reveal`. */
-  readonly seal: (block: Branch) => CommitChanges;
-  /** Makes the sealed height the latest. */
-  readonly reveal: () => CommitChanges;
+  /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
+  readonly finalize: (block: Branch) => CommitChanges;
+  /** Makes the finalized height the latest and starts a new check state. */
+  readonly commit: () => CommitChanges;
 }
 
-/** What a machine is opened with. */
-export interface MachineOptions {
+interface MachineOptions {
   readonly stores: readonly string[];
   readonly keepRecent: number;
   readonly storage?: StateStorage;
@@ -38,39 +37,40 @@ export function createMachine(options: MachineOptions): Machine {
   let committed = viewAt(stores, stores.height());
   let genesis: Branch | undefined;
   let lastBlock = readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? NO_BLOCK;
-  let check = createBranch((name) => committed.store(name));
-  let sealed: CommitChanges | undefined;
+  let checkState = createBranch((name) => committed.store(name));
+  let finalized: CommitChanges | undefined;
   const machine: Machine = {
     get stores() {
       return stores;
     },
     committed: () => committed,
     lastBlock: () => lastBlock,
-    check: () => check,
+    checkState: () => checkState,
     openBlock: () => {
-      if (sealed !== undefined) throw new Error(`block ${sealed.height} is finalized and not committed`);
-      return genesis === undefined ? stores.branch() : above(genesis);
+      if (finalized !== undefined)
+        throw new Error(`block ${finalized.height} is finalized and not committed`);
+      return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
     },
     beginGenesis: (record) => {
-      if (stores.height() > 0n) throw new Error(`there is a state already, of height ${stores.height()}`);
+      if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
       stores = createMultiStore({ ...options, initialHeight: record.height + 1n });
       genesis = stores.branch();
       lastBlock = record;
-      check = createBranch(genesis.store);
+      checkState = createBranch(genesis.store);
       return genesis;
     },
-    seal: (block) => {
+    finalize: (block) => {
       block.write();
       genesis = undefined;
-      sealed = stores.commit();
-      return sealed;
+      finalized = stores.commit();
+      return finalized;
     },
-    reveal: () => {
-      const changes = sealed ?? unreachable("commit was called without a finalized block");
-      sealed = undefined;
+    commit: () => {
+      const changes = finalized ?? unreachable("commit was called without a finalized block");
+      finalized = undefined;
       committed = viewAt(stores, changes.height);
       lastBlock = readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? lastBlock;
-      check = createBranch((name) => committed.store(name));
+      checkState = createBranch((name) => committed.store(name));
       return changes;
     },
   };
@@ -81,13 +81,16 @@ function viewAt(stores: MultiStore, height: bigint): StoreView {
   return stores.view(height) ?? unreachable(`height ${height} is not kept`);
 }
 
-/** A layer above genesis that writes through it into the trees. */
-function above(genesis: Branch): Branch {
-  const layer = createBranch(genesis.store);
+/**
+ * Creates the branch of the first block. InitChain commits nothing: genesis is part of the first height, so the write
+ * of this branch also writes genesis into the trees.
+ */
+function aboveGenesis(genesis: Branch): Branch {
+  const block = createBranch(genesis.store);
   return {
-    store: layer.store,
+    store: block.store,
     write: () => {
-      layer.write();
+      block.write();
       genesis.write();
     },
   };

@@ -1,24 +1,24 @@
 import { TxMsgData } from "../../proto/gen/cosmos/base/abci/v1beta1/abci.ts";
+import { unreachable } from "../../base/errors.ts";
 import type { Context } from "./context.ts";
-import type { ChainEvent } from "./events.ts";
-import { event } from "./events.ts";
+import { type ChainEvent, event } from "./events.ts";
+import { isPastLimit } from "./gas.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { ModuleError } from "./module-error.ts";
 import { ErrInvalidRequest, ErrUnknownRequest } from "./sdk-errors.ts";
 import type { DecodedTx, TxMessage } from "./tx.ts";
 
-/** All message handlers by type URL. Throws when two modules claim one. */
+/** Indexes message handlers by type URL. Throws a plain error when two modules have the same one. */
 export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<string, MessageHandler> {
   const handlers = new Map<string, MessageHandler>();
   for (const handler of modules.flatMap(({ messages }) => messages)) {
-    if (handlers.has(handler.typeUrl))
-      throw new Error(`this is a bug: two modules handle ${handler.typeUrl}`);
+    if (handlers.has(handler.typeUrl)) unreachable(`two modules handle ${handler.typeUrl}`);
     handlers.set(handler.typeUrl, handler);
   }
   return handlers;
 }
 
-/** Refuses a transaction without messages, or with one that nobody handles. */
+/** Throws when a transaction has no messages (sdk/18) or a message without a handler (sdk/6). */
 export function requireRoutable(tx: DecodedTx): void {
   if (tx.messages.length === 0) throw ErrInvalidRequest("must contain at least one message");
   for (const { typeUrl, handler } of tx.messages) {
@@ -26,7 +26,7 @@ export function requireRoutable(tx: DecodedTx): void {
   }
 }
 
-/** What the messages of a transaction did. */
+/** Outcome of the messages of one transaction. */
 export interface MessagesResult {
   /** Encoded `TxMsgData`. */
   readonly data: Uint8Array;
@@ -34,8 +34,9 @@ export interface MessagesResult {
 }
 
 /**
- * Runs the messages one after the other, each on its own layer. Throws the first failure with the message's index in
- * front; running out of the transaction's gas keeps its own text, as it ends the transaction from outside.
+ * Runs the messages in order, each on its own branch. Throws the first failure, with the index of the message in front.
+ * The out-of-gas error of the transaction keeps its own text: in Go it is a panic, and the message router does not
+ * see panics.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));
@@ -46,35 +47,31 @@ export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   };
 }
 
-/** What one message answered, and its events. */
-interface Handled extends HandlerResult {
+interface MessageResult extends HandlerResult {
   readonly events: readonly ChainEvent[];
 }
 
-function runMessage(context: Context, message: TxMessage, index: number): Handled {
+function runMessage(context: Context, message: TxMessage, index: number): MessageResult {
   try {
-    return handle(context, message, index);
+    return handleMessage(context, message, index);
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || isSpent(context)) throw thrown;
+    if (!(thrown instanceof ModuleError) || isPastLimit(context.gas)) throw thrown;
     throw thrown.wrap(`failed to execute message; message index: ${index}`);
   }
 }
 
-function isSpent({ gas }: Context): boolean {
-  return gas.limit !== undefined && gas.used() > gas.limit;
-}
-
-function handle(context: Context, message: TxMessage, index: number): Handled {
+function handleMessage(context: Context, message: TxMessage, index: number): MessageResult {
   const { handler } = message;
   if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${message.typeUrl}`);
   const events: ChainEvent[] = [];
   const result = context.atomically((inner) => handler.handle(withEvents(inner, events), message.value));
   const sender = handler.signers(message.value)[0];
+  // The message event precedes the handler's events, but it depends on them (see `messageEvent`).
   const all = [messageEvent(message.typeUrl, sender, events), ...events];
   return { ...result, events: all.map((each) => withMessageIndex(each, index)) };
 }
 
-/** The same context with another list of events, for it and for the layers above it. */
+/** Returns the context with another list of events. Its branches use the list too, once their work has succeeded. */
 function withEvents(context: Context, events: ChainEvent[]): Context {
   return {
     ...context,
@@ -92,18 +89,21 @@ function withEvents(context: Context, events: ChainEvent[]): Context {
   };
 }
 
-/** The event that opens every message; the module is named only when the handler has not named one. */
+/**
+ * Creates the first event of every message. Like the SDK's `createEvents`, it names the module only when no event of the
+ * handler has the attribute `module`; the name is the second segment of the type URL.
+ */
 function messageEvent(
   typeUrl: string,
   sender: string | undefined,
   events: readonly ChainEvent[],
 ): ChainEvent {
-  const named = events.some(({ attributes }) => attributes.some(({ key }) => key === "module"));
+  const hasModule = events.some(({ attributes }) => attributes.some(({ key }) => key === "module"));
   const module = typeUrl.split(".")[1];
   return event("message", [
     ["action", typeUrl],
     ...(sender === undefined ? [] : [["sender", sender] as const]),
-    ...(named || module === undefined ? [] : [["module", module] as const]),
+    ...(hasModule || module === undefined ? [] : [["module", module] as const]),
   ]);
 }
 

@@ -1,36 +1,36 @@
-/** Parts of an error that its text alone does not tell apart. */
+/** Description and wraps of an error. Its text alone is ambiguous, since a wrap may contain ": ". */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
 }
 
 /**
- * A failure that belongs to a transaction or query: it fails with this codespace, code and text.
- * Any other exception in chain code is a bug of ours and stops the machine.
+ * A failure of a transaction or query, as the SDK reports it: codespace, code and text. Any other exception in chain
+ * code is a bug of ours and stops the machine.
  */
 export class ModuleError extends Error {
   readonly codespace: string;
   readonly code: number;
-  /** The registered description of (codespace, code), always the last part of the text. */
+  /** The registered description of (codespace, code). It is always the last part of the text. */
   readonly description: string;
-  /** What was put in front of the description, the inner words first; words of one wrap may hold ": " themselves. */
+  /** The texts in front of the description, innermost first. The text of one wrap may itself contain ": ". */
   readonly wraps: readonly string[];
 
   /**
-   * `text` is the whole ABCI log, wraps first: "outer: inner: description". `origin` is the description, by default the
-   * last part of the text, or that and the wraps.
+   * `text` is the complete ABCI log with the outermost wrap first: "outer: inner: description". `origin` is the
+   * description, or the description and the wraps; by default the description is what follows the last ": ".
    */
   constructor(codespace: string, code: number, text: string, origin?: string | ErrorOrigin) {
     super(text);
     this.name = "ModuleError";
     this.codespace = codespace;
     this.code = code;
-    const known = typeof origin === "string" ? { description: origin } : origin;
-    this.description = known?.description ?? text.slice(text.lastIndexOf(": ") + 1).trim();
-    this.wraps = known?.wraps ?? wordsBefore(text, this.description);
+    const given = typeof origin === "string" ? { description: origin } : origin;
+    this.description = given?.description ?? text.slice(text.lastIndexOf(": ") + 1).trim();
+    this.wraps = given?.wraps ?? wrapsBefore(text, this.description);
   }
 
-  /** The same error with words put in front, as Go's `Wrap` does: "words: text". */
+  /** Returns the same error with a text in front, as Go's `errorsmod.Wrap`: "words: text". */
   wrap(words: string): ModuleError {
     const { description } = this;
     const wraps = [...this.wraps, words];
@@ -38,21 +38,30 @@ export class ModuleError extends Error {
   }
 }
 
-function wordsBefore(text: string, description: string): readonly string[] {
+function wrapsBefore(text: string, description: string): readonly string[] {
   const suffix = `: ${description}`;
   return text.endsWith(suffix) ? [text.slice(0, -suffix.length)] : [];
 }
 
-/** A registered error kind; call it to make an error of it with a wrap text ("text: description"), or bare. */
-export type ErrorKind = (text?: string) => ModuleError;
+/** Creates an error of a registered kind: `ErrX()` is the bare description, `ErrX("words")` is "words: description". */
+export type ErrorKind = (words?: string) => ModuleError;
 
-/** Declares an error kind as Go's `errors.Register` does. */
+/**
+ * Registers an error kind, as Go's `errorsmod.Register`. Each module has its kinds in `errors.ts`, one constant for
+ * each under its Go name: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`.
+ * `throw ErrSendDisabled(words)` raises one.
+ */
 export function registerError(codespace: string, code: number, description: string): ErrorKind {
-  return (text) =>
+  return (words) =>
     new ModuleError(
       codespace,
       code,
-      text === undefined ? description : `${text}: ${description}`,
+      words === undefined ? description : `${words}: ${description}`,
       description,
     );
+}
+
+/** Creates an error that the Go code never registered (`errors.New`): ABCI reports it as code 1 of codespace "undefined". */
+export function unregisteredError(text: string): ModuleError {
+  return new ModuleError("undefined", 1, text, text);
 }

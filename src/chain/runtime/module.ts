@@ -1,45 +1,50 @@
 import type { JsonValue } from "../../base/json.ts";
 import type { Context } from "./context.ts";
 
-/** A message handler's answer: the encoded response message (without type URL). */
+/** Response of a message handler. */
 export interface HandlerResult {
+  /** Type URL of the response message. */
   readonly typeUrl: string;
+  /** The encoded response message. */
   readonly response: Uint8Array;
 }
 
-/** Handles one decoded message type inside a transaction. Throws `ModuleError` to fail the transaction. */
+/** Handles one message type. */
 export interface MessageHandler {
   readonly typeUrl: string;
-  /** Bech32 addresses that must sign, in order, of an encoded message. Throws `ModuleError` when it does not decode. */
+  /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` when it does not decode. */
   readonly signers: (message: Uint8Array) => readonly string[];
   /**
-   * Runs an encoded message. With `signer` given, the message comes from a contract or another module instead of a
-   * transaction, and the caller has already compared the signers.
+   * Runs an encoded message. The caller has verified the signers: for a transaction the ante handler, for the message of
+   * a contract the contract host. Throws `ModuleError` to fail the message.
    */
   readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
 }
 
-/** Answers one gRPC query path such as "/cosmos.bank.v1beta1.Query/Balance", encoded request to encoded response. */
+/** Handles one gRPC query. Request and response are encoded messages. */
 export interface QueryHandler {
+  /** For example "/cosmos.bank.v1beta1.Query/Balance". */
   readonly path: string;
+  /** Throws `QueryError` or `ModuleError` to fail the query. */
   readonly query: (context: Context, request: Uint8Array) => Uint8Array;
 }
 
-/** What a chain module brings to the application. Modules meet only through the interfaces that each declares. */
+/** A module of the chain. A module calls another one only through an interface that it declares itself. */
 export interface ChainModule {
+  /** The module's member in the genesis document. */
   readonly name: string;
-  /** Names of the stores that it owns. */
+  /** Names of the stores that the module owns. */
   readonly stores: readonly string[];
   readonly messages: readonly MessageHandler[];
   readonly queries: readonly QueryHandler[];
   readonly beginBlock?: (context: Context) => void;
   readonly endBlock?: (context: Context) => void;
-  /** Reads its part of the genesis document (proto JSON, snake_case). Throws with the path of what is wrong. */
+  /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
   readonly exportGenesis: (context: Context) => JsonValue;
 }
 
-/** A gRPC-level failure of a query: becomes the REST status and body, or the ABCI code and log. */
+/** A query failed with a gRPC status. It becomes the REST status and body, or the ABCI code and log. */
 export class QueryError extends Error {
   /** gRPC code: 2 unknown, 3 invalid argument, 5 not found, 12 unimplemented, 13 internal. */
   readonly grpcCode: number;

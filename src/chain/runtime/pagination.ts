@@ -3,24 +3,25 @@ import type { PageRequest, PageResponse } from "../../proto/gen/cosmos/base/quer
 import type { Entry, KVStore } from "../store/kv-store.ts";
 import { QueryError } from "./module.ts";
 
-/** Page size when a request names none; such a request also gets the total. */
+/** Page size of a request with limit 0. The SDK also sets `count_total` for such a request. */
 const DEFAULT_PAGE_LIMIT = 100n;
 
-/** The part of a store that is paged through: all keys with this prefix, which callbacks see without it. */
+/** A range of a store: all keys with this prefix. Callbacks get the keys without the prefix. */
 export interface PagedStore {
   readonly store: KVStore;
   readonly prefix: Uint8Array;
 }
 
 /**
- * Sees one entry and says whether it matches the filter. `onPage` tells whether a match belongs to the page; in offset
- * mode the entries before and after it are seen too.
+ * Called for each entry; returns whether the entry matches the filter. `onPage`: whether a match is part of the page. In
+ * offset mode the function is also called for entries before and after the page.
  */
 export type FilterEntry = (key: Uint8Array, value: Uint8Array, onPage: boolean) => boolean;
 
 /**
- * Pages through a store as the SDK's `Paginate`: by offset, with `next_key` the first key after the page and, if asked
- * for, the number of all entries; or from `key` on, inclusive, without a total. Throws `QueryError` when a request names both.
+ * Pages through a store like the SDK's `Paginate`. By offset: `next_key` is the first key after the page, and `total` is
+ * the number of all entries if requested. By key: the page starts at `key` (inclusive) and has no total. Throws
+ * `QueryError` when a request has both.
  */
 export function paginate(
   paged: PagedStore,
@@ -34,8 +35,8 @@ export function paginate(
 }
 
 /**
- * Pages through matching entries as the SDK's `FilteredPaginate`: offset, limit and total count matches. In key mode
- * `next_key` is the next entry of any kind, so that it may be there although nothing more matches.
+ * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count matches only. In key
+ * mode `next_key` is the next entry, matching or not, so the next page may be empty.
  */
 export function paginateFiltered(
   paged: PagedStore,
@@ -64,6 +65,7 @@ function pageFromOffset(paged: PagedStore, page: PageRequest, onEntry: FilterEnt
   let nextKey: Uint8Array | undefined;
   for (const [key, value] of entries(paged, page)) {
     if (onEntry(key, value, hits >= page.offset && hits < end)) hits += 1n;
+    // The first match after the page: its key is `next_key`. With `count_total` the walk continues to the end.
     if (hits !== end + 1n) continue;
     nextKey ??= key;
     if (!page.countTotal) break;
@@ -82,7 +84,7 @@ function withDefaults(request: PageRequest | undefined): PageRequest {
   return page.limit === 0n ? { ...page, limit: DEFAULT_PAGE_LIMIT, countTotal: true } : page;
 }
 
-/** Entries of the range in the wanted order, keys without the prefix. */
+/** Iterates over the range in the requested order. Keys come without the prefix. */
 function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<Entry> {
   const first = concat(prefix, page.key);
   const end = prefixEnd(prefix);
@@ -92,7 +94,10 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
   for (const [key, value] of range) yield [key.subarray(prefix.length), value];
 }
 
-/** The key that follows the first one at or after `start`: the exclusive end of a walk down from there. */
+/**
+ * Returns the second key at or after `start`, or `end` when there is none. It is the exclusive upper bound of a reverse
+ * page that includes `start` itself.
+ */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);
   walk.next();

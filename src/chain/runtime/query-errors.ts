@@ -2,7 +2,7 @@ import { QueryError } from "./module.ts";
 import { ModuleError } from "./module-error.ts";
 import { ErrInvalidRequest, ErrKeyNotFound, ErrUnauthorized, ErrUnknownRequest } from "./sdk-errors.ts";
 
-/** A failed gRPC query in both its forms: as a gRPC status, and as the ABCI answer. */
+/** A failed gRPC query in both forms: gRPC status and ABCI error. */
 export interface QueryFailure {
   readonly grpcCode: number;
   readonly grpcMessage: string;
@@ -10,7 +10,7 @@ export interface QueryFailure {
 }
 
 const GRPC_UNKNOWN = 2;
-/** Names of gRPC codes as Go prints them. */
+/** Names of gRPC codes in Go's `rpc error: code = …` text. */
 const GRPC_NAMES: Readonly<Record<number, string>> = {
   1: "Canceled",
   2: "Unknown",
@@ -31,9 +31,14 @@ const GRPC_NAMES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Says a query's failure as the SDK does. A registered error is gRPC code 2 with the words
- * "codespace x code n: description: wraps, inner first"; over ABCI it is sdk/6. A plain error (`QueryError` of code 2) is
- * sdk/18 there, a status of another code keeps its Go form ("rpc error: code = … desc = …"). Rethrows anything else.
+ * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `ModuleError` and
+ * `QueryError`.
+ *
+ * | thrown | gRPC status | ABCI |
+ * |---|---|---|
+ * | `ModuleError` | 2, "codespace x code n: description: wraps, innermost first" | sdk/6 |
+ * | `QueryError` of code 2 (a plain error in Go) | 2, its text | sdk/18 |
+ * | other `QueryError` | its code and text | by code, with the text "rpc error: code = … desc = …" |
  */
 export function toQueryFailure(thrown: unknown): QueryFailure {
   if (thrown instanceof ModuleError) {
@@ -60,7 +65,7 @@ function abciErrorOf({ grpcCode, message }: QueryError): ModuleError {
   }
 }
 
-/** "codespace x code n: description: inner wrap: outer wrap". */
+/** Formats "codespace x code n: description: inner wrap: outer wrap". The ABCI log has the reverse order. */
 function grpcMessageOf({ codespace, code, description, wraps }: ModuleError): string {
   return `codespace ${codespace} code ${code}: ${[description, ...wraps].join(": ")}`;
 }

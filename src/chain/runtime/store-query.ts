@@ -3,22 +3,23 @@ import type { QueryRequest, QueryResponse } from "../abci.ts";
 import { prefixEnd } from "../../base/bytes.ts";
 import type { StoreView } from "../store/multi-store.ts";
 import { registerError } from "./module-error.ts";
-import { errorAnswer, goodAnswer } from "./query-router.ts";
+import { errorResponse, okResponse } from "./query-router.ts";
 import { ErrInvalidRequest } from "./sdk-errors.ts";
 
-const ErrEmptyKey = registerError("store", 2, "tx parse error");
-const ErrNoStore = registerError("store", 4, "unknown request");
-const ErrNoProof = registerError("store", 7, "invalid request");
+/** Errors of codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from the errors of codespace "sdk". */
+const ErrStoreTxDecode = registerError("store", 2, "tx parse error");
+const ErrStoreUnknownRequest = registerError("store", 4, "unknown request");
+const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");
 
-/** The state that a store query may look at. */
+/** State that store queries can read. */
 export interface StoreQueryState {
   readonly latest: StoreView;
   readonly view: (height: bigint) => StoreView | undefined;
 }
 
 /**
- * Answers "store/<name>/key" and "store/<name>/subspace" (`path` is what follows "store"), as rootmulti and its IAVL
- * stores do. A subspace is read at the latest height whatever height was asked for, as there.
+ * Runs "store/<name>/key" and "store/<name>/subspace", as the SDK's rootmulti and IAVL stores. `path` holds the segments
+ * after "store". A subspace is always read at the latest height; the SDK ignores the requested height too.
  */
 export function queryStore(
   path: readonly string[],
@@ -27,38 +28,44 @@ export function queryStore(
 ): QueryResponse {
   const height = request.height === 0n ? state.latest.height : request.height;
   if (height <= 1n && request.prove) {
-    return errorAnswer(
+    return errorResponse(
       ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height"),
     );
   }
   const [name = "", ...rest] = path;
-  if (!state.latest.has(name)) return errorAnswer(ErrNoStore(`no such store: ${name}`));
-  if (request.data.length === 0) return errorAnswer(ErrEmptyKey("query cannot be zero length"));
+  if (!state.latest.has(name)) return errorResponse(ErrStoreUnknownRequest(`no such store: ${name}`));
+  if (request.data.length === 0) return errorResponse(ErrStoreTxDecode("query cannot be zero length"));
   const kind = `/${rest.join("/")}`;
   if (kind === "/subspace") return querySubspace(name, request.data, height, state.latest);
-  if (kind !== "/key") return errorAnswer(ErrNoStore(`unexpected query path: ${kind}`));
+  if (kind !== "/key") return errorResponse(ErrStoreUnknownRequest(`unexpected query path: ${kind}`));
   return queryKey(name, { ...request, height }, state.view(height));
 }
 
 function queryKey(name: string, request: QueryRequest, view: StoreView | undefined): QueryResponse {
   const { data: key, height } = request;
+  // Without a proof the SDK reports a pruned height as a success with this log.
   if (view === undefined) {
     return request.prove
-      ? errorAnswer(ErrNoProof("proof is unexpectedly empty; ensure height has not been pruned"))
-      : goodAnswer({ key, height, log: "version does not exist" });
+      ? errorResponse(
+          ErrStoreInvalidRequest("proof is unexpectedly empty; ensure height has not been pruned"),
+        )
+      : okResponse({ key, height, log: "version does not exist" });
   }
   const value = view.store(name).get(key) ?? new Uint8Array(0);
-  return goodAnswer({ key, height, value, proof: request.prove ? view.prove(name, key) : undefined });
+  return okResponse({ key, height, value, proof: request.prove ? view.prove(name, key) : undefined });
 }
 
 function querySubspace(name: string, prefix: Uint8Array, height: bigint, view: StoreView): QueryResponse {
   const pairs = new BinaryWriter();
   for (const [key, value] of view.store(name).iterate(prefix, prefixEnd(prefix)))
     writePair(pairs, key, value);
-  return goodAnswer({ key: prefix, height, value: pairs.finish() });
+  return okResponse({ key: prefix, height, value: pairs.finish() });
 }
 
-/** One entry of `cosmos.store.internal.kv.v1beta1.Pairs`: field 1, holding the key (1) and, unless empty, the value (2). */
+/**
+ * Appends one entry of `cosmos.store.internal.kv.v1beta1.Pairs`. 10 and 18 are the tags of fields 1 (pair, key) and 2
+ * (value). An empty value is omitted, as proto3 requires.
+ */
 function writePair(pairs: BinaryWriter, key: Uint8Array, value: Uint8Array): void {
   const pair = pairs.uint32(10).fork().uint32(10).bytes(key);
   (value.length === 0 ? pair : pair.uint32(18).bytes(value)).join();

@@ -1,11 +1,13 @@
 import { ErrTxDecode } from "./sdk-errors.ts";
 
 const LENGTH_DELIMITED = 2;
-const MAX_FIELD_NUMBER = 0x1fff_ffffn;
+// Larger than the numbers of protobuf: Go's `protowire.ConsumeTag` allows 31 bits.
+const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
- * Refuses encodings of a TxRaw that are not the one that ADR-027 allows: fields in order, only bytes, shortest lengths.
- * Throws sdk/2 with the SDK's texts (x/auth/tx `rejectNonADR027TxRaw`).
+ * Throws sdk/2 unless the bytes are the one encoding of a TxRaw that ADR-027 allows: ascending fields, all of wire type
+ * 2, shortest varints as lengths. Otherwise anybody could re-encode a signed transaction and change its hash. Checks and
+ * texts are those of x/auth/tx `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;
@@ -43,7 +45,7 @@ function skipBytes(bytes: Uint8Array, start: number, field: number): number {
   return Number(end);
 }
 
-/** A varint of at most 64 bits. */
+/** Reads a varint of at most 64 bits: the tenth byte may hold only one bit. */
 function readVarint(bytes: Uint8Array, start: number): { readonly value: bigint; readonly end: number } {
   let value = 0n;
   for (let index = 0; index < 10; index++) {

@@ -4,22 +4,22 @@ import type { AnteStep, TxEnvironment } from "./ante/ante-step.ts";
 import type { Context, ExecutionMode } from "./context.ts";
 import type { ChainEvent } from "./events.ts";
 import { type BlockFacts, createContext } from "./execution-context.ts";
-import { createGasMeter, type GasMeter } from "./gas.ts";
+import { createGasMeter, type GasMeter, isPastLimit } from "./gas.ts";
 import { type MessagesResult, requireRoutable, runMessages } from "./message-router.ts";
 import { ModuleError } from "./module-error.ts";
 import { ErrInvalidGasLimit, ErrTxDecode } from "./sdk-errors.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec } from "./tx.ts";
 
-/** How transactions of an application run. */
+/** Rules for all transactions of an application. */
 export interface TxRules {
   readonly codec: TxCodec;
   readonly ante: AnteStep;
-  /** Runs after the messages, also when they failed; its own failure undoes them. */
+  /** Post handler. Runs after the messages, also when they failed. When it fails, the writes of the messages are dropped. */
   readonly post: AnteStep;
 }
 
-/** Where and why a transaction runs. */
-export interface TxPlace {
+/** Mode, block and stores of one run. */
+export interface TxScope {
   readonly mode: ExecutionMode;
   readonly block: BlockFacts;
   readonly environment: TxEnvironment;
@@ -29,31 +29,34 @@ export interface TxPlace {
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction as baseapp's `runTx`: what the checks before the messages wrote stays when they passed; what
- * the messages wrote stays when they and the last step passed. Failures are results; anything else that is thrown is
- * our bug and passes through.
+ * Runs one transaction like baseapp's `runTx`. The writes of the ante handler stay when the ante handler passes. The
+ * writes of messages and post handler stay when both pass. A failure is a result. Any other exception is a bug of ours
+ * and propagates.
  */
-export function runTx(bytes: Uint8Array, rules: TxRules, place: TxPlace): TxResult {
-  const run: Run = { gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
+export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
+  const progress: TxProgress = { gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
   try {
-    const tx = decodeFor(bytes, rules, place.mode);
+    const tx = decodeForMode(bytes, rules, scope.mode);
     requireRoutable(tx);
-    return execute(tx, rules, place, run);
+    return execute(tx, rules, scope, progress);
   } catch (thrown) {
-    if (thrown instanceof ModuleError) return failed(thrown, run, place.mode);
+    if (thrown instanceof ModuleError) return failedResult(thrown, progress, scope.mode);
     throw thrown;
   }
 }
 
-/** What is known of a transaction so far, for its result. */
-interface Run {
+/** Data for the result that stays valid when a later step throws. */
+interface TxProgress {
   gas: GasMeter;
   gasWanted: bigint;
   anteEvents: readonly ChainEvent[];
 }
 
-/** What does not decode is told in full by the mempool and a simulation; in a block it is only marked. */
-function decodeFor(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): DecodedTx {
+/**
+ * Decodes a transaction. The SDK reports a decoding error in three ways: complete in a simulation, without its code in
+ * CheckTx, and without details in a block.
+ */
+function decodeForMode(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): DecodedTx {
   try {
     return decodeTx(bytes, rules.codec);
   } catch (thrown) {
@@ -62,106 +65,118 @@ function decodeFor(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): Deco
   }
 }
 
-function execute(tx: DecodedTx, rules: TxRules, place: TxPlace, run: Run): TxResult {
-  openGasMeter(tx, place, run);
-  runAnte(tx, rules, place, run);
-  const branch = createBranch(place.stores);
-  const outcome = runMessagesFor(tx, place, run, branch);
-  const postEvents = runPost(tx, { rules, place, run, branch }, outcome);
+function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): TxResult {
+  openGasMeter(tx, scope, progress);
+  runAnte(tx, rules, scope, progress);
+  // Messages and post handler share one branch, so that a failed transaction keeps neither.
+  const branch = createBranch(scope.stores);
+  const outcome = tryMessages(tx, scope, progress, branch);
+  const postEvents = runPost(tx, { rules, scope, progress, branch }, outcome);
   if (outcome instanceof ModuleError) throw outcome;
-  if (place.mode === "deliver") branch.write();
+  if (scope.mode === "deliver") branch.write();
   return {
     code: 0,
     codespace: "",
     log: "",
     data: outcome.data,
-    gasWanted: run.gasWanted,
-    gasUsed: run.gas.used(),
-    events: reportsEvents(place.mode) ? [...run.anteEvents, ...outcome.events, ...postEvents] : [],
+    gasWanted: progress.gasWanted,
+    gasUsed: progress.gas.used(),
+    events: runsMessages(scope.mode) ? [...progress.anteEvents, ...outcome.events, ...postEvents] : [],
   };
 }
 
-/** A simulation may use what a whole block may; other transactions what they ask for, within the block's limit. */
-function openGasMeter(tx: DecodedTx, place: TxPlace, run: Run): void {
-  const { maxBlockGas } = place.environment;
+/**
+ * Sets the gas limit. A simulation ignores the limit of the transaction, which the client does not know yet, and gets
+ * the limit of a block (wasmd `LimitSimulationGasDecorator`).
+ */
+function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void {
+  const { maxBlockGas } = scope.environment;
   const { gasLimit } = feeOf(tx);
-  if (place.mode === "simulate") {
-    run.gas = maxBlockGas > 0n ? createGasMeter(maxBlockGas) : createGasMeter();
-    run.gasWanted = maxBlockGas > 0n ? maxBlockGas : 0n;
+  if (scope.mode === "simulate") {
+    progress.gas = maxBlockGas > 0n ? createGasMeter(maxBlockGas) : createGasMeter();
+    progress.gasWanted = maxBlockGas > 0n ? maxBlockGas : 0n;
     return;
   }
-  run.gas = createGasMeter(gasLimit);
-  run.gasWanted = gasLimit;
+  progress.gas = createGasMeter(gasLimit);
+  progress.gasWanted = gasLimit;
   if (maxBlockGas > 0n && gasLimit > maxBlockGas)
     throw ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
-function runAnte(tx: DecodedTx, rules: TxRules, place: TxPlace, run: Run): void {
-  const branch = createBranch(place.stores);
+/** Runs the ante handler. Its events stay in the result when the messages fail, because its writes stay too. */
+function runAnte(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
+  const branch = createBranch(scope.stores);
   const events: ChainEvent[] = [];
-  rules.ante(contextOn(branch, place, run, events), tx, place.environment);
+  rules.ante(contextOn(branch, scope, progress, events), tx, scope.environment);
   branch.write();
-  run.anteEvents = events;
+  progress.anteEvents = events;
 }
 
-function contextOn(branch: Branch, place: TxPlace, run: Run, events: ChainEvent[]): Context {
-  const { mode, block } = place;
+function contextOn(branch: Branch, scope: TxScope, progress: TxProgress, events: ChainEvent[]): Context {
+  const { mode, block } = scope;
   return createContext(block, {
     mode,
-    gas: run.gas,
+    gas: progress.gas,
     stores: branch.store,
     emit: (each) => events.push(each),
   });
 }
 
-/** Checks do not run messages. A failure is a value here, as the last step runs all the same; no gas left ends it all. */
-function runMessagesFor(
+/**
+ * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler runs after a
+ * failure too. Throws when the gas limit is exceeded: in Go that is a panic, which skips the post handler.
+ */
+function tryMessages(
   tx: DecodedTx,
-  place: TxPlace,
-  run: Run,
+  scope: TxScope,
+  progress: TxProgress,
   branch: Branch,
 ): MessagesResult | ModuleError {
-  if (!reportsEvents(place.mode)) return { data: EMPTY_DATA, events: [] };
+  if (!runsMessages(scope.mode)) return { data: EMPTY_DATA, events: [] };
   try {
-    return runMessages(contextOn(branch, place, run, []), tx);
+    return runMessages(contextOn(branch, scope, progress, []), tx);
   } catch (thrown) {
-    if (thrown instanceof ModuleError && !isSpent(run)) return thrown;
+    if (thrown instanceof ModuleError && !isPastLimit(progress.gas)) return thrown;
     throw thrown;
   }
 }
 
-function isSpent({ gas }: Run): boolean {
-  return gas.limit !== undefined && gas.used() > gas.limit;
-}
-
+/** Runs the post handler. When both the messages and the post handler fail, the SDK joins the two texts. */
 function runPost(
   tx: DecodedTx,
-  scope: { readonly rules: TxRules; readonly place: TxPlace; readonly run: Run; readonly branch: Branch },
+  run: {
+    readonly rules: TxRules;
+    readonly scope: TxScope;
+    readonly progress: TxProgress;
+    readonly branch: Branch;
+  },
   outcome: MessagesResult | ModuleError,
 ): readonly ChainEvent[] {
-  const { rules, place, run, branch } = scope;
+  const { rules, scope, progress, branch } = run;
   const events: ChainEvent[] = [];
   try {
-    rules.post(contextOn(branch, place, run, events), tx, place.environment);
+    rules.post(contextOn(branch, scope, progress, events), tx, scope.environment);
     return events;
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || !(outcome instanceof ModuleError) || isSpent(run)) throw thrown;
+    if (!(thrown instanceof ModuleError) || !(outcome instanceof ModuleError)) throw thrown;
+    if (isPastLimit(progress.gas)) throw thrown;
     throw outcome.wrap(`postHandler: ${thrown.message}`);
   }
 }
 
-function reportsEvents(mode: ExecutionMode): boolean {
+/** Whether messages run in this mode. A result has events only then. */
+function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }
 
-function failed(error: ModuleError, run: Run, mode: ExecutionMode): TxResult {
+function failedResult(error: ModuleError, progress: TxProgress, mode: ExecutionMode): TxResult {
   return {
     code: error.code,
     codespace: error.codespace,
     log: error.message,
     data: EMPTY_DATA,
-    gasWanted: run.gasWanted,
-    gasUsed: run.gas.used(),
-    events: reportsEvents(mode) ? run.anteEvents : [],
+    gasWanted: progress.gasWanted,
+    gasUsed: progress.gas.used(),
+    events: runsMessages(mode) ? progress.anteEvents : [],
   };
 }

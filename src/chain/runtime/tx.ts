@@ -1,37 +1,39 @@
 import { AuthInfo, type Fee, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { rejectUnknownFields } from "../../proto/unknown-fields.ts";
 import type { MessageHandler } from "./module.ts";
-import { ModuleError } from "./module-error.ts";
+import { type ModuleError, unregisteredError } from "./module-error.ts";
 import { ErrTxDecode } from "./sdk-errors.ts";
 import { rejectNonCanonicalTx } from "./tx-bytes.ts";
 
-/** One message of a transaction; `handler` is absent when the application knows the type but does not route it. */
+/** One message of a transaction. */
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
+  /** Undefined when no module handles the type. */
   readonly handler: MessageHandler | undefined;
 }
 
-/** A transaction whose bytes are in order. Nothing about it is checked yet. */
+/** A decoded transaction. Its encoding is valid; fees, signatures and messages are not checked yet. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
   readonly raw: TxRaw;
   readonly body: TxBody;
   readonly authInfo: AuthInfo;
   readonly messages: readonly TxMessage[];
-  /** Bech32 addresses that must sign, each once, in the order in which the messages name them; then the fee payer. */
+  /** Bech32 addresses that must sign, without duplicates: signers of the messages in order, then the fee payer. */
   readonly signers: readonly string[];
-  /** Whether the body carries fields that the SDK tolerates without knowing them. */
+  /** Whether the body has unknown non-critical fields, which the SDK accepts. */
   readonly hasUnknownFields: boolean;
 }
 
-/** What decoding needs to know of the application. */
+/** Types that a transaction may contain. */
 export interface TxCodec {
+  /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
   readonly handlers: ReadonlyMap<string, MessageHandler>;
 }
 
-/** Decodes a transaction as strictly as the SDK's `DefaultTxDecoder`. Throws sdk/2 ("…: tx parse error"). */
+/** Decodes a transaction with all checks of the SDK's `DefaultTxDecoder`. Throws sdk/2 ("…: tx parse error"). */
 export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   rejectNonCanonicalTx(bytes);
   const { chainName } = codec;
@@ -59,12 +61,12 @@ export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   };
 }
 
-/** The fee of a transaction; one without any is as one with empty fields. */
+/** Returns the fee of a transaction. An absent fee counts as a fee with empty fields. */
 export function feeOf(tx: DecodedTx): Fee {
   return tx.authInfo.fee ?? { amount: [], gasLimit: 0n, payer: "", granter: "" };
 }
 
-/** Who pays the fee: the payer that is named, or the first signer. */
+/** Returns the address that pays the fee: the fee's payer, or the first signer when the payer is empty. */
 export function feePayerOf(tx: DecodedTx): string {
   return feeOf(tx).payer === "" ? (tx.signers[0] ?? "") : feeOf(tx).payer;
 }
@@ -80,6 +82,7 @@ function decodePart<T>(
   rules: { readonly chainName: string; readonly allowNonCritical?: boolean },
 ): { readonly part: T; readonly hasUnknownFields: boolean } {
   try {
+    // The generated decoders skip unknown fields, so the SDK's check for them comes first.
     const hasUnknownFields = rejectUnknownFields(typeName, bytes, rules);
     return { part: type.decode(bytes), hasUnknownFields };
   } catch (thrown) {
@@ -93,7 +96,7 @@ function signersOf(messages: readonly TxMessage[], fee: Fee | undefined): readon
   return [...signers];
 }
 
-/** Gives a failure of decoding the words of CheckTx, which the mempool's wrapper loses the code of. */
+/** Converts a decoding error to the error of CheckTx: the SDK's mempool formats it into a plain error and loses the code. */
 export function asMempoolDecodeError(error: ModuleError): ModuleError {
-  return new ModuleError("undefined", 1, `failed to decode tx: ${error.message}`, error.description);
+  return unregisteredError(`failed to decode tx: ${error.message}`);
 }

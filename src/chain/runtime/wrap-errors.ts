@@ -1,8 +1,8 @@
 import { ModuleError } from "./module-error.ts";
 
 /**
- * Runs `work`; a `ModuleError` out of it is replaced by what `wrap` makes of it. Running out of gas passes through as
- * it is: it ends the transaction, whatever it interrupted.
+ * Runs `work` and passes a thrown `ModuleError` through `wrap`. An out-of-gas error is not wrapped: in Go it is a panic,
+ * and error handling does not see panics.
  */
 export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: () => T): T {
   try {
@@ -12,7 +12,7 @@ export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: (
   }
 }
 
-/** Whether a gas meter ran over. */
+/** Whether the error is `ErrOutOfGas` (sdk/11). */
 export function isOutOfGas(error: ModuleError): boolean {
   return error.codespace === "sdk" && error.code === 11;
 }

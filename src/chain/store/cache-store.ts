@@ -1,64 +1,86 @@
 import { Buffer } from "node:buffer";
+import { latin1 } from "../../base/bytes.ts";
+import { unreachable } from "../../base/errors.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
 
-/** A layer of writes above another store. Nothing reaches the parent before `write`. */
+/** A cache layer: it collects writes above another store, its parent. The parent sees them after `write`. */
 export interface CacheStore extends KVStore {
-  /** Applies the writes to the parent in ascending key order and empties the layer. */
+  /** Applies the writes to the parent and empties the layer. A parent that is not a layer gets them in ascending key order. */
   readonly write: () => void;
 }
 
-/** Byte strings as latin-1 text: usable as map keys, and compared in the order of their bytes. */
+/** A key as latin-1 text. It works as a map key, and the order of such texts is the order of the bytes. */
 type KeyText = string;
 
-/** A pending write: a value, or undefined for a deletion. */
 interface Pending {
   readonly key: Uint8Array;
+  /** Undefined: the key is deleted. */
   readonly value: Uint8Array | undefined;
 }
 
-interface Layer {
-  readonly parent: KVStore;
-  /** The layer that `parent` is, when it is one: layers read and write through each other without its methods. */
-  readonly below: Layer | undefined;
-  /** What is below all layers. */
-  readonly bottom: KVStore;
-  readonly pending: Map<KeyText, Pending>;
-  /** Keys of `pending` in order; undefined when a key was added since. */
-  sorted: readonly KeyText[] | undefined;
-}
-
-/** Layers of the stores made here. Not a property: a copy of a store with another method must not pass for the store. */
-const layers = new WeakMap<KVStore, Layer>();
-
-/** Puts an empty layer above `parent`. Reads cost a map look-up more; an iteration sorts the pending keys once. */
+/**
+ * Creates an empty cache layer above `parent`. A read costs one more map look-up for each layer. The first iteration
+ * after a write of a new key sorts the pending keys.
+ */
 export function createCacheStore(parent: KVStore): CacheStore {
-  const below = layers.get(parent);
-  const bottom = below?.bottom ?? parent;
-  const layer: Layer = { parent, below, bottom, pending: new Map(), sorted: undefined };
-  const store: CacheStore = {
-    get: (key) => {
-      const own = findPending(layer, keyText(key));
-      return own === undefined ? bottom.get(key) : own.value;
-    },
-    has: (key) => {
-      const own = findPending(layer, keyText(key));
-      return own === undefined ? bottom.has(key) : own.value !== undefined;
-    },
-    set: (key, value) => {
-      if (key.length === 0) throw new Error("this is a bug: a store key is empty");
-      put(layer, keyText(key), { key: key.slice(), value: value.slice() });
-    },
-    delete: (key) => put(layer, keyText(key), { key: key.slice(), value: undefined }),
-    iterate: (start, end) => merge(parent.iterate(start, end), pendingBetween(layer, start, end), 1),
-    iterateReverse: (start, end) =>
-      merge(parent.iterateReverse(start, end), pendingBetween(layer, start, end).toReversed(), -1),
-    write: () => flush(layer),
-  };
-  layers.set(store, layer);
-  return store;
+  return new Layer(parent);
 }
 
-/** The nearest pending write of a key. */
+// A class, because every transaction creates several layers: with a closure for each method, that would take longer than
+// the reads and writes of many transactions.
+class Layer implements CacheStore {
+  readonly parent: KVStore;
+  /**
+   * The parent, when it is a layer too. Layers reach each other through this field and not through the methods of
+   * KVStore, so that a key is converted to text once for all layers.
+   */
+  readonly below: Layer | undefined;
+  /** The first store below that is not a layer. */
+  readonly bottom: KVStore;
+  readonly pending = new Map<KeyText, Pending>();
+  /** Keys of `pending` in order. Undefined: a key was added since the last sort. */
+  sorted: readonly KeyText[] | undefined = undefined;
+
+  constructor(parent: KVStore) {
+    this.parent = parent;
+    this.below = parent instanceof Layer ? parent : undefined;
+    this.bottom = this.below?.bottom ?? parent;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    const own = findPending(this, keyText(key));
+    return own === undefined ? this.bottom.get(key) : own.value;
+  }
+
+  has(key: Uint8Array): boolean {
+    const own = findPending(this, keyText(key));
+    return own === undefined ? this.bottom.has(key) : own.value !== undefined;
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    if (key.length === 0) unreachable("a store key is empty");
+    put(this, keyText(key), { key, value });
+  }
+
+  delete(key: Uint8Array): void {
+    put(this, keyText(key), { key, value: undefined });
+  }
+
+  iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return iterateLayer(this.parent.iterate(start, end), pendingBetween(this, start, end), 1);
+  }
+
+  iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    const writes = pendingBetween(this, start, end).toReversed();
+    return iterateLayer(this.parent.iterateReverse(start, end), writes, -1);
+  }
+
+  write(): void {
+    flush(this);
+  }
+}
+
+/** Finds the pending write of a key in the nearest layer that has one. */
 function findPending(top: Layer, text: KeyText): Pending | undefined {
   for (let layer: Layer | undefined = top; layer !== undefined; layer = layer.below) {
     const own = layer.pending.get(text);
@@ -67,7 +89,7 @@ function findPending(top: Layer, text: KeyText): Pending | undefined {
   return undefined;
 }
 
-/** Up to this length a text is quicker to put together than to ask the engine for. */
+/** Up to this length, appending characters is faster than a call to Buffer. */
 const SHORT_KEY = 12;
 
 function keyText(key: Uint8Array): KeyText {
@@ -76,7 +98,7 @@ function keyText(key: Uint8Array): KeyText {
     for (let at = 0; at < key.length; at++) text += String.fromCharCode(key[at] ?? 0);
     return text;
   }
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+  return latin1(key);
 }
 
 function put(layer: Layer, text: KeyText, pending: Pending): void {
@@ -96,33 +118,34 @@ function flush(layer: Layer): void {
   layer.sorted = undefined;
 }
 
-/** A layer keeps no order, so its writes need none. */
+/** Moves writes into the layer below. That layer sorts its keys itself, so no sort is needed here. */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const [text, pending] of writes) put(below, text, pending);
 }
 
+/** Writes into the tree. The order of insertions decides the shape of an IAVL tree and so its root hash. */
 function flushSorted(layer: Layer): void {
   for (const text of sortedKeys(layer)) {
-    const { key, value } = layer.pending.get(text) ?? missing();
+    const { key, value } = layer.pending.get(text) ?? missingPending();
     if (value === undefined) layer.parent.delete(key);
     else layer.parent.set(key, value);
   }
 }
 
-function missing(): never {
-  throw new Error("this is a bug: a sorted key is not pending");
+function missingPending(): never {
+  return unreachable("a sorted key is not pending");
 }
 
-/** A copy of the pending writes in a range, ascending: later writes do not disturb who iterates over it. */
+/** Returns the pending writes of a range in ascending order, as a copy: an iteration does not see later writes. */
 function pendingBetween(layer: Layer, start?: Uint8Array, end?: Uint8Array): Pending[] {
   if (layer.pending.size === 0) return [];
   const keys = sortedKeys(layer);
   const from = start === undefined ? 0 : lowerBound(keys, keyText(start));
   const to = end === undefined ? keys.length : lowerBound(keys, keyText(end));
-  return keys.slice(from, to).map((text) => layer.pending.get(text) ?? missing());
+  return keys.slice(from, to).map((text) => layer.pending.get(text) ?? missingPending());
 }
 
-/** Index of the first key that is not below `text`. */
+/** Returns the index of the first key that is at or above `text`. */
 function lowerBound(keys: readonly KeyText[], text: KeyText): number {
   let low = 0;
   let high = keys.length;
@@ -134,26 +157,38 @@ function lowerBound(keys: readonly KeyText[], text: KeyText): number {
   return low;
 }
 
-/** Merges two sorted sequences; a pending write hides the parent's entry of the same key. `direction` 1: ascending. */
+/** A range without pending writes is that of the parent; a step through each layer would cost more than the reads. */
+function iterateLayer(
+  parentEntries: IterableIterator<Entry>,
+  writes: readonly Pending[],
+  direction: 1 | -1,
+): IterableIterator<Entry> {
+  return writes.length === 0 ? parentEntries : merge(parentEntries, writes, direction);
+}
+
+/**
+ * Merges the entries of the parent with pending writes, both sorted in `direction` (1: ascending). A pending write
+ * replaces the parent's entry of the same key; a pending deletion removes it.
+ */
 function* merge(
-  below: IterableIterator<Entry>,
-  above: readonly Pending[],
+  parentEntries: IterableIterator<Entry>,
+  writes: readonly Pending[],
   direction: 1 | -1,
 ): IterableIterator<Entry> {
   let at = 0;
-  let lower = below.next();
+  let lower = parentEntries.next();
   for (;;) {
-    const own = above[at];
+    const own = writes[at];
     if (own === undefined && lower.done === true) return;
     const order =
       own === undefined ? 1 : lower.done === true ? -1 : Buffer.compare(own.key, lower.value[0]) * direction;
     if (own !== undefined && order <= 0) {
       at += 1;
-      if (order === 0) lower = below.next();
+      if (order === 0) lower = parentEntries.next();
       if (own.value !== undefined) yield [own.key, own.value];
     } else if (lower.done !== true) {
       yield lower.value;
-      lower = below.next();
+      lower = parentEntries.next();
     }
   }
 }

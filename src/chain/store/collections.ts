@@ -1,61 +1,84 @@
 import type { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { concat, prefixEnd, readUint64BigEndian, uint64BigEndian, utf8 } from "../../base/bytes.ts";
+import {
+  concat,
+  latin1,
+  prefixEnd,
+  readUint64BigEndian,
+  toHex,
+  uint64BigEndian,
+  utf8,
+} from "../../base/bytes.ts";
+import { unreachable } from "../../base/errors.ts";
 import type { KVStore } from "./kv-store.ts";
 
-/** How a key or a value is written into a store. */
+/** Encoding of a key or a value in a store. */
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
 }
 
-/** Opens the store that a collection lives in, for instance `context.store("bank")`. */
+/** Opens stores by name. `Context` is one. */
 interface StoreScope {
   readonly store: (name: string) => KVStore;
 }
 
-/** Raw bytes. */
+/** Encodes bytes as they are. */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
 
-/** Unsigned 64-bit numbers, 8 bytes big-endian, so that keys sort by number. */
+/** Encodes unsigned 64-bit integers as 8 bytes big-endian. Such keys sort by number. */
 export const uint64Codec: Codec<bigint> = {
   encode: uint64BigEndian,
   decode: (bytes) => readUint64BigEndian(bytes),
 };
 
-/** Texts as UTF-8. */
+/** Encodes strings as UTF-8. Decoding throws when the bytes are not valid UTF-8. */
 export const textCodec: Codec<string> = {
   encode: utf8,
   decode: (bytes) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
 };
 
-/** Integers of any size as decimal text, as the SDK stores `math.Int`. */
+/** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
 export const integerCodec: Codec<bigint> = {
   encode: (value) => utf8(value.toString()),
-  decode: (bytes) => BigInt(textCodec.decode(bytes)),
+  decode: (bytes) => BigInt(latin1(bytes)),
 };
 
-/** The part of a generated message type that storing needs. */
 interface MessageType<T> {
   encode(message: T): BinaryWriter;
   decode(input: Uint8Array): T;
 }
 
-/** Protobuf messages. */
+/** Encodes protobuf messages. */
 export function messageCodec<T>(type: MessageType<T>): Codec<T> {
   return { encode: (value) => type.encode(value).finish(), decode: (bytes) => type.decode(bytes) };
 }
 
+/** Converts the values of a codec, for instance from a protobuf message to a type with bigints. */
+export function mappedCodec<Stored, T>(
+  codec: Codec<Stored>,
+  fromStored: (stored: Stored) => T,
+  toStored: (value: T) => Stored,
+): Codec<T> {
+  return {
+    encode: (value) => codec.encode(toStored(value)),
+    decode: (bytes) => fromStored(codec.decode(bytes)),
+  };
+}
+
 /**
- * The same codec, but stored bytes are decoded once and then known by their identity: stores give the same array for a
- * value until it is written again. For small values that every transaction reads. What it gives is shared and frozen.
+ * Wraps a codec so that each stored array is decoded once. Use it for small values that every transaction reads, such
+ * as parameters. The decoded value is shared and frozen; only its first level is frozen.
+ *
+ * The cache key is the identity of the array: a store returns the same array for a value until the value is written
+ * again. A store that returned copies would make the cache useless, but never wrong.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   const decoded = new WeakMap<Uint8Array, T>();
   return {
     encode: codec.encode,
     decode: (bytes) => {
-      const known = decoded.get(bytes);
-      if (known !== undefined) return known;
+      const existing = decoded.get(bytes);
+      if (existing !== undefined) return existing;
       const value = Object.freeze(codec.decode(bytes));
       decoded.set(bytes, value);
       return value;
@@ -63,14 +86,14 @@ export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   };
 }
 
-/** One value under a fixed key. */
+/** One value under a fixed key of a store. */
 export interface StoredItem<T> {
   readonly get: (scope: StoreScope) => T | undefined;
   readonly set: (scope: StoreScope, value: T) => void;
   readonly delete: (scope: StoreScope) => void;
 }
 
-/** Declares an item of a store. */
+/** Declares a value under a fixed key. */
 export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): StoredItem<T> {
   return {
     get: (scope) => {
@@ -82,17 +105,31 @@ export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): 
   };
 }
 
-/** Values under `prefix | key`. */
+/** An item that genesis always writes. `get` throws a plain error (a bug) when it is absent. */
+export interface RequiredItem<T> {
+  readonly get: (scope: StoreScope) => T;
+  readonly set: (scope: StoreScope, value: T) => void;
+}
+
+/** Declares a value under a fixed key that is present from genesis on. */
+export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Codec<T>): RequiredItem<T> {
+  const { get, set } = createItem(store, key, codec);
+  return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
+}
+
+/** Values under the keys `prefix | key` of a store. */
 export interface StoredMap<K, V> {
   readonly get: (scope: StoreScope, key: K) => V | undefined;
   readonly has: (scope: StoreScope, key: K) => boolean;
   readonly set: (scope: StoreScope, key: K, value: V) => void;
   readonly delete: (scope: StoreScope, key: K) => void;
-  /** All entries, or those whose encoded key begins with `within`, ascending by encoded key. */
+  /** Returns the entry of a key. Its functions encode the key once. */
+  readonly at: (key: K) => StoredItem<V>;
+  /** Iterates in ascending order of encoded keys, over all entries or over those whose encoded key begins with `within`. */
   readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
 }
 
-/** Declares a map of a store. */
+/** Declares a map under a prefix. */
 export function createMap<K, V>(
   store: string,
   prefix: Uint8Array,
@@ -108,6 +145,7 @@ export function createMap<K, V>(
     has: (scope, key) => scope.store(store).has(path(key)),
     set: (scope, key, value) => scope.store(store).set(path(key), values.encode(value)),
     delete: (scope, key) => scope.store(store).delete(path(key)),
+    at: (key) => createItem(store, path(key), values),
     entries: function* (scope, within = new Uint8Array(0)) {
       const start = concat(prefix, within);
       for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))

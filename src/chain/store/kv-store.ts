@@ -1,17 +1,23 @@
-/** One entry of a store. Neither array may be changed by the receiver. */
+/** One entry of a store. The receiver must not modify the arrays. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
 /**
- * An ordered map of bytes. Keys are at least one byte; values may be empty but not absent.
- * Views handed to modules charge gas as the SDK's gaskv does.
+ * An ordered map from bytes to bytes. A key has at least one byte; a value may be empty. The stores of a `Context`
+ * consume gas.
  */
 export interface KVStore {
+  /** Returns undefined for an absent key. The receiver must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
+  /** Keeps both arrays, also in the layers below: the caller must not modify them after the call. */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
+  /** Keeps the array of the key, as `set` does. */
   readonly delete: (key: Uint8Array) => void;
-  /** Entries with start <= key < end in ascending order; an absent bound is open. Writes during iteration are not seen. */
+  /**
+   * Iterates over the entries with start <= key < end in ascending order. An absent bound is open. The iteration does
+   * not see writes that follow the call.
+   */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
-  /** The same range in descending order. */
+  /** Iterates over the same range in descending order. */
   readonly iterateReverse: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
 }

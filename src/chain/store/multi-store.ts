@@ -9,46 +9,46 @@ import { type Branch, createBranch } from "./branch.ts";
 import type { KVStore } from "./kv-store.ts";
 import type { CommitChanges, StateStorage } from "./state-storage.ts";
 
-/** How many heights stay readable when nobody says otherwise. */
+/** Default of {@link MultiStoreOptions.keepRecent}. */
 export const DEFAULT_KEEP_RECENT = 1000;
 
-/** How a {@link MultiStore} is made. */
 export interface MultiStoreOptions {
   readonly stores: readonly string[];
-  /** Heights that stay readable, the latest included; at least 2. */
+  /** Number of recent heights that stay readable, including the latest; at least 2. */
   readonly keepRecent: number;
   /** Height of the first commit of an empty state. */
   readonly initialHeight: bigint;
-  /** Where saved state is read from; without it the state begins empty. */
+  /** Source of saved state. Absent: the state starts empty. */
   readonly storage?: StateStorage;
 }
 
-/** All stores at one committed height; writing to them is our bug and throws. */
+/** All stores at one committed height. A write throws a plain error (a bug). */
 export interface StoreView {
   readonly height: bigint;
   readonly appHash: Uint8Array;
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
-  /** The ICS-23 operators of a key: that of the tree, then that of the store in the app hash. */
+  /** Returns the ICS-23 operators of a key: key in tree, then store root in app hash. Empty at height 0. */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
 
-/** The versioned state: one IAVL tree per store, and the simple Merkle map of their roots as app hash. */
+/** The versioned state: one IAVL tree per store. The app hash is the simple Merkle map of their roots. */
 export interface MultiStore {
   /** Height of the last commit; 0 before the first. */
   readonly height: () => bigint;
-  /** A kept height; height 0 gives the empty state before the first commit. */
+  /** Returns a kept height, or undefined. Height 0 is the empty state before the first commit. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** A layer above the latest height whose `write` goes into the working trees. */
+  /** Creates a branch above the latest height. Its `write` goes into the working trees. */
   readonly branch: () => Branch;
-  /** Makes the working trees the next height. */
+  /** Saves the working trees of all stores as the next height. */
   readonly commit: () => CommitChanges;
 }
 
-/** Opens the state. Throws `IavlError` when a root that the storage names is missing or broken. */
+/** Opens the saved state. Throws `IavlError` when a root of the storage is missing or invalid. */
 export function createMultiStore(options: MultiStoreOptions): MultiStore {
   if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be kept");
   const saved = readSavedHeights(options);
+  // Sorted by name. Every commit walks the trees in this order, so its writes and roots come in the same order everywhere.
   const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
   const views = new Map<bigint, StoreView>();
   let kept = saved.map(({ height }) => height);
@@ -57,7 +57,7 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
     view: (height) => {
       if (height !== 0n && !kept.includes(height)) return undefined;
       const view = views.get(height) ?? createView(trees, height);
-      rememberView(views, view);
+      cacheView(views, view);
       return view;
     },
     branch: () => createBranch((name) => workingStore(requireStore(trees, name))),
@@ -71,13 +71,14 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
   };
 }
 
-/** Views that are kept ready; older ones are made again when they are asked for. */
-const MAX_READY_VIEWS = 16;
+/** Number of views in the cache. A view of another height is created again when it is requested. */
+const MAX_CACHED_VIEWS = 16;
 
-function rememberView(views: Map<bigint, StoreView>, view: StoreView): void {
+/** Adds a view to the cache and drops the ones that were added first. */
+function cacheView(views: Map<bigint, StoreView>, view: StoreView): void {
   views.set(view.height, view);
   for (const height of views.keys()) {
-    if (views.size <= MAX_READY_VIEWS) return;
+    if (views.size <= MAX_CACHED_VIEWS) return;
     views.delete(height);
   }
 }
@@ -87,15 +88,15 @@ function nextHeight(kept: readonly bigint[], options: MultiStoreOptions): bigint
   return latest === undefined ? options.initialHeight : latest + 1n;
 }
 
-/** One height of the storage. */
 interface SavedHeight {
   readonly height: bigint;
   readonly roots: CommitChanges["roots"];
 }
 
 /**
- * Heights of the storage that are still whole. A root that is there has all that is below it: a node goes only when no
- * kept height needs it. Older heights may be listed after their nodes went.
+ * Returns the readable heights of the storage. A height is readable when all its root nodes exist: a node is deleted
+ * only when no kept height needs it, so everything below an existing root exists too. The storage may still list older
+ * heights after their nodes were deleted. Throws when the latest heights are not readable.
  */
 function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
   if (storage === undefined) return [];
@@ -103,12 +104,12 @@ function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly 
     .heights()
     .slice(-keepRecent)
     .map((height) => ({ height, roots: storage.roots(height) }));
-  const firstWhole = recent.findIndex(({ roots }) =>
+  const firstReadable = recent.findIndex(({ roots }) =>
     roots.every(({ store, rootId }) => rootId === undefined || storage.node(store, rootId) !== undefined),
   );
-  if (recent.length > 0 && firstWhole < 0)
-    throw new Error(`the state of height ${recent.at(-1)?.height} is not whole: tree nodes are missing`);
-  return recent.slice(firstWhole);
+  if (recent.length > 0 && firstReadable < 0)
+    throw new Error(`the state of height ${recent.at(-1)?.height} is incomplete: tree nodes are missing`);
+  return recent.slice(firstReadable);
 }
 
 function openTree(name: string, options: MultiStoreOptions, saved: readonly SavedHeight[]): IavlTree {
@@ -126,6 +127,7 @@ function commitTrees(
   height: bigint,
   expired: readonly bigint[],
 ): CommitChanges {
+  // Like the SDK, every store is committed at every height, also without changes: all trees share one version number.
   const commits = [...trees].map(([store, tree]) => ({ store, ...tree.commit() }));
   return {
     height,
@@ -143,6 +145,7 @@ function createView(trees: ReadonlyMap<string, IavlTree>, height: bigint): Store
   const views = new Map(
     [...trees].map(([name, tree]) => [name, height === 0n ? undefined : tree.at(height)]),
   );
+  // An empty tree has the SHA-256 of no bytes as its root, as in Go's IAVL.
   const roots = (): StoreRoot[] =>
     [...views].map(([name, view]) => ({ name, hash: view?.rootHash ?? sha256(new Uint8Array(0)) }));
   return {
@@ -160,22 +163,22 @@ function proveKey(
   name: string,
   key: Uint8Array,
 ): readonly ProofOperator[] {
-  const ofStore = simpleMapProof(roots, name);
-  if (view === undefined || ofStore === undefined) return [];
+  const storeProof = simpleMapProof(roots, name);
+  if (view === undefined || storeProof === undefined) return [];
   return [
     { type: "ics23:iavl", key, data: view.proof(key) },
-    { type: "ics23:simple", key: utf8(name), data: ofStore },
+    { type: "ics23:simple", key: utf8(name), data: storeProof },
   ];
 }
 
 function requireStore<T>(stores: ReadonlyMap<string, T>, name: string): T {
-  return stores.get(name) ?? unreachable(`there is no store ${name}`);
+  return stores.get(name) ?? unreachable(`no module registered the store ${name}`);
 }
 
-/** The tree as a store. Iterators see the tree as it was when they were made. */
+/** Wraps a working tree as a store. */
 function workingStore(tree: IavlTree): KVStore {
   return {
-    ...reading(tree),
+    ...readMethods(tree),
     set: tree.set,
     delete: (key) => {
       tree.remove(key);
@@ -184,20 +187,20 @@ function workingStore(tree: IavlTree): KVStore {
 }
 
 function readOnlyStore(tree: IavlTree, view: IavlView | undefined): KVStore {
-  const refuse = (): never => unreachable(`a committed state was written to (version ${tree.version()})`);
-  return { ...(view === undefined ? NOTHING : reading(view)), set: refuse, delete: refuse };
+  const reject = (): never => unreachable(`a committed state was written to (version ${tree.version()})`);
+  return { ...(view === undefined ? EMPTY_STORE : readMethods(view)), set: reject, delete: reject };
 }
 
-type Reading = Pick<KVStore, "get" | "has" | "iterate" | "iterateReverse">;
+type ReadMethods = Pick<KVStore, "get" | "has" | "iterate" | "iterateReverse">;
 
-const NOTHING: Reading = {
+const EMPTY_STORE: ReadMethods = {
   get: () => undefined,
   has: () => false,
   iterate: () => [].values(),
   iterateReverse: () => [].values(),
 };
 
-function reading(reader: IavlReader): Reading {
+function readMethods(reader: IavlReader): ReadMethods {
   return {
     get: reader.get,
     has: reader.has,

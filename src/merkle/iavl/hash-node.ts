@@ -4,23 +4,28 @@ import type { IavlNode, Leaf } from "./node.ts";
 
 const writer = createByteWriter();
 
-/** Root hash of a tree without any key: SHA-256 of nothing. */
+/** Root hash of an empty tree: SHA-256 of no bytes. */
 export const EMPTY_ROOT_HASH: Uint8Array = sha256(new Uint8Array());
 
-/** What each node's hash begins with: height, size and the version that made the node, as zigzag varints. */
+/** Encodes the start of a node's preimage: height, size and the version that created the node, as zigzag varints. */
 export function hashPrefix(node: IavlNode, version: number): Uint8Array {
   writePrefix(node, version);
   return writer.copy();
 }
 
-/** Hash of a leaf: of its prefix, its key and the SHA-256 of its value, the last two with their lengths. */
+/**
+ * Hashes a leaf: SHA-256 of the prefix, the key and the SHA-256 of the value. Key and value hash follow their lengths.
+ */
 export function hashLeaf(node: Leaf, version: number): Uint8Array {
   const valueHash = sha256(node.value);
   writePrefix(node, version);
   return writer.prefixed(node.key).prefixed(valueHash).sha256();
 }
 
-/** Hash of an inner node: of its prefix and both children's hashes, with their lengths. Its key is not part of it. */
+/**
+ * Hashes an inner node: SHA-256 of the prefix and both children's hashes, each after its length. The key of an inner
+ * node is not hashed.
+ */
 export function hashInner(
   node: IavlNode,
   version: number,

@@ -10,9 +10,15 @@ import {
   rightOf,
 } from "./node.ts";
 
+/*
+ * Follows `recursiveSet`, `recursiveRemove` and `balance` of cosmos/iavl v1.2 (`mutable_tree.go`). The root hash
+ * depends on the shape of the tree and on the version that created each node. So it is not enough that the tree is
+ * sorted and balanced: every case must create and share the same nodes as the Go code.
+ */
+
 /**
- * The tree with `key` set to `value`. Nodes on the way are made anew, all others are shared, so older roots stay as
- * they were. Setting a key to the value that it has makes a new leaf too: its version is part of the hash.
+ * Sets `key` to `value` and returns the new root. The nodes from the root to the leaf are new; all others are shared,
+ * so older roots stay valid. Setting a key to its present value also creates a new leaf: the leaf's version is hashed.
  */
 export function setKey(
   root: IavlNode | undefined,
@@ -24,7 +30,10 @@ export function setKey(
   return root === undefined ? leaf : setBelow(root, leaf, read);
 }
 
-/** What is left when `key` is taken away; undefined when it was not there. Shares nodes as `setKey` does. */
+/**
+ * Removes `key`. Returns an object with the new root, which is undefined for an empty tree. Returns undefined if the tree
+ * does not have the key. Shares nodes as `setKey` does.
+ */
 export function removeKey(
   root: IavlNode | undefined,
   key: Uint8Array,
@@ -44,12 +53,14 @@ function setBelow(node: IavlNode, leaf: IavlNode, read: ReadNode): IavlNode {
   const changed = goesLeft(node, leaf.key)
     ? newInner(node.key, setBelow(left, leaf, read), right)
     : newInner(node.key, left, setBelow(right, leaf, read));
+  // A replaced value changes no height, so the tree is still balanced.
   return changed.size === node.size ? changed : balance(changed, read);
 }
 
 /**
- * `root` is the subtree without the key, undefined when nothing is left. `newKey` is the subtree's new smallest key when
- * it changed: the nearest ancestor that has this subtree on its right takes it as its own key.
+ * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key of the subtree if it
+ * changed. The nearest ancestor with this subtree on its right stores `newKey`, because an inner node's key is the
+ * smallest key of its right subtree.
  */
 interface Removal {
   readonly root: IavlNode | undefined;
@@ -67,6 +78,7 @@ function removeLeft(node: Inner, key: Uint8Array, read: ReadNode): Removal | und
   const removal = removeBelow(leftOf(node, read), key, read);
   if (removal === undefined) return undefined;
   const right = rightOf(node, read);
+  // The sibling replaces this node. It keeps its id and hash, as in Go: no node is created for it.
   if (removal.root === undefined) return { root: right, newKey: node.key };
   return { root: balance(newInner(node.key, removal.root, right), read), newKey: removal.newKey };
 }
@@ -80,7 +92,11 @@ function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | un
   return { root: balance(changed, read), newKey: undefined };
 }
 
-/** Rotates when one side is higher by two. The cases and their order are those of cosmos/iavl `balance`. */
+/**
+ * Rotates if the heights of the children differ by two. If the two grandchildren on the higher side have the same
+ * height, a single and a double rotation both restore the balance, but their hashes differ. Go uses the single rotation
+ * then, so `leansBack` is a strict comparison.
+ */
 function balance(node: Inner, read: ReadNode): Inner {
   const left = leftOf(node, read);
   const right = rightOf(node, read);
@@ -96,6 +112,7 @@ function balance(node: Inner, read: ReadNode): Inner {
   return node;
 }
 
+/** Returns the height of the left child minus the height of the right child. */
 function leanOf(node: Inner, read: ReadNode): number {
   return leftOf(node, read).height - rightOf(node, read).height;
 }

@@ -8,17 +8,17 @@ const ID_BYTES = 12;
 const HASH_BYTES = 32;
 const writer = createByteWriter();
 
-/** Why a tree's saved nodes cannot be used. */
+/** Facts of an {@link IavlError}. `what` completes "it has …". */
 export type IavlErrorFacts =
   | { readonly code: "broken-node"; readonly what: string }
   | { readonly code: "missing-node"; readonly version: number; readonly nonce: number }
   | { readonly code: "bad-version"; readonly version: bigint }
   | { readonly code: "empty-key" };
 
-/** Saved nodes are missing or broken, or the tree was used against its contract. */
+/** A saved node is missing or broken, or a caller passed an empty key or a version that the tree does not have. */
 export class IavlError extends CodedError<IavlErrorFacts> {}
 
-/** 8 bytes of version and 4 bytes of nonce, both big-endian. */
+/** Encodes a node id: the version in 8 bytes and the nonce in 4 bytes, both big-endian. */
 export function encodeNodeId(id: NodeId): Uint8Array {
   const bytes = new Uint8Array(ID_BYTES);
   putUint32(bytes, 0, Math.floor(id.version / 2 ** 32));
@@ -27,7 +27,7 @@ export function encodeNodeId(id: NodeId): Uint8Array {
   return bytes;
 }
 
-/** The lower 32 bits, big-endian. By hand, as a DataView takes longer to make than the rest of an id. */
+/** Writes the lower 32 bits, big-endian. Creating a `DataView` would cost more than all other work on an id. */
 function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value >>> 24;
   bytes[at + 1] = value >>> 16;
@@ -35,7 +35,7 @@ function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value;
 }
 
-/** Reads what `encodeNodeId` wrote. Throws `IavlError` on another length or a version above 2^53. */
+/** Decodes a node id. Throws `IavlError` for another length or a version above 2^53. */
 export function decodeNodeId(bytes: Uint8Array): NodeId {
   if (bytes.length !== ID_BYTES) throw broken(`an id of ${bytes.length} bytes`);
   const version = Number(readUint64BigEndian(bytes));
@@ -44,7 +44,10 @@ export function decodeNodeId(bytes: Uint8Array): NodeId {
   return { version, nonce };
 }
 
-/** The encoding of cosmos/iavl 1.x: height, size, key, then the value, or the hash and both children's ids. */
+/**
+ * Encodes a node as cosmos/iavl 1.x does (`Node.writeBytes`): height, size and key, then the value of a leaf, or the
+ * hash, the mode and both children's ids of an inner node. A leaf's hash is not stored: the decoder computes it.
+ */
 export function encodeNode(
   node: IavlNode,
   hash: Uint8Array,
@@ -54,12 +57,13 @@ export function encodeNode(
   if (node.kind === "leaf") return writer.prefixed(node.value).copy();
   const left = idOf(node.left);
   const right = idOf(node.right);
+  // Mode 0: both children are named by id. In other modes a child is named by its hash, as in iavl 0.x.
   writer.prefixed(hash).varint(0);
   writer.varint(left.version).varint(left.nonce).varint(right.version).varint(right.nonce);
   return writer.copy();
 }
 
-/** Reads what `encodeNode` wrote for the node with this id. Throws `IavlError` on anything else. */
+/** Decodes the node with this id. Throws `IavlError` for bytes that `encodeNode` does not write. */
 export function decodeNode(id: NodeId, bytes: Uint8Array): IavlNode {
   const reader = createReader(bytes);
   const height = reader.varint();
@@ -105,6 +109,7 @@ interface Reader {
 
 function createReader(source: Uint8Array): Reader {
   let at = 0;
+  // Multiplies instead of shifting: JavaScript shifts work on 32 bits.
   const uvarint = (): number => {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {

@@ -1,15 +1,15 @@
 import { compareBytes } from "../../base/bytes.ts";
 
 /**
- * Where a saved node is kept: the version that made it and its place among that version's nodes, counted from 1 in
- * pre-order, so that a root made in version v is (v, 1).
+ * Key of a saved node: the version that created it, and its position among the nodes of that version. Positions count
+ * from 1 in pre-order, so a root that version v created is (v, 1).
  */
 export interface NodeId {
   readonly version: number;
   readonly nonce: number;
 }
 
-/** A key and its value. `id` and `hash` are absent until the version that made the leaf is committed. */
+/** A key with its value. `id` and `hash` are undefined until the commit of the version that created the leaf. */
 export interface Leaf {
   readonly kind: "leaf";
   readonly height: 0;
@@ -22,7 +22,7 @@ export interface Leaf {
 
 /**
  * An inner node. `key` is the smallest key of the right subtree: smaller keys are on the left.
- * `left` and `right` are nodes, or ids of saved nodes that were not read yet.
+ * `left` and `right` are nodes, or ids of saved nodes that are not in memory.
  */
 export interface Inner {
   readonly kind: "inner";
@@ -35,18 +35,21 @@ export interface Inner {
   hash: Uint8Array | undefined;
 }
 
-/** A node. Everything but the filling in of `id`, `hash` and read children is fixed when it is made. */
+/**
+ * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and
+ * `hash` at the commit, and a child when it is read from the storage.
+ */
 export type IavlNode = Leaf | Inner;
 
-/** Gives a saved node. Throws when it is gone or broken: a tree whose nodes are missing cannot go on. */
+/** Reads a saved node. Throws `IavlError` if it is missing or broken. */
 export type ReadNode = (id: NodeId) => IavlNode;
 
-/** A new leaf, not saved. */
+/** Creates a leaf without id and hash. */
 export function newLeaf(key: Uint8Array, value: Uint8Array): Leaf {
   return { kind: "leaf", height: 0, size: 1, key, value, id: undefined, hash: undefined };
 }
 
-/** A new inner node over two nodes, not saved. */
+/** Creates an inner node without id and hash. */
 export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inner {
   return {
     kind: "inner",
@@ -60,7 +63,7 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** The left child; reads it when it is not in memory, and keeps it there. */
+/** Returns the left child. Reads it from the storage if it is not in memory, and keeps it in memory. */
 export function leftOf(node: Inner, read: ReadNode): IavlNode {
   const child = node.left;
   if ("kind" in child) return child;
@@ -69,7 +72,7 @@ export function leftOf(node: Inner, read: ReadNode): IavlNode {
   return loaded;
 }
 
-/** The right child; reads it when it is not in memory, and keeps it there. */
+/** Returns the right child. Reads it from the storage if it is not in memory, and keeps it in memory. */
 export function rightOf(node: Inner, read: ReadNode): IavlNode {
   const child = node.right;
   if ("kind" in child) return child;
@@ -78,7 +81,7 @@ export function rightOf(node: Inner, read: ReadNode): IavlNode {
   return loaded;
 }
 
-/** Whether the way to `key` turns left at this node. */
+/** Whether the path to `key` goes to the left child of this node. */
 export function goesLeft(node: Inner, key: Uint8Array): boolean {
   return compareBytes(key, node.key) < 0;
 }

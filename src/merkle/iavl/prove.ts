@@ -11,14 +11,15 @@ import { savedHash, savedId } from "./save.ts";
 import { findLeaf, neighbours } from "./walk.ts";
 
 const NOTHING = new Uint8Array();
-/** Each hash inside a node's preimage is preceded by its length. */
+/** Length of a hash. It precedes each hash in a node's preimage. */
 const HASH_LENGTH = Uint8Array.of(32);
 
 /**
- * The ICS-23 proof, encoded, that a saved tree has `key` with its value, or that it does not have it.
+ * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree has `key` with its value, or that it does
+ * not have `key`.
  *
- * As on a real node a proof comes even where it cannot verify: for an empty value, for an absent key beside an empty
- * value, and for an empty tree.
+ * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. As
+ * on a Go node, the function then returns a proof that does not verify.
  */
 export function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);
@@ -42,6 +43,7 @@ function pathTo(root: IavlNode, key: Uint8Array, read: ReadNode): ProofPath {
   return { key: node.key, value: node.value, leafPrefix: nodePrefix(node), steps: steps.toReversed() };
 }
 
+/** Splits the preimage of an inner node at the hash of the child that the path comes from. */
 function stepAt(node: Inner, comesFromLeft: boolean, read: ReadNode): ProofStep {
   const prefix = nodePrefix(node);
   if (comesFromLeft) {

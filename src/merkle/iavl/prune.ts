@@ -1,18 +1,19 @@
 import type { IavlNode, NodeId, ReadNode } from "./node.ts";
 import { idOf } from "./save.ts";
 
-/** A version and the root of its tree, read or not; an absent root is an empty tree. */
+/** A version and its root: a node, the id of a saved node, or undefined for an empty tree. */
 export interface VersionRoot {
   readonly version: number;
   readonly root: IavlNode | NodeId | undefined;
 }
 
 /**
- * Nodes that only `released` needs, given the kept versions next to it on either side.
+ * Returns the nodes that `released` has and no kept version has. `kept` names the nearest kept version on each side.
  *
- * A node is part of all versions from the one that made it until one replaces it, without a gap. So what `released`
- * has alone was made after `older`, and is not in `newer`. A child is never made after its parent: one look at an id
- * decides for the whole subtree below it. Cost: the nodes that changed between the three versions.
+ * A node is in every version from the one that created it to the last one that has it, without a gap. So the returned
+ * nodes are those that were created after `older` and are not in `newer`. The version of a child is at most that of its
+ * parent. So the id of a node decides for its subtree too, and the walk visits only nodes that changed between the
+ * three versions.
  */
 export function nodesOnlyIn(
   released: VersionRoot,
@@ -20,6 +21,7 @@ export function nodesOnlyIn(
   read: ReadNode,
 ): readonly NodeId[] {
   const oldest = kept.older?.version ?? 0;
+  // The highest nodes that `newer` shares with `released`. Everything below them is shared too.
   const shared = new Set<string>();
   visitTree(kept.newer?.root, read, (id) => {
     if (id.version > released.version) return true;
@@ -35,7 +37,7 @@ export function nodesOnlyIn(
   return found;
 }
 
-/** Parents first; goes below a node only when `enter` says so. */
+/** Visits parents before children. Visits the children of a node only if `enter` returns true for it. */
 function visitTree(root: VersionRoot["root"], read: ReadNode, enter: (id: NodeId) => boolean): void {
   const pending: (IavlNode | NodeId)[] = root === undefined ? [] : [root];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -3,20 +3,24 @@ import { hashInner, hashLeaf } from "./hash-node.ts";
 import type { IavlNode, Inner, NodeId, ReadNode } from "./node.ts";
 import { encodeNode, encodeNodeId } from "./node-codec.ts";
 
-/** One node to keep: the 12 bytes of its id, and its encoding. */
+/** A node as it is stored: the 12 bytes of its id, and its encoding. */
 export interface NodeBytes {
   readonly id: Uint8Array;
   readonly bytes: Uint8Array;
 }
 
-/** Gives every new node under `root` its id and hash for this version; returns them, children before parents. */
+/**
+ * Sets the id and the hash of every new node under `root`, and returns these nodes encoded, children before parents.
+ */
 export function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly NodeBytes[] {
   const writes: NodeBytes[] = [];
   let nonce = 0;
   const save = (node: IavlNode): void => {
+    // A node with an id was saved before, and so was its subtree.
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };
+    // Parents take their nonce first (pre-order), but their hash needs the hashes of the children.
     if (node.kind === "inner") saveChildren(node, save);
     node.id = id;
     node.hash = hashNode(node, version, read);
@@ -26,17 +30,17 @@ export function saveNewNodes(root: IavlNode, version: number, read: ReadNode): r
   return writes;
 }
 
-/** The hash of a saved node. */
+/** Returns the hash of a saved node. */
 export function savedHash(node: IavlNode): Uint8Array {
   return node.hash ?? unreachable("a saved tree node has no hash");
 }
 
-/** The id of a saved node. */
+/** Returns the id of a saved node. */
 export function savedId(node: IavlNode): NodeId {
   return node.id ?? unreachable("a tree node was not saved");
 }
 
-/** The id of a saved node, or of one that was not read yet. */
+/** Returns the id of a saved node, which may be in memory or not. */
 export function idOf(child: IavlNode | NodeId): NodeId {
   return "kind" in child ? savedId(child) : child;
 }

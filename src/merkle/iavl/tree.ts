@@ -5,18 +5,21 @@ import { nodesOnlyIn, type VersionRoot } from "./prune.ts";
 import { idOf, type NodeBytes, savedId, saveNewNodes } from "./save.ts";
 import { createIavlReader, createIavlView, type IavlReader, type IavlView, rootHashOf } from "./view.ts";
 
-/** Versions whose nodes stay in memory when there is a storage to read them from again. */
+/** A tree with a storage keeps the nodes of this many versions in memory, up to the latest one. */
 const RECENT_VERSIONS = 16;
 
-/** Where a tree's nodes are kept. */
+/** Storage of a tree's nodes. */
 export interface IavlStorage {
-  /** Gives the bytes that a `commit` wrote under this id. */
+  /** Returns the bytes of the node with this id, as a `commit` returned them. */
   readonly load: (id: Uint8Array) => Uint8Array | undefined;
-  /** Kept versions, ascending; an absent `rootId` is an empty tree. The last one is the latest. */
+  /** Kept versions, ascending. `rootId` is undefined for an empty tree. The last version is the latest. */
   readonly versions: readonly { readonly version: bigint; readonly rootId: Uint8Array | undefined }[];
 }
 
-/** One version, saved. `rootId` is that of an older version when nothing changed, and absent for an empty tree. */
+/**
+ * Result of a commit. `writes` are the new nodes. `rootId` names a node of an older version if nothing changed, and is
+ * undefined for an empty tree.
+ */
 export interface IavlCommit {
   readonly version: bigint;
   readonly rootHash: Uint8Array;
@@ -25,34 +28,38 @@ export interface IavlCommit {
 }
 
 /**
- * A versioned IAVL tree. Reads see the working tree; iterators see it as it was when they were made.
- * Keys and values are kept, not copied: they must not be changed afterwards.
+ * A versioned IAVL tree. Reads return the working tree, which includes changes that are not committed. An iterator
+ * reads the tree of the time of its creation. The tree keeps keys and values without copying them: callers must not
+ * change them.
  */
 export interface IavlTree extends IavlReader {
   /** Throws `IavlError` for an empty key. */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
-  /** False when the key was not there. */
+  /** Returns false if the tree does not have the key. */
   readonly remove: (key: Uint8Array) => boolean;
-  /** The latest version; 0 before the first commit. */
+  /** Returns the latest version; 0 before the first commit. */
   readonly version: () => bigint;
-  /** Versions that `at` gives, ascending. */
+  /** Returns the kept versions, ascending. */
   readonly versions: () => readonly bigint[];
-  /** Saves the working tree as the next version. The caller keeps `writes`. */
+  /** Saves the working tree as the next version. The caller stores `writes`. */
   readonly commit: () => IavlCommit;
-  /** Takes back what was done since the last commit. */
+  /** Discards all changes since the last commit. */
   readonly rollback: () => void;
-  /** A kept version, or undefined. */
+  /** Returns a kept version, or undefined. */
   readonly at: (version: bigint) => IavlView | undefined;
-  /** Forgets a kept version but the latest; gives the ids of the nodes that no kept version needs any more. */
+  /**
+   * Removes a kept version. Returns the ids of the nodes that no kept version needs, for the caller to delete. Throws
+   * `IavlError` for the latest version and for a version that is not kept.
+   */
   readonly release: (version: bigint) => readonly Uint8Array[];
 }
 
 /**
- * A tree in memory, or one over a storage (also an empty one), from which it reads nodes as it needs them.
+ * Creates a tree. Without a storage, all nodes stay in memory. With a storage, the tree reads nodes when it needs them.
  *
- * With a storage only nodes of the latest tree and of the last 16 versions stay in memory; what a commit writes must be in
- * the storage before the 16th commit after it. The first commit of a new tree is `firstVersion`.
- * Throws `IavlError`, as does every reading, when a node is missing or broken.
+ * With a storage, only nodes of the working tree and of the latest 16 versions stay in memory. So the caller must store
+ * the writes of a commit before the 16th commit after it. The first commit of a new tree is version `firstVersion`.
+ * Throws `IavlError` if a node is missing or broken; every read does, too.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n): IavlTree {
   const read = createNodeReader(storage);
@@ -96,7 +103,10 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
   return root === undefined || "kind" in root ? root : read(root);
 }
 
-/** Keeps only the root's id of the version that stops being recent, so that its old nodes leave the memory. */
+/**
+ * Replaces the root of one old version by its id. The garbage collector can then free the nodes that no newer version
+ * shares. One call per commit is enough, because each commit makes one more version old.
+ */
 function forgetNodes(kept: VersionRoot[]): void {
   const index = kept.length - 1 - RECENT_VERSIONS;
   const old = kept[index];
@@ -140,6 +150,7 @@ function requireKey(key: Uint8Array): Uint8Array {
   return key;
 }
 
+/** Versions are numbers inside the tree. The codec writes 2 * version (zigzag), which must stay exact: hence 2^52. */
 function toNumber(version: bigint): number {
   if (version >= 0n && version < 2n ** 52n) return Number(version);
   throw new IavlError({ code: "bad-version", version }, `version ${version} is out of range`);

@@ -4,16 +4,16 @@ import { proveKey } from "./prove.ts";
 import { savedHash } from "./save.ts";
 import { findLeaf, walkDown, walkUp } from "./walk.ts";
 
-/** A key with its value. Neither may be changed. */
+/** A key with its value. The bytes belong to the tree and must not be changed. */
 type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** Reading of one tree. */
+/** Reads from one tree. */
 export interface IavlReader {
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /** Number of keys. */
+  /** Returns the number of keys. */
   readonly size: () => number;
-  /** Entries with start <= key < end, ascending unless `descending`; an absent bound is open. Lazy. */
+  /** Iterates over entries with start <= key < end. An undefined bound is open. Reads nodes when it reaches them. */
   readonly iterate: (
     start?: Uint8Array,
     end?: Uint8Array,
@@ -21,18 +21,15 @@ export interface IavlReader {
   ) => IterableIterator<IavlEntry>;
 }
 
-/** A saved version; does not change. */
+/** A saved version. It never changes. */
 export interface IavlView extends IavlReader {
   readonly version: bigint;
   readonly rootHash: Uint8Array;
-  /**
-   * The ICS-23 proof (bytes of a `CommitmentProof`) that the key is here with its value, or that it is not here. As on a
-   * real node, it does not verify for an empty value, for an absent key beside an empty value, or for an empty tree.
-   */
+  /** Returns a proof that the tree has the key with its value, or that it does not have the key; see `proveKey`. */
   readonly proof: (key: Uint8Array) => Uint8Array;
 }
 
-/** Reads the tree whose root `rootNow` gives at the time of the call. */
+/** Creates a reader. Each call reads the tree whose root `rootNow` returns at that time. */
 export function createIavlReader(rootNow: () => IavlNode | undefined, read: ReadNode): IavlReader {
   return {
     get: (key) => findLeaf(rootNow(), key, read)?.value,
@@ -45,7 +42,7 @@ export function createIavlReader(rootNow: () => IavlNode | undefined, read: Read
   };
 }
 
-/** A saved tree. */
+/** Creates the view of a saved version. */
 export function createIavlView(version: bigint, root: IavlNode | undefined, read: ReadNode): IavlView {
   return {
     ...createIavlReader(() => root, read),
@@ -55,7 +52,7 @@ export function createIavlView(version: bigint, root: IavlNode | undefined, read
   };
 }
 
-/** Hash of a saved tree; SHA-256 of nothing for an empty one. */
+/** Returns the root hash of a saved tree; SHA-256 of no bytes for an empty tree. */
 export function rootHashOf(root: IavlNode | undefined): Uint8Array {
   return root === undefined ? EMPTY_ROOT_HASH : savedHash(root);
 }

@@ -1,20 +1,20 @@
 import { compareBytes, equalBytes } from "../../base/bytes.ts";
 import { goesLeft, type IavlNode, type Leaf, leftOf, type ReadNode, rightOf } from "./node.ts";
 
-/** A part of the key space: start <= key < end; an absent bound is open. */
+/** A range of keys: start <= key < end. An undefined bound is open. */
 export interface KeyRange {
   readonly start: Uint8Array | undefined;
   readonly end: Uint8Array | undefined;
 }
 
-/** The leaf with this key. */
+/** Returns the leaf with this key, or undefined. */
 export function findLeaf(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Leaf | undefined {
   let node = root;
   while (node?.kind === "inner") node = goesLeft(node, key) ? leftOf(node, read) : rightOf(node, read);
   return node !== undefined && equalBytes(node.key, key) ? node : undefined;
 }
 
-/** The last leaf with a smaller key and the first with a greater one, around a key that the tree does not have. */
+/** Returns the last leaf before `key` and the first leaf after it. The tree must not have `key`. */
 export function neighbours(
   root: IavlNode | undefined,
   key: Uint8Array,
@@ -25,9 +25,10 @@ export function neighbours(
   return { left, right };
 }
 
-/** Leaves of the range by ascending key. Reads nodes only as they are reached. */
+/** Iterates over the leaves of a range by ascending key. Reads nodes when it reaches them. */
 export function* walkUp(root: IavlNode | undefined, range: KeyRange, read: ReadNode): IterableIterator<Leaf> {
   const { start, end } = range;
+  // A stack of functions, so that a subtree is read from the storage only when the iteration reaches it.
   const pending: (() => IavlNode)[] = root === undefined ? [] : [() => root];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const node = next();
@@ -41,7 +42,7 @@ export function* walkUp(root: IavlNode | undefined, range: KeyRange, read: ReadN
   }
 }
 
-/** Leaves of the range by descending key. Reads nodes only as they are reached. */
+/** Iterates over the leaves of a range by descending key. Reads nodes when it reaches them. */
 export function* walkDown(
   root: IavlNode | undefined,
   range: KeyRange,

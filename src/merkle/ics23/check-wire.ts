@@ -1,9 +1,9 @@
 import type { WireReader } from "./wire-reader.ts";
 
-/** A field's name, and what it holds: bytes, a varint, packed or single varints, or the named message. */
-type Field = readonly [name: string, holds: string];
+/** A field: its name, and its type. The type is "bytes", "varint", "varints" (repeated) or the name of a message. */
+type Field = readonly [name: string, type: string];
 
-/** The messages of `cosmos.ics23.v1` below a batch; fields by number, from 1. */
+/** Messages of `cosmos.ics23.v1` that a batch proof can contain. Field n of a message is at index n - 1. */
 const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly Field[]>([
   ["BatchProof", [["Entries", "BatchEntry"]]],
   [
@@ -82,8 +82,9 @@ const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly
 ]);
 
 /**
- * Steps over the field that the reader is at, a message of this name, and throws `WireError` where Go's decoder finds it
- * malformed. Batches need no more than this: a chain refuses them, but says first when they cannot be decoded.
+ * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would refuse it. A batch proof
+ * needs no decoding, because verification refuses every batch. But a malformed batch must give Go's decoding error
+ * first.
  */
 export function checkMessage(reader: WireReader, field: string, message: string): void {
   const outerEnd = reader.enter(field);
@@ -96,9 +97,9 @@ export function checkMessage(reader: WireReader, field: string, message: string)
   reader.end = outerEnd;
 }
 
-function checkField(reader: WireReader, [name, holds]: Field): void {
-  if (holds === "bytes") reader.startOfBytes(name);
-  else if (holds === "varint") reader.int32(name);
-  else if (holds === "varints") reader.skipInt32s(name);
-  else checkMessage(reader, name, holds);
+function checkField(reader: WireReader, [name, type]: Field): void {
+  if (type === "bytes") reader.startOfBytes(name);
+  else if (type === "varint") reader.int32(name);
+  else if (type === "varints") reader.skipInt32s(name);
+  else checkMessage(reader, name, type);
 }

@@ -1,18 +1,18 @@
 import { bad, good, type Result } from "../../base/result.ts";
 import { checkLeaf, checkStep } from "./check-spec.ts";
-import type { HashText } from "./hash-text.ts";
 import { sha256Leaf, sha256Step } from "./hashing.ts";
 import { MAX_DEPTH, type ProofSpec } from "./proof-spec.ts";
-import type { ExistenceProof } from "./proof-types.ts";
+import type { ExistenceProof, HashText } from "./proof-types.ts";
 
-/** The root that a proof leads to, or why it is not as the spec says. */
-export type RootFinder = (proof: ExistenceProof, spec: ProofSpec) => Result<HashText, string>;
+/** Computes the root of a proof; see {@link conformingRoot}. */
+export type ComputeRoot = (proof: ExistenceProof, spec: ProofSpec) => Result<HashText, string>;
 
 /**
- * The root that an existence proof leads to, when all its operations are as the spec says and key and value are not empty
- * (ics23 `ExistenceProof.CheckAgainstSpec` and `Calculate` in one pass). The error is Go's text.
+ * Computes the root of an existence proof and checks it against the spec (ics23 `ExistenceProof.CheckAgainstSpec` and
+ * `Calculate`, in one pass). Key and value must not be empty. The error is Go's text.
  */
 export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<HashText, string> {
+  // The decoder followed the path and checked every step.
   if (proof.iavlRoot !== undefined && spec.name === "iavl") return good(proof.iavlRoot);
   const { leaf, path } = proof;
   if (leaf === undefined) return bad("existence Proof needs defined LeafOp");

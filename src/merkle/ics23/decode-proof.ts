@@ -1,32 +1,67 @@
 import { Buffer } from "node:buffer";
 import { bad, good, type Result } from "../../base/result.ts";
 import { checkMessage } from "./check-wire.ts";
-import { type Climb, createPathClimber, type PathClimber } from "./path-climber.ts";
-import type { CommitmentProof, ExistenceProof, InnerOp, LeafOp, NonExistenceProof } from "./proof-types.ts";
+import { createPathFollower, type PathFollower, type PathRun } from "./path-follower.ts";
+import { invalidMerkleProof, type ProofFailure } from "./proof-failure.ts";
+import type {
+  CommitmentProof,
+  ExistenceProof,
+  InnerOp,
+  LeafOp,
+  MerkleProof,
+  NonExistenceProof,
+} from "./proof-types.ts";
 import { WireError, WireReader } from "./wire-reader.ts";
 
-/** A proof that is larger is refused before it is looked at; a CometBFT node accepts no request of this size. */
+/** Maximum size of a proof. CometBFT refuses requests of this size, so no larger proof can reach a real chain. */
 export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
-/** A path that is longer is refused while it is read; the deepest that can be valid has 128 steps. */
+/** Maximum number of steps in a path. The specs allow 128; up to this limit the error text is Go's. */
 export const MAX_STEPS = 1024;
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
-  readonly path: InnerOp[];
+  path: InnerOp[];
+}
+
+/** Decodes one proof operation; see {@link decodeCommitmentProof}. */
+export type DecodeOperation = (operation: Uint8Array, index: number) => Result<CommitmentProof, string>;
+
+/**
+ * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). The type and key
+ * of an operation are not needed. An undefined list is an error, as in Go; an empty list is not. The result refers to
+ * the bytes, which must not change while it is used.
+ */
+export function decodeMerkleProof(
+  operations: readonly Uint8Array[] | undefined,
+  decode: DecodeOperation = (operation) => decodeCommitmentProof(operation),
+): Result<MerkleProof, ProofFailure> {
+  if (operations === undefined) return bad(invalidMerkleProof("no-proof", "tendermint proof is nil"));
+  const proofs: CommitmentProof[] = [];
+  for (const operation of operations) {
+    const index = proofs.length;
+    const proof = decode(operation, index);
+    if (!proof.ok) {
+      const text = `could not unmarshal proof op into CommitmentProof at index ${index}: ${proof.error}`;
+      return bad(invalidMerkleProof("malformed-proof", text));
+    }
+    proofs.push(proof.value);
+  }
+  return good(proofs);
 }
 
 /**
- * Reads the bytes of a `CommitmentProof`; the result refers to them, so they must not change while it is used.
- * The error is Go's decoding error, or "<nil>" for bytes that hold no proof.
+ * Decodes a `CommitmentProof`. With a follower, the paths of existence proofs are followed while they are read. The
+ * error is Go's decoding error, or "<nil>" for bytes without a proof. The result refers to the bytes, which must not
+ * change while it is used.
  */
 export function decodeCommitmentProof(
   encoded: Uint8Array,
-  climber?: PathClimber,
+  follower?: PathFollower,
 ): Result<CommitmentProof, string> {
   if (encoded.length > MAX_PROOF_BYTES) return bad(`a proof of ${encoded.length} bytes is too large`);
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
   try {
-    const proof = readCommitmentProof(new WireReader(bytes), bytes, climber);
+    const proof = readCommitmentProof(new WireReader(bytes), bytes, follower);
     return proof === undefined ? bad("<nil>") : good(proof);
   } catch (error) {
     if (error instanceof WireError) return bad(error.message);
@@ -37,8 +72,9 @@ export function decodeCommitmentProof(
 function readCommitmentProof(
   reader: WireReader,
   bytes: Buffer,
-  climber: PathClimber | undefined,
+  follower: PathFollower | undefined,
 ): CommitmentProof | undefined {
+  // A oneof: the last field wins, as in Go's decoder.
   let proof: CommitmentProof | undefined;
   for (
     let field = reader.nextField("CommitmentProof");
@@ -46,9 +82,9 @@ function readCommitmentProof(
     field = reader.nextField("CommitmentProof")
   ) {
     if (field === 1) {
-      proof = { kind: "exist", exist: readExistence(reader, "Exist", newExistence(bytes), climber) };
+      proof = { kind: "exist", exist: readExistence(reader, "Exist", newExistence(bytes), follower) };
     } else if (field === 2) {
-      proof = { kind: "nonexist", nonexist: readNonExistence(reader, bytes, climber) };
+      proof = { kind: "nonexist", nonexist: readNonExistence(reader, bytes, follower) };
     } else if (field === 3) {
       checkMessage(reader, "Batch", "BatchProof");
       proof = { kind: "batch" };
@@ -60,13 +96,20 @@ function readCommitmentProof(
   return proof;
 }
 
-/** Two neighbours share most of their paths, so there is a climber for them at any rate. */
+/**
+ * Reads a proof of absence. Its two neighbours share most of their paths, so a follower saves time even for one proof.
+ */
 function readNonExistence(
   reader: WireReader,
   bytes: Buffer,
-  climber = createPathClimber(),
+  follower = createPathFollower(),
 ): NonExistenceProof {
-  const proof: Draft<NonExistenceProof> = { left: undefined, right: undefined };
+  // A message field that occurs again goes on with the same draft, as protobuf says. A copy for each occurrence would make
+  // decoding quadratic.
+  const proof: { left: ExistenceDraft | undefined; right: ExistenceDraft | undefined } = {
+    left: undefined,
+    right: undefined,
+  };
   const outerEnd = reader.enter("Nonexist");
   for (
     let field = reader.nextField("NonExistenceProof");
@@ -74,17 +117,16 @@ function readNonExistence(
     field = reader.nextField("NonExistenceProof")
   ) {
     if (field === 1) reader.startOfBytes("Key");
-    else if (field === 2) proof.left = readExistence(reader, "Left", draftOf(proof.left, bytes), climber);
-    else if (field === 3) proof.right = readExistence(reader, "Right", draftOf(proof.right, bytes), climber);
-    else reader.skipUnknown();
+    else if (field === 2) {
+      proof.left ??= newExistence(bytes);
+      readExistence(reader, "Left", proof.left, follower);
+    } else if (field === 3) {
+      proof.right ??= newExistence(bytes);
+      readExistence(reader, "Right", proof.right, follower);
+    } else reader.skipUnknown();
   }
   reader.end = outerEnd;
   return proof;
-}
-
-/** A neighbour that comes twice is merged, as protobuf says. */
-function draftOf(known: ExistenceProof | undefined, bytes: Buffer): ExistenceDraft {
-  return known === undefined ? newExistence(bytes) : { ...known, path: [...known.path], iavlRoot: undefined };
 }
 
 function newExistence(bytes: Buffer): ExistenceDraft {
@@ -105,23 +147,28 @@ function readExistence(
   reader: WireReader,
   name: string,
   proof: ExistenceDraft,
-  climber: PathClimber | undefined,
+  follower: PathFollower | undefined,
 ): ExistenceProof {
   const outerEnd = reader.enter(name);
   proof.end = reader.end;
-  let climb: Climb | undefined;
+  let isOwnPath = proof.path.length === 0;
+  let run: PathRun | undefined;
   for (
     let field = reader.nextField("ExistenceProof");
     field !== 0;
     field = reader.nextField("ExistenceProof")
   ) {
     if (field === 4) {
-      if (proof.path.length === 0) climb = climber?.(proof);
-      climb = readStep(reader, proof, climb);
+      // The follower's cache keeps the path of an earlier occurrence, so that path must not grow. MAX_STEPS bounds the copies.
+      if (!isOwnPath) proof.path = [...proof.path];
+      isOwnPath = true;
+      // Key, value and leaf come before the first step in every proof that a node writes.
+      if (proof.path.length === 0) run = follower?.(proof);
+      run = readStep(reader, proof, run);
       continue;
     }
-    // What is between or behind the steps could change what they were followed from.
-    climb = undefined;
+    // A later field can replace the key, the value or the leaf that the run started from.
+    run = undefined;
     if (field === 1) {
       proof.keyStart = reader.startOfBytes("Key");
       proof.keyEnd = reader.at;
@@ -131,30 +178,33 @@ function readExistence(
     } else if (field === 3) proof.leaf = readLeaf(reader, proof.leaf);
     else reader.skipUnknown();
   }
-  proof.iavlRoot = climb?.finish();
+  proof.iavlRoot = run?.finish();
   reader.end = outerEnd;
   return proof;
 }
 
-/** Reads a step, or steps over all that are left when they are known. Gives the climb, unless the step ends it. */
-function readStep(reader: WireReader, proof: ExistenceDraft, climb: Climb | undefined): Climb | undefined {
+/**
+ * Reads one step. If all remaining steps are cached, takes them from the cache and moves the reader to the end. Returns
+ * the run, or undefined if it cannot continue.
+ */
+function readStep(reader: WireReader, proof: ExistenceDraft, run: PathRun | undefined): PathRun | undefined {
   const { path } = proof;
-  const rest = climb?.findRest(reader.startOfField());
-  if (rest !== undefined) {
-    for (let index = rest.from; index < rest.path.length; index++) {
-      const step = rest.path[index];
+  const cached = run?.findCached(reader.startOfField());
+  if (cached !== undefined) {
+    for (let index = cached.from; index < cached.path.length; index++) {
+      const step = cached.path[index];
       if (step !== undefined) path.push(step);
     }
     reader.at = reader.end;
-    return climb;
+    return run;
   }
   if (path.length >= MAX_STEPS) throw new WireError(`a path of more than ${MAX_STEPS} steps`);
   const step = readInner(reader, proof.bytes);
   path.push(step);
-  return climb?.take(step) === true ? climb : undefined;
+  return run?.apply(step) === true ? run : undefined;
 }
 
-const NO_OPERATIONS: LeafOp = {
+const EMPTY_LEAF_OP: LeafOp = {
   hash: 0,
   prehashKey: 0,
   prehashValue: 0,
@@ -163,8 +213,8 @@ const NO_OPERATIONS: LeafOp = {
   prefixEnd: 0,
 };
 
-function readLeaf(reader: WireReader, known: LeafOp | undefined): LeafOp {
-  const leaf: Draft<LeafOp> = { ...(known ?? NO_OPERATIONS) };
+function readLeaf(reader: WireReader, previous: LeafOp | undefined): LeafOp {
+  const leaf: Draft<LeafOp> = { ...(previous ?? EMPTY_LEAF_OP) };
   const outerEnd = reader.enter("Leaf");
   for (let field = reader.nextField("LeafOp"); field !== 0; field = reader.nextField("LeafOp")) {
     if (field === 1) leaf.hash = reader.int32("Hash");

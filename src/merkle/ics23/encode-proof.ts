@@ -1,13 +1,13 @@
 import { concat } from "../../base/bytes.ts";
 import { encodeUvarint } from "../varint.ts";
 
-/** One step up: the parent's hash is SHA-256 of prefix, child's hash and suffix. */
+/** One step of a path: the parent's hash is SHA-256 of prefix, child's hash and suffix. */
 export interface ProofStep {
   readonly prefix: Uint8Array;
   readonly suffix: Uint8Array;
 }
 
-/** What an existence proof is made of; steps go from the leaf to the root. */
+/** Content of an existence proof. Steps go from the leaf to the root. */
 export interface ProofPath {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
@@ -17,17 +17,20 @@ export interface ProofPath {
 
 const EXIST = 1;
 const NONEXIST = 2;
-/** Hash SHA-256, value hashed with SHA-256 before, lengths as unsigned varints: fields 1, 3 and 4 of a LeafOp. */
+/** Fields 1, 3 and 4 of a `LeafOp`: hash SHA-256, value prehashed with SHA-256, lengths as unsigned varints. */
 const LEAF_OPERATIONS = Uint8Array.of(0x08, 1, 0x18, 1, 0x20, 1);
-/** Hash SHA-256: field 1 of an InnerOp. */
+/** Field 1 of an `InnerOp`: hash SHA-256. */
 const INNER_OPERATION = Uint8Array.of(0x08, 1);
 
-/** A protobuf `cosmos.ics23.v1.CommitmentProof` that shows a key with its value. */
+/** Encodes a `cosmos.ics23.v1.CommitmentProof` of a key with its value. */
 export function encodeExistence(path: ProofPath): Uint8Array {
   return message(EXIST, encodePath(path));
 }
 
-/** A protobuf `cosmos.ics23.v1.CommitmentProof` that shows two neighbours around an absent key; either may be missing. */
+/**
+ * Encodes a `cosmos.ics23.v1.CommitmentProof` of an absent key, with its neighbours. Undefined: no neighbour on this
+ * side.
+ */
 export function encodeNonExistence(
   key: Uint8Array,
   left: ProofPath | undefined,
@@ -57,12 +60,12 @@ function encodeStep(step: ProofStep): Uint8Array {
   return concat(INNER_OPERATION, bytesField(2, step.prefix), bytesField(3, step.suffix));
 }
 
-/** Left out when empty, as proto3 does. */
+/** Encodes a field of type bytes. Omits it if it is empty, as proto3 does. */
 function bytesField(field: number, bytes: Uint8Array): Uint8Array {
   return bytes.length === 0 ? NOTHING : message(field, bytes);
 }
 
-/** Written also when empty. */
+/** Encodes a length-delimited field, also if it is empty. */
 function message(field: number, body: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(field * 8 + 2), encodeUvarint(body.length), body);
 }

@@ -1,30 +1,33 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { encodeUvarint } from "../varint.ts";
-import type { HashText } from "./hash-text.ts";
-import type { ExistenceProof, InnerOp, LeafOp } from "./proof-types.ts";
+import type { ExistenceProof, HashText, InnerOp, LeafOp } from "./proof-types.ts";
 
+/** Buffer for preimages. One is enough: the functions are synchronous and compute the digest before they return. */
 const SCRATCH = Buffer.alloc(512);
-/** `VIEWS[n]` is the first n bytes of `SCRATCH`: making a view each time would cost a third of the hash. */
+/** `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. Creating a view takes a third of the time of a hash. */
 const VIEWS: readonly Buffer[] = Array.from({ length: SCRATCH.length + 1 }, (_, length) =>
   SCRATCH.subarray(0, length),
 );
 const HASH_BYTES = 32;
-/** A leaf whose prefix and key have more bytes than this does not fit in `SCRATCH` with its lengths and its value's hash. */
-const LONG_LEAF = SCRATCH.length - HASH_BYTES - 11;
+/**
+ * Maximum size of a leaf's prefix and key in `SCRATCH`. The value's hash and two lengths (10 bytes and 1 byte) fit too.
+ */
+const MAX_LEAF_BYTES = SCRATCH.length - HASH_BYTES - 11;
 const NOTHING = Buffer.alloc(0);
+/** Up to this length, a loop is faster than a call into the runtime. */
+const SHORT = 64;
 
-/** The bytes as a hash text. */
+/** Converts bytes to a {@link HashText}. */
 export function toHashText(bytes: Uint8Array): HashText {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
-/** The bytes of a hash text. */
+/** Converts a {@link HashText} to bytes. */
 export function fromHashText(text: HashText): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-/** SHA-256 of a range. */
 function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   const length = end - start;
   if (length > SCRATCH.length) return digest(bytes.subarray(start, end));
@@ -32,7 +35,7 @@ function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   return digest(viewOf(length));
 }
 
-/** SHA-256 of the step's prefix, the child's hash of 32 bytes, and the step's suffix. */
+/** Computes the hash of a node from a step and the hash of its child: SHA-256 of prefix, child and suffix. */
 export function sha256Step(step: InnerOp, child: HashText): HashText {
   const { bytes } = step;
   const childAt = step.prefixEnd - step.prefixStart;
@@ -45,19 +48,22 @@ export function sha256Step(step: InnerOp, child: HashText): HashText {
   return digest(viewOf(length));
 }
 
-/** Prefix, child and suffix of a step, in a fresh Buffer. */
+/** Returns prefix, child and suffix of a step in a new Buffer. */
 export function joinStep(step: InnerOp, child: HashText): Buffer {
   const { bytes } = step;
   const prefix = bytes.subarray(step.prefixStart, step.prefixEnd);
   return Buffer.concat([prefix, fromHashText(child), bytes.subarray(step.suffixStart, step.suffixEnd)]);
 }
 
-/** SHA-256 of a leaf with both specs' operations: prefix, key and the value's SHA-256, the last two with their lengths. */
+/**
+ * Computes the hash of a leaf with the operations that both specs require: SHA-256 of the prefix, the key and the
+ * SHA-256 of the value. Key and value hash follow their lengths.
+ */
 export function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   const { bytes, keyStart, keyEnd } = proof;
   const value = sha256Range(bytes, proof.valueStart, proof.valueEnd);
   const prefixBytes = leaf.prefixEnd - leaf.prefixStart;
-  if (prefixBytes + keyEnd - keyStart > LONG_LEAF) return digest(joinLeaf(proof, leaf, value));
+  if (prefixBytes + keyEnd - keyStart > MAX_LEAF_BYTES) return digest(joinLeaf(proof, leaf, value));
   copyRange(bytes, leaf.prefixStart, leaf.prefixEnd, 0);
   const keyAt = writeUvarint(keyEnd - keyStart, prefixBytes);
   copyRange(bytes, keyStart, keyEnd, keyAt);
@@ -67,7 +73,7 @@ export function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   return digest(viewOf(valueAt + 1 + HASH_BYTES));
 }
 
-/** What a leaf hashes, in a fresh Buffer. */
+/** Returns the preimage of a leaf in a new Buffer. */
 function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, value: HashText): Buffer {
   return Buffer.concat([
     bytes.subarray(leaf.prefixStart, leaf.prefixEnd),
@@ -78,7 +84,7 @@ function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, val
   ]);
 }
 
-/** Whether a hash text is these bytes. */
+/** Whether a hash equals `bytes` from `start` to `end`. */
 export function isHashText(
   text: HashText,
   bytes: Uint8Array,
@@ -90,6 +96,14 @@ export function isHashText(
   return true;
 }
 
+/** Whether `part` equals `bytes` from `start` to `end`. */
+export function equalRange(part: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  if (part.length !== end - start) return false;
+  if (part.length > SHORT) return Buffer.compare(part, bytes.subarray(start, end)) === 0;
+  for (let at = 0; at < part.length; at++) if (part[at] !== bytes[start + at]) return false;
+  return true;
+}
+
 function digest(bytes: Uint8Array): HashText {
   return hash("sha256", bytes, "binary");
 }
@@ -98,21 +112,19 @@ function viewOf(length: number): Buffer {
   return VIEWS[length] ?? NOTHING;
 }
 
-/** Copies a range to `SCRATCH`; a short one by hand: calling into the runtime costs more than 64 bytes do. */
 function copyRange(bytes: Buffer, start: number, end: number, target: number): void {
-  if (end - start > 64) {
+  if (end - start > SHORT) {
     bytes.copy(SCRATCH, target, start, end);
     return;
   }
   for (let from = start, to = target; from < end; from++, to++) SCRATCH[to] = bytes[from] ?? 0;
 }
 
-/** Writes a hash of 32 bytes to `SCRATCH`; by hand, for the same reason. */
 function writeHash(text: HashText, target: number): void {
   for (let at = 0; at < HASH_BYTES; at++) SCRATCH[target + at] = text.charCodeAt(at);
 }
 
-/** Writes an unsigned varint to `SCRATCH`, and gives the position behind it. */
+/** Writes an unsigned varint to `SCRATCH`. Returns the position after it. */
 function writeUvarint(value: number, target: number): number {
   let at = target;
   let rest = value;

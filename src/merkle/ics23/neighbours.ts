@@ -1,20 +1,22 @@
 import type { ProofSpec } from "./proof-spec.ts";
 import type { ExistenceProof, InnerOp } from "./proof-types.ts";
 
-/** Whether the path leads up from the left-most leaf of the tree (ics23 `IsLeftMost`). */
+/** Whether the path starts at the left-most leaf of the tree (ics23 `IsLeftMost`). */
 export function isLeftMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "left");
 }
 
-/** Whether the path leads up from the right-most leaf of the tree (ics23 `IsRightMost`). */
+/** Whether the path starts at the right-most leaf of the tree (ics23 `IsRightMost`). */
 export function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "right");
 }
 
 /**
- * Whether no leaf lies between the two (ics23 `IsLeftNeighbor`): above some node the paths are the same; in that node
- * they come from its left and its right child; below it, one comes from the right-most and the other from the left-most
- * leaf. Where Go panics, because one path is a part of the other, the answer is no.
+ * Whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they
+ * must be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must
+ * start at the right-most leaf of its subtree, and `right` at the left-most leaf of its subtree.
+ *
+ * Returns false if one path is the end of the other. Go panics then.
  */
 export function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec: ProofSpec): boolean {
   let shared = 0;
@@ -34,7 +36,9 @@ export function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec:
   );
 }
 
-/** From which side a step comes, seen from its padding; undefined for a padding that no child has. */
+/**
+ * Returns the side of the child, according to the lengths of prefix and suffix. Returns undefined if they fit no side.
+ */
 function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
   const prefix = step.prefixEnd - step.prefixStart;
   const suffix = step.suffixEnd - step.suffixStart;
@@ -46,6 +50,7 @@ function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
 }
 
 function sameStep(a: InnerOp, b: InnerOp): boolean {
+  // Paths from one cache share their upper steps.
   if (a === b) return true;
   return (
     a.bytes.compare(b.bytes, b.prefixStart, b.prefixEnd, a.prefixStart, a.prefixEnd) === 0 &&

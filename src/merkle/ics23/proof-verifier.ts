@@ -1,32 +1,31 @@
 import { equalBytes } from "../../base/bytes.ts";
 import type { Result } from "../../base/result.ts";
-import type { HashText } from "./hash-text.ts";
-import { conformingRoot, type RootFinder } from "./conforming-root.ts";
-import { decodeCommitmentProof } from "./decode-proof.ts";
-import { type DecodeOperation, decodeMerkleProof } from "./merkle-proof.ts";
-import { createPathClimber } from "./path-climber.ts";
+import { type ComputeRoot, conformingRoot } from "./conforming-root.ts";
+import { decodeCommitmentProof, decodeMerkleProof, type DecodeOperation } from "./decode-proof.ts";
+import { createPathFollower } from "./path-follower.ts";
 import type { ProofFailure } from "./proof-failure.ts";
-import type { CommitmentProof, ExistenceProof, MerkleProof } from "./proof-types.ts";
+import type { CommitmentProof, ExistenceProof, HashText, MerkleProof } from "./proof-types.ts";
 import {
   type Claim,
+  type ComputeRoots,
   type ProofVerdict,
-  type RootFinders,
   verifyMembership,
   verifyNonMembership,
 } from "./verify-merkle-proof.ts";
 
-/** One value to verify. An undefined `value` claims that the key is absent. */
+/** A key and value to verify. An undefined `value` claims that the key is absent. */
 export interface ProofItem {
   readonly store: string;
   readonly key: Uint8Array;
   readonly value: Uint8Array | undefined;
-  /** The `data` of the proof operations, as `abci_query` answered them. */
+  /** The `data` of the proof operations in the `abci_query` response. */
   readonly operations: readonly Uint8Array[] | undefined;
 }
 
 /**
- * Verifies like `verifyMembership` and `verifyNonMembership`, with the same verdicts, but remembers what proofs have in
- * common: several proofs of one app hash take far less time than one by one. Its memory is bounded (about 10 MB).
+ * Verifies proofs with a cache. The verdicts are those of `verifyMembership` and `verifyNonMembership` without a cache.
+ * Proofs of one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10
+ * MB.
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
@@ -36,62 +35,63 @@ export interface ProofVerifier {
   readonly verify: (root: Uint8Array, item: ProofItem) => ProofVerdict;
 }
 
-/** Stores whose upper proofs are remembered; the newest ones stay. */
-const RECENT_STORES = 32;
+/** Number of upper proofs that are cached, one per store and app hash. The newest are kept. */
+const MAX_CACHED_PROOFS = 32;
 
-/** The upper proof of a multistore has a few hundred bytes; what is far larger is not remembered. */
-const MAX_REMEMBERED_BYTES = 16 * 1024;
+/** Larger upper proofs are not cached. A real one has a few hundred bytes. */
+const MAX_CACHED_BYTES = 16 * 1024;
 
-/** A verifier that remembers nothing yet. */
+/** Creates a verifier with an empty cache. */
 export function createProofVerifier(): ProofVerifier {
-  const decodeOperation = createRememberingDecoder();
-  const finders: RootFinders = [conformingRoot, createIdentityFinder()];
+  const decodeOperation = createCachingDecoder();
+  const computeRoots: ComputeRoots = [conformingRoot, createCachedComputeRoot()];
   const decode: ProofVerifier["decode"] = (operations) => decodeMerkleProof(operations, decodeOperation);
   return {
     decode,
-    verifyMembership: (claim, value) => verifyMembership(claim, value, finders),
-    verifyNonMembership: (claim) => verifyNonMembership(claim, finders),
+    verifyMembership: (claim, value) => verifyMembership(claim, value, computeRoots),
+    verifyNonMembership: (claim) => verifyNonMembership(claim, computeRoots),
     verify: (root, { store, key, value, operations }) => {
       const proof = decode(operations);
       if (!proof.ok) return proof;
       const claim = { root, store, key, proof: proof.value };
       return value === undefined
-        ? verifyNonMembership(claim, finders)
-        : verifyMembership(claim, value, finders);
+        ? verifyNonMembership(claim, computeRoots)
+        : verifyMembership(claim, value, computeRoots);
     },
   };
 }
 
-/** Verdicts on items of one app hash, in their order. */
-export function verifyMany(root: Uint8Array, items: readonly ProofItem[]): readonly ProofVerdict[] {
-  const verifier = createProofVerifier();
-  return items.map((item) => verifier.verify(root, item));
-}
-
-/** Knows a proof again that is the very same object; the decoder sees to it that equal upper proofs are one. */
-function createIdentityFinder(): RootFinder {
-  const known = new WeakMap<ExistenceProof, Result<HashText, string>>();
+/**
+ * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the decoder
+ * below returns one object for equal upper proofs, so no bytes need comparing here.
+ */
+function createCachedComputeRoot(): ComputeRoot {
+  const results = new WeakMap<ExistenceProof, Result<HashText, string>>();
   return (proof, spec) => {
-    let root = known.get(proof);
+    let root = results.get(proof);
     if (root === undefined) {
       root = conformingRoot(proof, spec);
-      known.set(proof, root);
+      results.set(proof, root);
     }
     return root;
   };
 }
 
-/** Follows known paths of lower proofs; gives the same object for an upper proof with the same bytes, which it copies. */
-function createRememberingDecoder(): DecodeOperation {
+/**
+ * Creates a decoder with two caches. Proofs of the store's tree (index 0) share a path follower. For an upper proof
+ * with cached bytes, the decoder returns the cached object; its bytes are a copy, since the caller may change the
+ * received ones.
+ */
+function createCachingDecoder(): DecodeOperation {
   const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];
-  const climber = createPathClimber();
+  const follower = createPathFollower();
   return (operation, index) => {
-    if (index === 0) return decodeCommitmentProof(operation, climber);
-    if (operation.length > MAX_REMEMBERED_BYTES) return decodeCommitmentProof(operation);
-    for (const known of recent) if (equalBytes(known.bytes, operation)) return known.proof;
+    if (index === 0) return decodeCommitmentProof(operation, follower);
+    if (operation.length > MAX_CACHED_BYTES) return decodeCommitmentProof(operation);
+    for (const entry of recent) if (equalBytes(entry.bytes, operation)) return entry.proof;
     const bytes = operation.slice();
     const proof = decodeCommitmentProof(bytes);
-    if (recent.unshift({ bytes, proof }) > RECENT_STORES) recent.pop();
+    if (recent.unshift({ bytes, proof }) > MAX_CACHED_PROOFS) recent.pop();
     return proof;
   };
 }

@@ -1,36 +1,39 @@
 import { compareBytes } from "../../base/bytes.ts";
 import { bad, good, type Result } from "../../base/result.ts";
-import type { HashText } from "./hash-text.ts";
-import type { RootFinder } from "./conforming-root.ts";
+import type { ComputeRoot } from "./conforming-root.ts";
 import { areNeighbours, isLeftMost, isRightMost } from "./neighbours.ts";
 import type { ProofSpec } from "./proof-spec.ts";
-import { type ExistenceProof, keyOf, type NonExistenceProof } from "./proof-types.ts";
+import { type ExistenceProof, type HashText, keyOf, type NonExistenceProof } from "./proof-types.ts";
 
 /**
- * The root of the tree that has no `key`, shown by its neighbours (ics23 `NonExistenceProof.Verify`). Both must be in
- * that tree; a missing one means that the other is the first or last leaf. The error is Go's text.
+ * Returns the root of a tree that does not have `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the
+ * leaves before and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the
+ * other must be the first or the last leaf of the tree. The error is Go's text.
+ *
+ * A leaf with an empty value has no root, because ics23 refuses to hash it. So absence cannot be proven next to such a
+ * leaf. An empty tree has no leaf at all.
  */
 export function rootWithoutKey(
   proof: NonExistenceProof,
   key: Uint8Array,
   spec: ProofSpec,
-  findRoot: RootFinder,
+  computeRoot: ComputeRoot,
 ): Result<HashText, string> {
   const { left, right } = proof;
-  const leftRoot = left && findRoot(left, spec);
+  const leftRoot = left && computeRoot(left, spec);
   if (leftRoot?.ok === false) return bad(`left proof, ${leftRoot.error}`);
-  const rightRoot = right && findRoot(right, spec);
+  const rightRoot = right && computeRoot(right, spec);
   if (rightRoot?.ok === false) return bad(`right proof, ${rightRoot.error}`);
   const root = leftRoot?.value ?? rightRoot?.value;
   if (root === undefined) return bad("both left and right proofs missing");
   if (rightRoot !== undefined && rightRoot.value !== root) {
     return bad("right proof, calculated root doesn't match provided root");
   }
-  const error = checkPlace(left, right, key) ?? checkAdjacent(left, right, spec);
+  const error = checkOrder(left, right, key) ?? checkAdjacent(left, right, spec);
   return error === undefined ? good(root) : bad(error);
 }
 
-function checkPlace(
+function checkOrder(
   left: ExistenceProof | undefined,
   right: ExistenceProof | undefined,
   key: Uint8Array,

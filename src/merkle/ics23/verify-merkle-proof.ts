@@ -1,62 +1,66 @@
 import { goString, upperHex } from "../../base/go-text.ts";
 import { utf8 } from "../../base/bytes.ts";
 import { bad, good, type Result } from "../../base/result.ts";
-import type { HashText } from "./hash-text.ts";
-import { calculateRoot } from "./calculate.ts";
-import { conformingRoot, type RootFinder } from "./conforming-root.ts";
-import { fromHashText, isHashText } from "./hashing.ts";
-import { equalRange } from "./compare-range.ts";
+import { calculateRoot } from "./calculate-root.ts";
+import { type ComputeRoot, conformingRoot } from "./conforming-root.ts";
+import { equalRange, fromHashText, isHashText } from "./hashing.ts";
 import { invalidMerkleProof, invalidProof, type ProofFailure } from "./proof-failure.ts";
 import { SDK_SPECS } from "./proof-spec.ts";
-import type { CommitmentProof, ExistenceProof, MerkleProof, NonExistenceProof } from "./proof-types.ts";
+import type {
+  CommitmentProof,
+  ExistenceProof,
+  HashText,
+  MerkleProof,
+  NonExistenceProof,
+} from "./proof-types.ts";
 import { rootWithoutKey } from "./verify-absence.ts";
 
-/** What a proof is asked about: a key of a store, under an app hash. */
+/** A key of a store under an app hash, and the proof for it. */
 export interface Claim {
-  /** App hash: the one in the header after the height that was queried. */
+  /** App hash of the queried state: the one in the header of the next height. */
   readonly root: Uint8Array;
   readonly store: string;
   readonly key: Uint8Array;
-  /** The store's proof, then the multistore's; see `decodeMerkleProof`. */
+  /** The store's proof, then the multistore's proof; see `decodeMerkleProof`. */
   readonly proof: MerkleProof;
 }
 
-/** Nothing to say when the proof shows the claim; else why not. */
+/** Result of a verification: ok without a value, or the reason for the refusal. */
 export type ProofVerdict = Result<void, ProofFailure>;
 
-/** How to find the roots of the two trees that a proof goes through. */
-export type RootFinders = readonly [store: RootFinder, multistore: RootFinder];
+/** Functions that compute the roots of the two trees of a proof. */
+export type ComputeRoots = readonly [store: ComputeRoot, multistore: ComputeRoot];
 
-const PLAIN_FINDERS: RootFinders = [conformingRoot, conformingRoot];
+const WITHOUT_CACHE: ComputeRoots = [conformingRoot, conformingRoot];
 
 /**
- * Whether the store has the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs).
- * Never throws, whatever the proof is.
+ * Verifies that the store has the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs).
+ * Does not throw for any proof.
  */
 export function verifyMembership(
   claim: Claim,
   value: Uint8Array,
-  finders: RootFinders = PLAIN_FINDERS,
+  computeRoots: ComputeRoots = WITHOUT_CACHE,
 ): ProofVerdict {
   const error = checkArguments(claim);
   if (error !== undefined) return bad(error);
   if (value.length === 0) return bad(invalidProof("empty-value", "empty value in membership proof"));
-  return verifyChain(claim, value, 0, finders);
+  return verifyChain(claim, value, 0, computeRoots);
 }
 
 /**
- * Whether the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs).
- * Never throws, whatever the proof is.
+ * Verifies that the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs).
+ * Does not throw for any proof.
  */
-export function verifyNonMembership(claim: Claim, finders: RootFinders = PLAIN_FINDERS): ProofVerdict {
+export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofVerdict {
   const error = checkArguments(claim);
   if (error !== undefined) return bad(error);
   const [proof] = claim.proof;
   if (proof?.kind === "exist") return bad(invalidProof("wrong-kind", PRESENCE_PROVEN));
   if (proof?.kind !== "nonexist") return bad(invalidProof("wrong-kind", unexpectedType(proof)));
-  const root = rootWithoutKey(proof.nonexist, claim.key, SDK_SPECS[0], finders[0]);
+  const root = rootWithoutKey(proof.nonexist, claim.key, SDK_SPECS[0], computeRoots[0]);
   if (!root.ok) return bad(absenceFailure(proof, proof.nonexist, { key: claim.key, detail: root.error }));
-  return verifyChain(claim, root.value, 1, finders);
+  return verifyChain(claim, root.value, 1, computeRoots);
 }
 
 const PRESENCE_PROVEN =
@@ -72,16 +76,18 @@ function checkArguments(claim: Claim): ProofFailure | undefined {
   );
 }
 
-/** From proof `first` on, each shows the root that the one before it led to; the last root is the app hash. */
+/**
+ * Verifies the proofs from index `first` on. The root of each is the value of the next; the last root is the app hash.
+ */
 function verifyChain(
   claim: Claim,
   firstValue: Uint8Array | HashText,
   first: 0 | 1,
-  finders: RootFinders,
+  computeRoots: ComputeRoots,
 ): ProofVerdict {
   let value = firstValue;
   for (let index = first; index < SDK_SPECS.length; index++) {
-    const subroot = verifyLink(claim, value, index, finders);
+    const subroot = verifyLink(claim, value, index, computeRoots);
     if (!subroot.ok) return subroot;
     value = subroot.value;
   }
@@ -90,19 +96,19 @@ function verifyChain(
 
 const VERIFIED: ProofVerdict = good(undefined);
 
-/** Whether proof `index` shows the value under its key; gives the root that it leads to. */
+/** Verifies that proof `index` proves the value under its key. Returns the root of the proof. */
 function verifyLink(
   claim: Claim,
   value: Uint8Array | HashText,
   index: 0 | 1,
-  finders: RootFinders,
+  computeRoots: ComputeRoots,
 ): Result<HashText, ProofFailure> {
   const proof = claim.proof[index];
   if (proof?.kind === "nonexist") return bad(invalidProof("wrong-kind", absenceProven(claim, index)));
   if (proof?.kind !== "exist") return bad(invalidProof("wrong-kind", unexpectedType(proof)));
   const key = index === 0 ? claim.key : utf8(claim.store);
-  const root = finders[index](proof.exist, SDK_SPECS[index]);
-  const detail = root.ok ? differs(proof.exist, key, value) : root.error;
+  const root = computeRoots[index](proof.exist, SDK_SPECS[index]);
+  const detail = root.ok ? checkContent(proof.exist, key, value) : root.error;
   if (root.ok && detail === undefined) return root;
   const calculated = calculateRoot(proof);
   const text = calculated.ok
@@ -111,13 +117,17 @@ function verifyLink(
   return bad(invalidProof("not-member", text, detail));
 }
 
-function differs(proof: ExistenceProof, key: Uint8Array, value: Uint8Array | HashText): string | undefined {
+function checkContent(
+  proof: ExistenceProof,
+  key: Uint8Array,
+  value: Uint8Array | HashText,
+): string | undefined {
   const { bytes, keyStart, keyEnd, valueStart, valueEnd } = proof;
   if (!equalRange(key, bytes, keyStart, keyEnd)) return "provided key doesn't match proof";
   return isValue(value, bytes, valueStart, valueEnd) ? undefined : "provided value doesn't match proof";
 }
 
-/** Whether the range of `bytes` is the value, which is a hash above the lowest tree. */
+/** Whether `bytes` from `start` to `end` is the value. The value of the multistore's proof is a hash. */
 function isValue(value: Uint8Array | HashText, bytes: Uint8Array, start: number, end: number): boolean {
   return typeof value === "string"
     ? isHashText(value, bytes, start, end)
@@ -129,19 +139,22 @@ function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFai
   return invalidProof("wrong-root", text);
 }
 
+/** Creates the failure of a proof of absence. The cases that ICS-23 cannot prove have codes of their own. */
 function absenceFailure(
   proof: CommitmentProof,
   { left, right }: NonExistenceProof,
-  about: { readonly key: Uint8Array; readonly detail: string },
+  context: { readonly key: Uint8Array; readonly detail: string },
 ): ProofFailure {
-  const { key, detail } = about;
+  const { key, detail } = context;
   const calculated = calculateRoot(proof);
   const text = calculated.ok
     ? `could not verify absence of key ${goString(key)}. Please ensure that the path is correct.`
     : `could not calculate root for proof index 0, merkle tree is likely empty. ${calculated.error}`;
   if (left === undefined && right === undefined) return invalidProof("empty-tree", text, detail);
-  const besideNothing = [left, right].some((side) => side !== undefined && side.valueStart === side.valueEnd);
-  return invalidProof(besideNothing ? "empty-neighbour" : "not-absent", text, detail);
+  const hasEmptyNeighbour = [left, right].some(
+    (side) => side !== undefined && side.valueStart === side.valueEnd,
+  );
+  return invalidProof(hasEmptyNeighbour ? "empty-neighbour" : "not-absent", text, detail);
 }
 
 function absenceProven({ store, key }: Claim, index: number): string {

@@ -1,20 +1,21 @@
-/** Malformed protobuf. The text is that of Go's generated decoders. */
+/** Malformed protobuf. The message is that of Go's generated decoders. */
 export class WireError extends Error {}
 
 const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
 /**
- * Reads protobuf from `at` to `end`, as strictly and as laxly as Go's generated decoders do: varints of up to ten bytes
- * that need not be the shortest form, numbers cut to their field's size, unknown fields skipped. Throws `WireError`.
+ * Reads protobuf from `at` to `end`. Accepts and refuses the same bytes as Go's generated decoders (gogoproto): a
+ * varint may have up to ten bytes and need not be the shortest form, a number is cut to the size of its field, and an
+ * unknown field is skipped. Throws `WireError`.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
   at: number;
   end: number;
-  /** Wire type of the field that `nextField` found. */
+  /** Wire type of the current field. */
   wireType = 0;
-  /** Upper half of the last varint. */
+  /** Upper half of the last varint, as an int32. Two 32-bit halves are much faster than a bigint. */
   private high = 0;
   private fieldStart = 0;
 
@@ -24,12 +25,15 @@ export class WireReader {
     this.end = bytes.length;
   }
 
-  /** Number of the next field, or 0 at the end. `message` is the name for error texts. */
+  /**
+   * Reads the tag of the next field. Returns the field number, or 0 at the end. `message` is the name in error texts.
+   */
   nextField(message: string): number {
     if (this.at >= this.end) return 0;
     this.fieldStart = this.at;
     const low = this.varint();
     this.wireType = low & 7;
+    // Go converts the tag to an int32 field number, which drops the upper bits.
     const field = (low >>> 3) | (this.high << 29);
     if (this.wireType === 4) throw new WireError(`proto: ${message}: wiretype end group for non-group`);
     if (field <= 0) {
@@ -39,18 +43,18 @@ export class WireReader {
     return field;
   }
 
-  /** Where the field that `nextField` found begins. */
+  /** Returns the position of the current field's tag. */
   startOfField(): number {
     return this.fieldStart;
   }
 
-  /** The field's value as an int32. */
+  /** Reads the field as an int32. */
   int32(name: string): number {
     if (this.wireType !== WIRE_VARINT) throw wrongWireType(this.wireType, name);
     return this.varint();
   }
 
-  /** Steps over the field's bytes: they begin at the given position and end at `at`. */
+  /** Skips the field's bytes. They start at the returned position and end at `at`. */
   startOfBytes(name: string): number {
     if (this.wireType !== WIRE_BYTES) throw wrongWireType(this.wireType, name);
     const length = this.length();
@@ -59,7 +63,7 @@ export class WireReader {
     return this.at - length;
   }
 
-  /** Narrows the reader to the message that the field holds; gives the end to go back to. */
+  /** Limits the reader to the message in the field. Returns the previous `end`, which the caller restores. */
   enter(name: string): number {
     const start = this.startOfBytes(name);
     const outerEnd = this.end;
@@ -68,7 +72,7 @@ export class WireReader {
     return outerEnd;
   }
 
-  /** Steps over an int32, or several packed ones. */
+  /** Skips an int32, or packed int32s. */
   skipInt32s(name: string): void {
     if (this.wireType === WIRE_VARINT) {
       this.varint();
@@ -80,7 +84,7 @@ export class WireReader {
     while (this.at < packedEnd) this.varint();
   }
 
-  /** Steps over a field that is not known, whatever it is. */
+  /** Skips an unknown field of any wire type. */
   skipUnknown(): void {
     this.at = this.fieldStart;
     let depth = 0;
@@ -91,7 +95,7 @@ export class WireReader {
     } while (depth > 0);
   }
 
-  /** Steps over a tag and its value; says how the depth of groups changed. */
+  /** Skips a tag and its value. Returns the change of the group depth: 1 for a start tag, -1 for an end tag, else 0. */
   private skipOne(): number {
     const type = this.varint() & 7;
     if (type === WIRE_VARINT) this.varint();
@@ -108,12 +112,13 @@ export class WireReader {
 
   private length(): number {
     const low = this.varint();
+    // Go's length is an int64.
     if (this.high < 0) throw new WireError("proto: negative length found during unmarshaling");
     if (this.high !== 0) throw endOfInput();
     return low >>> 0;
   }
 
-  /** Lower 32 bits of a varint, as an int32; the upper ones go to `high`. */
+  /** Reads a varint. Returns its lower 32 bits as an int32, and sets `high` to the upper 32 bits. */
   private varint(): number {
     this.high = 0;
     const first = this.byte();

@@ -57,12 +57,21 @@ export function createMempool(
     bytes -= pool.get(name)?.tx.length ?? 0;
     pool.delete(name);
   };
+  const runCheck = (name: string, tx: Uint8Array): TxResult => {
+    try {
+      return checkTx(tx, false);
+    } catch (error) {
+      // Without a result, the same bytes must not count as seen.
+      cache.remove(name);
+      throw error;
+    }
+  };
   const add = (tx: Uint8Array): BroadcastResult => {
     checkBounds(options, pool.size, bytes, tx.length);
     const hash = sha256(tx);
     const name = toHex(hash);
     if (!cache.add(name)) throw new MempoolError({ code: "tx-in-cache" }, "tx already exists in cache");
-    const check = checkTx(tx, false);
+    const check = runCheck(name, tx);
     if (check.code === 0) {
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { concat, fromHex, toHex, utf8 } from "../../base/bytes.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { addressOf } from "../../comet/ed25519.ts";
+import { addressOf } from "../../comet/validator-key.ts";
 
 /** Ed25519 key pair of a validator. */
 export interface ValidatorKey {

@@ -3,13 +3,8 @@ import { upperHex } from "../../base/go-text.ts";
 import { asText, elements, isPresent, type JsonField, member } from "../../base/json-fields.ts";
 import { isRecord } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
-import {
-  errorReply,
-  type HttpReply,
-  type HttpRequest,
-  type HttpRoute,
-  jsonReply,
-} from "../../ops/http-route.ts";
+import { errorReply, type HttpReply, jsonReply } from "../../ops/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
 import { testValidatorSeed } from "../consensus/validator-keys.ts";
 import type { RunningNode } from "../create-node.ts";
 import { MempoolError, NodeError } from "../errors.ts";
@@ -113,7 +108,7 @@ async function reply(run: () => CommandResult): Promise<HttpReply> {
 }
 
 /** Parses the body; an empty one counts as `{}`. */
-function readBody(request: HttpRequest): JsonField {
+function readBody(request: RouteRequest): JsonField {
   const error = (path: string, expected: string): Error =>
     new InvalidBodyError(`${path}: ${expected} was expected`);
   if (request.body.length === 0) return { value: {}, path: "", error };

@@ -7,14 +7,17 @@ import type { NodeView } from "../node-view.ts";
 import { GRPC } from "./grpc-status.ts";
 import { broadcastResponse, emptyTxResponse } from "./tx-response.ts";
 
-/** Codes of the SDK for what the mempool refuses before CheckTx. */
+/** The SDK's codes for transactions that the mempool rejects before CheckTx (`client/broadcast.go`). */
 const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-in-cache": 19,
   "mempool-full": 20,
   "tx-too-large": 21,
 };
 
-/** Broadcasts as the SDK's client does: sync tells what CheckTx said, async does not, waiting for the block is no more. */
+/**
+ * Broadcasts as the SDK's client does. Sync mode returns the result of CheckTx, async mode only the hash. Block mode does
+ * not exist since SDK 0.47. Throws `QueryError`.
+ */
 export function broadcast({ txBytes, mode }: BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GRPC.invalidArgument, "invalid empty tx");
   if (mode !== BroadcastMode.BROADCAST_MODE_SYNC && mode !== BroadcastMode.BROADCAST_MODE_ASYNC) {

@@ -1,4 +1,4 @@
-/** gRPC status codes that the faces name. */
+/** The gRPC status codes that the node itself returns. */
 export const GRPC = {
   ok: 0,
   unknown: 2,

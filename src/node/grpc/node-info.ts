@@ -3,10 +3,10 @@ import type { GetNodeInfoResponse } from "../../proto/gen/cosmos/base/tendermint
 import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../node-identity.ts";
 import type { ServiceContext } from "./node-method.ts";
 
-/** SDK release whose faces this node shows: clients choose what to expect by it. */
+/** The SDK release that the node reports. Clients choose their behaviour by it. */
 const SDK_VERSION = "v0.50.11";
 
-/** Who the node says it is. It is no Go program: Go version and dependencies stay empty. */
+/** What the node reports about itself. The Go version and the Go dependencies stay empty. */
 export function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): GetNodeInfoResponse {
   const { chainId, moniker, appVersion, latestHeight } = view.status();
   const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };

@@ -1,27 +1,23 @@
-import { GRPC } from "./grpc-status.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
 import type { NodeView } from "../node-view.ts";
 
-/** What the node-level services work on. */
+/** What the node's own services read. */
 export interface ServiceContext {
   readonly view: NodeView;
-  /** First part of the chain's own type URLs. */
+  /** First part of the chain's own type URLs: "neutron". */
   readonly chainName: string;
   /** Human-readable part of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;
-  /** Where the CometBFT RPC listens, "tcp://…". */
+  /** Address of the CometBFT RPC: "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
-/**
- * A gRPC method that the node answers itself, beside those of the application. Encoded request to encoded response;
- * throws `QueryError` or `ModuleError`.
- */
+/** A gRPC method that the node serves itself. `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
-  /** Looks at no height of the chain: it can be called before the first block, and its answer names no height. */
+  /** Reads no state of the chain. Works before the first block, and its response has no height. */
   readonly stateless?: boolean;
-  readonly answer: (request: Uint8Array, context: ServiceContext) => Uint8Array;
+  /** `height` is the height that the call reads: the latest unless the call requests another, and 0 when stateless. */
+  readonly handle: (request: Uint8Array, context: ServiceContext, height: bigint) => Uint8Array;
 }
 
 interface Decoder<T> {
@@ -32,16 +28,17 @@ interface Encoder<T> {
   encode(message: T): { finish(): Uint8Array };
 }
 
-/** Makes a method of its codecs and what it does. Bytes that are no such request fail as in grpc-go. */
+/** Creates a method from its codecs and its function. Throws `UnreadableRequest` for undecodable bytes. */
 export function nodeMethod<Request, Response>(
   path: string,
   request: Decoder<Request>,
   response: Encoder<Response>,
-  answer: (request: Request, context: ServiceContext) => Response,
+  handle: (request: Request, context: ServiceContext, height: bigint) => Response,
 ): NodeMethod {
   return {
     path,
-    answer: (bytes, context) => response.encode(answer(decodeRequest(request, bytes), context)).finish(),
+    handle: (bytes, context, height) =>
+      response.encode(handle(decodeRequest(request, bytes), context, height)).finish(),
   };
 }
 
@@ -49,12 +46,14 @@ function decodeRequest<T>(type: Decoder<T>, bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
   } catch (thrown) {
-    throw unreadableRequest(thrown);
+    throw new UnreadableRequest(thrown);
   }
 }
 
-/** The status of a request whose bytes are no such message. */
-export function unreadableRequest(thrown: unknown): QueryError {
-  const why = thrown instanceof Error ? thrown.message : "not protobuf";
-  return new QueryError(GRPC.internal, `grpc: failed to unmarshal the received message: ${why}`);
+/** A request whose bytes do not decode. grpc-go and baseapp report it in different ways; see `call-router.ts`. */
+export class UnreadableRequest extends Error {
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : "not protobuf";
+    super(reason === "premature EOF" ? "unexpected EOF" : reason, { cause });
+  }
 }

@@ -6,12 +6,12 @@ import type { Block } from "../../proto/gen/tendermint/types/block.ts";
 import type { BlockID } from "../../proto/gen/tendermint/types/types.ts";
 import type { StoredBlock } from "../node-view.ts";
 
-/** A block id as `tendermint.types.BlockID`. */
+/** Converts a block id to `tendermint.types.BlockID`. */
 export function protoBlockId({ hash, parts }: BlockId): BlockID {
   return { hash, partSetHeader: { ...parts } };
 }
 
-/** A stored block as `tendermint.types.Block`. */
+/** Converts a stored block to `tendermint.types.Block`. */
 export function protoBlock({ header, txs, lastCommit }: StoredBlock): Block {
   return {
     header: headerToProto(header),
@@ -21,7 +21,7 @@ export function protoBlock({ header, txs, lastCommit }: StoredBlock): Block {
   };
 }
 
-/** The same block in the SDK's own type, where the proposer's address is bech32. */
+/** Converts a stored block to the SDK's own `Block`, in which the proposer's address is bech32. */
 export function sdkBlock(stored: StoredBlock, consensusPrefix: string): SdkBlock {
   const { header, ...rest } = protoBlock(stored);
   const proposerAddress = encodeBech32(consensusPrefix, stored.header.proposerAddress);

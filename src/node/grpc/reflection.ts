@@ -7,36 +7,38 @@ import { type FileInfo, findFile, findFileOfSymbol, protoRegistry } from "../../
 import { toCanonicalTypeUrl, toChainRestPath } from "../../proto/type-urls.ts";
 import { GRPC } from "./grpc-status.ts";
 
-/** Answers reflection requests of one stream. A file goes out with all that it imports, once a stream. */
+/** One reflection stream. A file is sent with its imports, each of them once in a stream. */
 export interface ReflectionStream {
-  readonly answer: (request: ServerReflectionRequest) => ServerReflectionResponse;
+  readonly respond: (request: ServerReflectionRequest) => ServerReflectionResponse;
 }
 
-/** What reflection tells: the services that are served, and the definition files as a chain of this name has them. */
+/** What reflection describes. */
 export interface ReflectionOptions {
+  /** The services that the server has. */
   readonly serviceNames: readonly string[];
+  /** The name under which the chain's own files and symbols appear. */
   readonly chainName: string;
 }
 
-type Answer = ServerReflectionResponse["messageResponse"];
+type MessageResponse = ServerReflectionResponse["messageResponse"];
 
 /** Creates the state of one reflection stream. */
 export function createReflectionStream(options: ReflectionOptions): ReflectionStream {
   const sent = new Set<string>();
   return {
-    answer: (request) => ({
+    respond: (request) => ({
       validHost: request.host,
       originalRequest: request,
-      messageResponse: answerOf(request.messageRequest, options, sent),
+      messageResponse: messageResponse(request.messageRequest, options, sent),
     }),
   };
 }
 
-function answerOf(
+function messageResponse(
   request: ServerReflectionRequest["messageRequest"],
   { serviceNames, chainName }: ReflectionOptions,
   sent: Set<string>,
-): Answer {
+): MessageResponse {
   switch (request?.$case) {
     case "listServices":
       return {
@@ -72,7 +74,7 @@ function answerOf(
   }
 }
 
-function notFound(): Answer {
+function notFound(): MessageResponse {
   return { $case: "errorResponse", value: { errorCode: GRPC.notFound, errorMessage: "not found" } };
 }
 
@@ -81,22 +83,25 @@ interface FileScope {
   readonly sent: Set<string>;
 }
 
-/** The file and what it imports, directly or not, without what the stream has sent; the file itself always, and first. */
-function files(first: FileInfo | undefined, { chainName, sent }: FileScope): Answer {
+/**
+ * The file, followed by its direct and indirect imports without those that the stream has sent already. The file itself is
+ * always there, as in grpc-go: clients take the first entry for the one they requested.
+ */
+function files(first: FileInfo | undefined, { chainName, sent }: FileScope): MessageResponse {
   if (first === undefined) return notFound();
   sent.delete(first.name);
   const fileDescriptorProto: Uint8Array[] = [];
-  const waiting = [first];
-  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+  const pending = [first];
+  for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
     if (sent.has(file.name)) continue;
     sent.add(file.name);
     fileDescriptorProto.push(toChainFile(file, chainName).bytes);
-    waiting.push(...file.imports.flatMap((name) => findFile(name) ?? []));
+    pending.push(...file.imports.flatMap((name) => findFile(name) ?? []));
   }
   return { $case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
-/** A file by the path that it has on the chain. */
+/** Finds a file by the path that it has on the chain. */
 function findFileOfChain(path: string, chainName: string): FileInfo | undefined {
   for (const { name } of protoRegistry().files) {
     if (toChainRestPath(`${name}.proto`, chainName) === path) return findFile(`${name}.proto`);
@@ -115,7 +120,7 @@ interface ExtensionPlace {
   readonly file: string;
 }
 
-/** Extensions of a message; undefined when there is no such message. */
+/** The extensions of a message; undefined when the message does not exist. */
 function extensionsOf(typeName: string, chainName: string): readonly ExtensionPlace[] | undefined {
   const registry = protoRegistry();
   const canonical = toCanonicalTypeUrl(typeName, chainName);
@@ -127,12 +132,12 @@ function extensionsOf(typeName: string, chainName: string): readonly ExtensionPl
   );
 }
 
-/** Names of the services behind gRPC paths, in the chain's own name; reflection itself included. */
+/** Names of the services of these gRPC paths, and of the reflection services. */
 export function servedServices(paths: readonly string[]): readonly string[] {
   return [...new Set([...paths, ...REFLECTION_PATHS].map((path) => path.slice(1, path.lastIndexOf("/"))))];
 }
 
-/** The two versions of the reflection service; their messages are the same on the wire. */
+/** The two versions of the reflection service. Their messages are the same on the wire. */
 export const REFLECTION_PATHS = [
   "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
   "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",

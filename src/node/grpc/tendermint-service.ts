@@ -28,7 +28,7 @@ import { protoBlock, protoBlockId, sdkBlock } from "./proto-block.ts";
 
 const SERVICE = "/cosmos.base.tendermint.v1beta1.Service";
 
-/** `cosmos.base.tendermint.v1beta1.Service`: what CometBFT knows, as the SDK serves it. */
+/** `cosmos.base.tendermint.v1beta1.Service`: CometBFT's blocks and validators as the SDK serves them. */
 export const TENDERMINT_METHODS: readonly NodeMethod[] = [
   nodeMethod(`${SERVICE}/GetNodeInfo`, GetNodeInfoRequest, GetNodeInfoResponse, (_request, context) =>
     nodeInfo(context),
@@ -92,7 +92,10 @@ function getBlock(height: bigint, context: ServiceContext): GetBlockByHeightResp
 const DEFAULT_LIMIT = 100n;
 const MAX_PER_PAGE = 100n;
 
-/** Validators that sign a height, on the page that offset and limit lie in: CometBFT counts pages, not entries. */
+/**
+ * Returns one page of the validators that sign a height. CometBFT counts pages, not entries, so the SDK converts the offset
+ * to a page (`ParsePagination`): an offset inside a page returns that page from its start.
+ */
 function getValidators(
   height: bigint,
   pagination: PageRequest | undefined,
@@ -128,26 +131,26 @@ function toProtoValidator(validator: Validator, consensusPrefix: string): ProtoV
   };
 }
 
-/** First words of the paths that may be asked this way. */
+/** The first segments of the paths that `ABCIQuery` accepts. */
 const ABCI_PATHS: ReadonlySet<string> = new Set(["app", "store", "p2p", "custom"]);
 
-/** An `abci_query` over gRPC: stores and the application, but no gRPC path. */
+/** An `abci_query` over gRPC. It reads stores and the application, and refuses gRPC paths. */
 function abciQuery(request: ABCIQueryRequest, { view }: ServiceContext): ABCIQueryResponse {
   const { path, data, height, prove } = request;
   if (path === "") throw new QueryError(GRPC.invalidArgument, "empty query path");
   if (!ABCI_PATHS.has(path.replace(/^\//, "").split("/")[0] ?? "")) {
     throw new QueryError(GRPC.invalidArgument, `unsupported ABCI query path: ${path}`);
   }
-  const answer = view.query({ path, data, height, prove });
+  const response = view.query({ path, data, height, prove });
   return {
-    code: answer.code,
-    log: answer.log,
+    code: response.code,
+    log: response.log,
     info: "",
     index: 0n,
-    key: answer.key,
-    value: answer.value,
-    proofOps: answer.proof === undefined ? undefined : { ops: answer.proof.map((op) => ({ ...op })) },
-    height: answer.height,
-    codespace: answer.codespace,
+    key: response.key,
+    value: response.value,
+    proofOps: response.proof === undefined ? undefined : { ops: response.proof.map((op) => ({ ...op })) },
+    height: response.height,
+    codespace: response.codespace,
   };
 }

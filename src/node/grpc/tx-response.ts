@@ -1,4 +1,4 @@
-import { toHex } from "../../base/bytes.ts";
+import { upperHex } from "../../base/go-text.ts";
 import { formatRfc3339Ns, NS_PER_SECOND } from "../../base/rfc3339.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { decodeTx } from "../../chain/runtime/tx.ts";
@@ -10,12 +10,12 @@ import type { BroadcastResult, StoredTx } from "../node-view.ts";
 
 /** Decodes a transaction as strictly as the chain does. Throws `ModuleError` sdk/2. */
 export function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
-  // Signers are not asked for here, so no handlers are needed.
+  // Handlers only serve to find a message's signers, and nothing here needs the signers.
   const { body, authInfo, raw } = decodeTx(bytes, { chainName, handlers: new Map() });
   return { body, authInfo, signatures: raw.signatures };
 }
 
-/** An executed transaction with its result; the time is that of its block, in whole seconds. */
+/** An executed transaction with its result. `timestamp` is the time of its block. */
 export function storedTxResponse(stored: StoredTx, tx: Tx, blockTimeNs: bigint): TxResponse {
   const { code, codespace, log, data, gasWanted, gasUsed, events } = stored.result;
   return {
@@ -30,20 +30,18 @@ export function storedTxResponse(stored: StoredTx, tx: Tx, blockTimeNs: bigint):
     gasWanted,
     gasUsed,
     tx: { typeUrl: TYPE_URL.tx, value: Tx.encode(tx).finish() },
-    timestamp: formatRfc3339Ns(
-      blockTimeNs - (((blockTimeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND),
-    ),
+    timestamp: formatRfc3339Ns(wholeSeconds(blockTimeNs)),
     events: events.map(toProtoEvent),
   };
 }
 
-/** What became of a broadcast: only the verdict of CheckTx is known. */
+/** The result of a broadcast in sync mode. It holds only what CheckTx returned. */
 export function broadcastResponse({ hash, check }: BroadcastResult): TxResponse {
   const { code, codespace, log, data } = check;
   return { ...emptyTxResponse(hash), code, codespace, data: upperHex(data), rawLog: log };
 }
 
-/** A response that says nothing but the hash. */
+/** A response with nothing but the hash. */
 export function emptyTxResponse(hash: Uint8Array): TxResponse {
   return {
     height: 0n,
@@ -62,10 +60,11 @@ export function emptyTxResponse(hash: Uint8Array): TxResponse {
   };
 }
 
-function toProtoEvent({ type, attributes }: ChainEvent): Event {
-  return { type, attributes: [...attributes] };
+/** The SDK formats the time with `time.RFC3339`, which has no fraction. Rounds down also before 1970. */
+function wholeSeconds(timeNs: bigint): bigint {
+  return timeNs - (((timeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND);
 }
 
-function upperHex(bytes: Uint8Array): string {
-  return toHex(bytes).toUpperCase();
+function toProtoEvent({ type, attributes }: ChainEvent): Event {
+  return { type, attributes: [...attributes] };
 }

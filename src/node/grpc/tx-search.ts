@@ -16,10 +16,10 @@ import type { ServiceContext } from "./node-method.ts";
 import { decodeFullTx, storedTxResponse } from "./tx-response.ts";
 
 const DEFAULT_LIMIT = 100n;
-/** CometBFT gives no larger page, whatever is asked for. */
+/** CometBFT's largest page. It reduces a larger limit without an error. */
 const MAX_LIMIT = 100n;
 
-/** A transaction by its hash in hex. */
+/** Returns the transaction with this hash (hex, either case). Throws `QueryError`. */
 export function getTx(hash: string, context: ServiceContext): GetTxResponse {
   if (hash === "") throw new QueryError(GRPC.invalidArgument, "tx hash cannot be empty");
   const stored = context.view.tx(decodeHash(hash));
@@ -37,18 +37,20 @@ function decodeHash(hash: string): Uint8Array {
 }
 
 /**
- * One page of what a query of CometBFT's language finds. Entries of a block that are no transactions are stepped over, but
- * counted in the total, as the deployed chain does.
+ * Returns one page of the transactions that match a query in CometBFT's language. Throws `QueryError`.
+ *
+ * With vote extensions on, the first entry of a block is no transaction. Like the deployed chain, the search leaves out
+ * such entries but counts them in the total, so a page may hold fewer transactions than its limit.
  */
 export function searchTxs(request: GetTxsEventRequest, context: ServiceContext): GetTxsEventResponse {
   const { items, total } = search(request, context.view);
-  const found = items.flatMap((stored) => {
+  const decoded = items.flatMap((stored) => {
     const tx = decodeIfTx(stored, context.chainName);
     return tx === undefined ? [] : [{ stored, tx }];
   });
   return {
-    txs: found.map(({ tx }) => tx),
-    txResponses: found.map(({ stored, tx }) =>
+    txs: decoded.map(({ tx }) => tx),
+    txResponses: decoded.map(({ stored, tx }) =>
       storedTxResponse(stored, tx, blockTimeNs(context.view, stored.height)),
     ),
     pagination: undefined,
@@ -85,7 +87,7 @@ function searchError(text: string): QueryError {
   return new QueryError(GRPC.internal, text);
 }
 
-/** The transaction, or undefined when the entry is none. */
+/** Decodes an entry of a block. Returns undefined when it is not a transaction. */
 export function decodeIfTx(entry: Pick<StoredTx, "tx">, chainName: string): GetTxResponse["tx"] {
   try {
     return decodeFullTx(entry.tx, chainName);

@@ -25,15 +25,18 @@ import { decodeFullTx } from "./tx-response.ts";
 
 const SERVICE = "/cosmos.tx.v1beta1.Service";
 
+/** The method that an `abci_query` cannot call. */
+export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
+
 /**
- * `cosmos.tx.v1beta1.Service` without Simulate, which the application answers, and without the two methods for amino
- * bytes, which nothing of the family's tooling calls.
+ * `cosmos.tx.v1beta1.Service` without Simulate, which the application serves, and without the two methods for amino bytes,
+ * which no tool of these chains calls.
  */
 export const TX_METHODS: readonly NodeMethod[] = [
   nodeMethod(`${SERVICE}/GetTx`, GetTxRequest, GetTxResponse, ({ hash }, context) => getTx(hash, context)),
   nodeMethod(`${SERVICE}/GetTxsEvent`, GetTxsEventRequest, GetTxsEventResponse, searchTxs),
   {
-    ...nodeMethod(`${SERVICE}/BroadcastTx`, BroadcastTxRequest, BroadcastTxResponse, (request, { view }) => ({
+    ...nodeMethod(BROADCAST_PATH, BroadcastTxRequest, BroadcastTxResponse, (request, { view }) => ({
       txResponse: broadcast(request, view),
     })),
     stateless: true,
@@ -59,7 +62,7 @@ function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
 
 const DEFAULT_LIMIT = 100n;
 
-/** A block and the transactions on the page asked for. Entries that are no transactions are left out. */
+/** Returns a block and one page of its transactions, without entries that are not transactions. */
 function getBlockWithTxs(
   { height, pagination }: GetBlockWithTxsRequest,
   { view, chainName }: ServiceContext,
@@ -79,7 +82,7 @@ function getBlockWithTxs(
   };
 }
 
-/** Entries by offset and limit; reversed, both count from the block's end. */
+/** The entries between offset and offset + limit. With `reverse` both count from the end of the block. */
 function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): readonly Uint8Array[] {
   const offset = page?.offset ?? 0n;
   const limit = page === undefined || page.limit === 0n ? DEFAULT_LIMIT : page.limit;

@@ -1,39 +1,41 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { upperHex } from "../../comet/validate.ts";
-import type { ProducedBlock } from "../consensus/engine.ts";
-import type { Mempool } from "../consensus/mempool.ts";
-import { signersOf } from "../consensus/make-block.ts";
 import { toHex } from "../../base/bytes.ts";
+import { upperHex } from "../../base/go-text.ts";
 import { totalPower } from "../../comet/validator-set.ts";
+import type { ProducedBlock } from "../consensus/engine.ts";
+import { signersOf } from "../consensus/make-block.ts";
+import type { Mempool } from "../consensus/mempool.ts";
 
-/** Counts what a node does, under the names, types and help texts of a real one's page. */
+/** The metrics of a node, with the names, types and help texts of a CometBFT node. */
 export interface NodeMetrics {
   readonly chainId: string;
   readonly registry: Registry;
-  /** One committed block; `mempool` is what is left after it. */
+  /** Counts a committed block. `mempool` is the mempool after the block. */
   readonly observeBlock: (produced: ProducedBlock, mempool: Mempool) => void;
+  /** Counts a transaction that the mempool accepted. */
   readonly observeMempoolTx: (bytes: number) => void;
 }
 
-/** A chain and a process start, for labels and gauges. */
+/** The chain and the start of the process. */
 export interface NodeMetricsOptions {
   readonly chainId: string;
   readonly startTimeMs: number;
-  /** Height of the last block at the start; 0 before the first. */
+  /** Height of the last block at the start; 0 before the first block. */
   readonly height: bigint;
 }
 
-/** Creates the metrics of a node in a registry of their own: one page shows one node. */
+/** Creates the metrics of a node. They have a registry of their own, so that each node has its own endpoint. */
 export function createNodeMetrics(options: NodeMetricsOptions): NodeMetrics {
   const registry = new Registry();
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
   families.startTime.set(options.startTimeMs / 1000);
+  // The height in consensus, as CometBFT counts it: the next block.
   families.height.set(chain, Number(options.height) + 1);
   families.mempoolFailed.inc(chain, 0);
   families.mempoolRechecked.inc(chain, 0);
   families.validatorSetUpdates.inc(chain, 0);
-  const seen = { timeNs: undefined as bigint | undefined, failed: 0, rechecked: 0, txs: 0 };
+  const last = { timeNs: undefined as bigint | undefined, failed: 0, rechecked: 0, txs: 0 };
   return {
     registry,
     chainId: options.chainId,
@@ -42,18 +44,18 @@ export function createNodeMetrics(options: NodeMetricsOptions): NodeMetrics {
       observeHeader(families, chain, produced);
       observeSigners(families, chain, produced);
       const { timeNs } = produced.block.header;
-      if (seen.timeNs !== undefined) {
-        families.blockInterval.observe(chain, Number(timeNs - seen.timeNs) / 1e9);
+      if (last.timeNs !== undefined) {
+        families.blockInterval.observe(chain, Number(timeNs - last.timeNs) / 1e9);
       }
-      seen.timeNs = timeNs;
-      seen.txs += produced.block.txs.length;
-      families.totalTxs.set(chain, seen.txs);
+      last.timeNs = timeNs;
+      last.txs += produced.block.txs.length;
+      families.totalTxs.set(chain, last.txs);
       families.mempoolSize.set(chain, mempool.count());
       families.mempoolBytes.set(chain, mempool.bytes());
-      families.mempoolFailed.inc(chain, mempool.failed() - seen.failed);
-      families.mempoolRechecked.inc(chain, mempool.rechecked() - seen.rechecked);
-      seen.failed = mempool.failed();
-      seen.rechecked = mempool.rechecked();
+      families.mempoolFailed.inc(chain, mempool.failed() - last.failed);
+      families.mempoolRechecked.inc(chain, mempool.rechecked() - last.rechecked);
+      last.failed = mempool.failed();
+      last.rechecked = mempool.rechecked();
     },
   };
 }
@@ -79,17 +81,18 @@ function observeHeader(families: Families, chain: ChainLabel, produced: Produced
 function observeSigners(families: Families, chain: ChainLabel, { commit, state }: ProducedBlock): void {
   const { validators } = state.lastValidators;
   const signed = signersOf(commit);
-  const missing = validators.filter((one) => !signed.has(toHex(one.address)));
+  const missing = validators.filter(({ address }) => !signed.has(toHex(address)));
   families.validators.set(chain, validators.length);
   families.validatorsPower.set(chain, Number(totalPower(validators)));
   families.missing.set(chain, missing.length);
   families.missingPower.set(chain, Number(totalPower(missing)));
   families.byzantine.set(chain, 0);
   families.byzantinePower.set(chain, 0);
-  for (const one of validators) {
-    const labels = { ...chain, validator_address: upperHex(one.address) };
-    families.validatorPower.set(labels, Number(one.power));
-    if (signed.has(toHex(one.address))) families.lastSigned.set(labels, Number(commit.height));
+  // CometBFT shows these three only for the node's own validator. Here the node signs for all validators.
+  for (const { address, power } of validators) {
+    const labels = { ...chain, validator_address: upperHex(address) };
+    families.validatorPower.set(labels, Number(power));
+    if (signed.has(toHex(address))) families.lastSigned.set(labels, Number(commit.height));
     else families.missedBlocks.inc(labels);
   }
 }

@@ -1,15 +1,18 @@
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import type { Condition, EventQuery, Operand } from "./parse-query.ts";
 
-/** Values of each tag ("type.attribute"), as CometBFT flattens events for a subscription. */
+/** Values by tag ("type.attribute"): the events of a subscription without their boundaries. */
 export type TagValues = ReadonlyMap<string, readonly string[]>;
 
-/** Whether every condition holds for some value of its tag: a subscription's rule. */
+/**
+ * Whether a subscription's query matches: every condition must hold for some value of its tag. Different conditions may
+ * hold for different events, as in CometBFT's `Query.Matches`.
+ */
 export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));
 }
 
-/** Flattens events to tag values in order; attributes that are not indexed are left out, as CometBFT does. */
+/** Flattens events to values by tag, in order, and appends `base`. Attributes need no index flag, as in CometBFT. */
 export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [string, string]>): TagValues {
   const tags = new Map<string, string[]>();
   const add = (tag: string, value: string): void => {
@@ -28,8 +31,9 @@ export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [s
 }
 
 /**
- * Whether a transaction or block matches a search. `fixed` are the tags that belong to it as a whole (tx.height,
- * tx.hash, block.height); all other conditions must hold within one single event, as CometBFT's kv indexer has it.
+ * Whether a transaction or block matches a search. `fixed` has its own tags (tx.height, tx.hash, block.height). All other
+ * conditions must hold within one event: CometBFT's kv indexer joins them by the event's sequence number. Attributes
+ * without index flag do not count.
  */
 export function matchesSearch(
   query: EventQuery,
@@ -58,8 +62,8 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
   return values.some((value) => holds(condition, value));
 }
 
-/** Whether one value satisfies a condition. A value of the wrong kind does not. */
-function holds(condition: Condition, value: string): boolean {
+/** Whether a value satisfies a condition. A value of another kind than the operand does not. */
+export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;
   if (operator === "CONTAINS") return operand.kind === "string" && value.includes(operand.text);
@@ -81,18 +85,19 @@ function holds(condition: Condition, value: string): boolean {
   }
 }
 
-/** Order of a value against an operand, or undefined when the value is not of that kind. */
+/** Compares a value with an operand, as `sort` does; undefined when the value has another kind. */
 function compare(value: string, operand: Operand): number | undefined {
   if (operand.kind === "string") return value === operand.text ? 0 : value < operand.text ? -1 : 1;
   if (operand.kind === "time") {
     const ms = Date.parse(value);
     return Number.isNaN(ms) ? undefined : ms - operand.ms;
   }
+  // CometBFT reads the leading number of a value, so an amount with its denom ("100untrn") compares as 100.
   const number = /^\d+(\.\d+)?/.exec(value)?.[0];
   return number === undefined ? undefined : compareDecimals(number, operand.text);
 }
 
-/** Order of two unsigned decimals of any length. */
+/** Compares two unsigned decimals of any length, as `sort` does. */
 function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");

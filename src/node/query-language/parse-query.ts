@@ -1,31 +1,30 @@
 import { createScanner, QueryLanguageError, type Scanner, type Token, type TokenKind } from "./scanner.ts";
 
-/** Comparison of a condition. */
 type Operator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS" | "EXISTS";
 
-/** What a condition compares with. Timestamps are ms since the Unix epoch; numbers keep their digits. */
+/** The right-hand side of a condition. Times are ms since the Unix epoch. Numbers keep their digits. */
 export type Operand =
   | { readonly kind: "string"; readonly text: string }
   | { readonly kind: "number"; readonly text: string }
   | { readonly kind: "time"; readonly ms: number };
 
-/** One condition: `tag` is "type.attribute"; EXISTS has no operand. */
+/** A condition. `tag` is "type.attribute". EXISTS has no operand. */
 export interface Condition {
   readonly tag: string;
   readonly operator: Operator;
   readonly operand: Operand | undefined;
 }
 
-/** A parsed query: all conditions must hold. */
+/** A parsed query. All conditions must hold. */
 export interface EventQuery {
   readonly text: string;
   readonly conditions: readonly Condition[];
 }
 
-/** Longest query text, as CometBFT accepts it in a subscription. */
+/** CometBFT's maximum length of a query (`rpc/core`, `maxQueryLength`). */
 export const MAX_QUERY_LENGTH = 512;
 
-/** In the order in which CometBFT lists them in its messages. */
+/** In the order of CometBFT's error messages. */
 const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
   ["< operator", "<"],
   ["<= operator", "<="],
@@ -38,9 +37,9 @@ const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
 const ORDERED: readonly TokenKind[] = ["number", "timestamp", "datestamp"];
 
 /**
- * Parses CometBFT 0.38's event query language: conditions joined by AND over = < <= > >= CONTAINS EXISTS, operands
- * 'string', number, TIME rfc3339, DATE yyyy-mm-dd. Throws {@link QueryLanguageError} with CometBFT's text. The same for
- * subscriptions, tx_search and block_search.
+ * Parses a query of subscriptions, `tx_search` and `block_search` in CometBFT 0.38's language: conditions joined by AND,
+ * with = < <= > >= CONTAINS EXISTS and the operands 'string', number, TIME rfc3339, DATE yyyy-mm-dd.
+ * Throws {@link QueryLanguageError} with CometBFT's text.
  */
 export function parseQuery(text: string): EventQuery {
   const scanner = createScanner(text);
@@ -54,14 +53,14 @@ export function parseQuery(text: string): EventQuery {
 }
 
 function parseCondition(scanner: Scanner): Condition {
-  const tag = require(scanner, ["tag"]).text;
-  const operator = toOperator(require(scanner, [...OPERATORS.keys()]));
+  const tag = expect(scanner, ["tag"]).text;
+  const operator = toOperator(expect(scanner, [...OPERATORS.keys()]));
   if (operator === "EXISTS") return { tag, operator, operand: undefined };
-  return { tag, operator, operand: toOperand(require(scanner, operandKinds(operator))) };
+  return { tag, operator, operand: toOperand(expect(scanner, operandKinds(operator))) };
 }
 
-/** The next token, which must be one of these. */
-function require(scanner: Scanner, wanted: readonly TokenKind[]): Token {
+/** Returns the next token. Throws when it is not of one of these kinds. */
+function expect(scanner: Scanner, wanted: readonly TokenKind[]): Token {
   const token = scanner.next();
   if (token === undefined) {
     const offset = scanner.offset();

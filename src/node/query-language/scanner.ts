@@ -1,6 +1,6 @@
 import { CodedError } from "../../base/errors.ts";
 
-/** Tokens of the event query language, under the names that CometBFT's messages use. */
+/** Kinds of tokens, under the names of CometBFT's error messages. */
 export type TokenKind =
   | "tag"
   | "string"
@@ -16,20 +16,23 @@ export type TokenKind =
   | "> operator"
   | ">= operator";
 
-/** A token; `text` is without quotes and keywords, `offset` counts UTF-8 bytes from the start of the query. */
+/** A token of the event query language. */
 export interface Token {
   readonly kind: TokenKind;
+  /** Without quotes, and without the keyword of a time. */
   readonly text: string;
+  /** UTF-8 bytes from the start of the query, as CometBFT counts them in its messages. */
   readonly offset: number;
 }
 
-/** A query that does not parse; the message is CometBFT's ("offset 10: got = operator, wanted …"). */
+/** A query that does not parse. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
 export class QueryLanguageError extends CodedError<{ readonly code: "bad-query"; readonly offset: number }> {}
 
-/** Hands out tokens one by one; undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
+/** Reads the tokens of one query. */
 export interface Scanner {
+  /** The next token; undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
   readonly next: () => Token | undefined;
-  /** Where the last `next` began, in bytes. */
+  /** The offset at which the last `next` began, in bytes. */
   readonly offset: () => number;
 }
 
@@ -49,8 +52,8 @@ export function createScanner(query: string): Scanner {
   let at = 0;
   let bytes = 0;
   let start = 0;
-  const fail = (what: string): never => {
-    throw new QueryLanguageError({ code: "bad-query", offset: start }, `offset ${start}: ${what}`);
+  const fail = (reason: string): never => {
+    throw new QueryLanguageError({ code: "bad-query", offset: start }, `offset ${start}: ${reason}`);
   };
   const advance = (): string => {
     const rune = runes[at] ?? "";
@@ -113,7 +116,7 @@ export function createScanner(query: string): Scanner {
   return { next, offset: () => start };
 }
 
-/** RFC 3339 with a zone, a real calendar moment, years 1900 to 2999. */
+/** RFC 3339 with a zone and an existing date. CometBFT allows only the years 1900 to 2999. */
 function isTimestamp(text: string): boolean {
   return (
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) &&

@@ -1,13 +1,14 @@
 import { Buffer } from "node:buffer";
 
-/** Form or query values by name, each in the order given. */
+/** Values of a form or query by name, in the order of the text. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;
 
-/** Parses a query string or form body as Go's `url.ParseQuery` does. Throws a plain error with its text. */
+/** Parses a query string or form body as Go's `url.ParseQuery` does. Throws a plain error with Go's text. */
 export function parseForm(text: string): FormValues {
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
     if (pair === "") continue;
+    // Old versions of Go treated a semicolon as a separator. Go 1.17 and later reject it.
     if (pair.includes(";")) throw new Error("invalid semicolon separator in query");
     const equals = pair.indexOf("=");
     const name = goUnescape(equals < 0 ? pair : pair.slice(0, equals), true);
@@ -19,16 +20,19 @@ export function parseForm(text: string): FormValues {
   return values;
 }
 
-/** Both forms together; values of the first stand before those of the second. */
+/** Joins two forms. Under one name, the values of the first come before those of the second. */
 export function joinForms(first: FormValues, second: FormValues): FormValues {
   const joined = new Map(first);
   for (const [name, values] of second) joined.set(name, [...(joined.get(name) ?? []), ...values]);
   return joined;
 }
 
-/** Decodes %XX, and + as a blank where asked. What is no UTF-8 becomes U+FFFD. Throws a plain error with Go's text. */
-export function goUnescape(text: string, plusIsBlank: boolean): string {
-  const spaced = plusIsBlank ? text.replaceAll("+", " ") : text;
+/**
+ * Decodes %XX, and with `plusIsSpace` also + as a space. Bytes that are not UTF-8 become U+FFFD.
+ * Throws a plain error with Go's text.
+ */
+export function goUnescape(text: string, plusIsSpace: boolean): string {
+  const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
   const bad = /%(?![0-9a-fA-F]{2})/.exec(spaced);
   if (bad !== null) {

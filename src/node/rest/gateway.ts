@@ -1,36 +1,46 @@
 import { Buffer } from "node:buffer";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import { type HttpReply, textReply } from "../../ops/http-reply.ts";
+import type { HttpRequest } from "../../ops/http-request.ts";
 import { messageToJson } from "../../proto/json.ts";
 import type { CallRouter, UnaryReply } from "../grpc/call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "../grpc/block-height.ts";
 import { GRPC } from "../grpc/grpc-status.ts";
-import { type HttpAnswer, type HttpRequest, plainAnswer } from "../http/http-listener.ts";
 import { type FormValues, goUnescape, joinForms, parseForm } from "./form.ts";
-import { httpStatusOf } from "./http-status.ts";
 import { buildRequest } from "./request-message.ts";
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
-/** What a gateway needs. */
+/** HTTP status for each gRPC code from 0 on, as grpc-gateway 1.16 maps them (`runtime.HTTPStatusFromCode`). */
+const HTTP_STATUS_BY_CODE: readonly number[] = [
+  200, 408, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
+];
+
 export interface GatewayDeps {
   readonly router: CallRouter;
   readonly chainName: string;
   readonly logger: Logger;
 }
 
-/** Answers REST requests by the gRPC methods behind them, as the SDK's grpc-gateway does. */
-export function createGateway(deps: GatewayDeps): (request: HttpRequest) => HttpAnswer {
+/** Creates the handler of REST requests: it calls the gRPC method behind a path, as the SDK's grpc-gateway does. */
+export function createGateway(deps: GatewayDeps): (request: HttpRequest, body: Uint8Array) => HttpReply {
   const table = createRouteTable(deps.router.paths, deps.chainName);
-  return (request) => {
-    const segments = pathSegments(request.url.pathname);
-    if (segments === undefined) return plainAnswer(400, "400 Bad Request");
-    const found = findRoute(table, request, segments);
-    return found === undefined
-      ? failure(GRPC.unimplemented, "Not Implemented")
-      : answer(found, request, deps);
+  return (request, body) => {
+    const { pathname } = request.url;
+    const segments = pathSegments(pathname);
+    if (segments === undefined) return textReply(400, "400 Bad Request\n");
+    const found =
+      findRoute(table, request, segments) ??
+      // The gateway splits after it decodes, so the slash of an IBC denomination splits the value of a path variable in two.
+      // When no route matches then, the path is split before it is decoded.
+      findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment));
+    // The gateway has no 404 and no 405: an unknown path and a wrong method are Unimplemented, HTTP 501.
+    if (found === undefined) return failure(GRPC.unimplemented, "Not Implemented");
+    return callMethod(found, request, body, deps);
   };
 }
 
+/** Splits a path after decoding it, as Go's `URL.Path` is decoded: an escaped slash separates segments as well. */
 function pathSegments(pathname: string): readonly string[] | undefined {
   try {
     return goUnescape(pathname, false).slice(1).split("/");
@@ -39,15 +49,19 @@ function pathSegments(pathname: string): readonly string[] | undefined {
   }
 }
 
-/** A form posted to a path that only answers GET is taken as its query: for queries too long for a URL. */
+function unescapeSegment(segment: string): string {
+  return goUnescape(segment, false);
+}
+
 function findRoute(
   table: RouteTable,
   request: HttpRequest,
   segments: readonly string[],
 ): FoundRoute | undefined {
-  // A last segment that begins with a colon would be a verb of nothing.
+  // In the gateway, a colon in the last segment starts a verb. A segment with nothing before the colon never matches.
   if (segments.at(-1)?.startsWith(":") === true) return undefined;
   const found = table.find(request.method, segments);
+  // The gateway treats a form posted to the path of a GET route as its query, for queries too long for a URL.
   return found === undefined && isPostedForm(request) ? table.find("GET", segments) : found;
 }
 
@@ -55,26 +69,27 @@ function isPostedForm({ method, headers }: HttpRequest): boolean {
   return method === "POST" && headers["content-type"] === "application/x-www-form-urlencoded";
 }
 
-function answer(found: FoundRoute, request: HttpRequest, deps: GatewayDeps): HttpAnswer {
+function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Array, deps: GatewayDeps): HttpReply {
   const { route } = found;
   const form = (): FormValues => {
     const query = parseForm(request.url.search.slice(1));
-    return isPostedForm(request) ? joinForms(parseForm(Buffer.from(request.body).toString()), query) : query;
+    return isPostedForm(request) ? joinForms(parseForm(Buffer.from(body).toString()), query) : query;
   };
   let data: Uint8Array;
   try {
-    data = buildRequest(found, { form, body: request.body, chainName: deps.chainName });
+    data = buildRequest(found, { form, body, chainName: deps.chainName });
   } catch (thrown) {
     return failure(GRPC.invalidArgument, errorMessage(thrown));
   }
-  const reply = deps.router.call({ path: route.path, data, heights: wantedHeights(request) });
+  const reply = deps.router.call({ path: route.path, data, heights: requestedHeights(request) });
+  // The gateway forwards the call's metadata also for a failed call, so errors carry the height too.
   const headers = heightHeaders(reply);
   if (reply.code !== GRPC.ok) return failure(reply.code, reply.message, headers);
   try {
-    const body = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
-    return json(200, body, headers);
+    const json = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
+    return jsonReply(200, json, headers);
   } catch (thrown) {
-    deps.logger.error("answer has no json form", { path: route.path, error: errorText(thrown) });
+    deps.logger.error("response has no json form", { path: route.path, error: errorText(thrown) });
     return failure(GRPC.internal, errorMessage(thrown), headers);
   }
 }
@@ -83,11 +98,12 @@ function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Heights asked for by header, plain or with the gateway's prefix. */
-function wantedHeights({ headers }: HttpRequest): readonly string[] {
+/** The values of the height header. The SDK's gateway accepts it with and without the `Grpc-Metadata-` prefix. */
+function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];
     if (value === undefined) return [];
+    // Node joins repeated headers. The router must see that there are several.
     return typeof value === "string" ? value.split(", ") : value;
   });
 }
@@ -96,10 +112,10 @@ function heightHeaders({ height }: UnaryReply): Readonly<Record<string, string>>
   return height === undefined ? {} : { "Grpc-Metadata-X-Cosmos-Block-Height": height.toString() };
 }
 
-function failure(code: number, message: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
-  return json(httpStatusOf(code), JSON.stringify({ code, message, details: [] }), headers);
+function failure(code: number, message: string, headers: Readonly<Record<string, string>> = {}): HttpReply {
+  return jsonReply(HTTP_STATUS_BY_CODE[code] ?? 500, JSON.stringify({ code, message, details: [] }), headers);
 }
 
-function json(status: number, body: string, headers: Readonly<Record<string, string>>): HttpAnswer {
+function jsonReply(status: number, body: string, headers: Readonly<Record<string, string>>): HttpReply {
   return { status, headers: { "Content-Type": "application/json", ...headers }, body };
 }

@@ -1,15 +1,15 @@
 import { unreachable } from "../../base/errors.ts";
 
-/** One part of a path template: a fixed segment, a variable for one segment, or (`**`) for all that follow up to the next part. */
+/** A part of a path template: a fixed segment, a variable for one segment, or a variable for any number (`=**`). */
 type Part =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "variable"; readonly name: string }
-  | { readonly kind: "rest"; readonly name: string };
+  | { readonly kind: "segments"; readonly name: string };
 
 /** A compiled `google.api.http` path. */
 export interface PathTemplate {
   readonly parts: readonly Part[];
-  /** Names of its variables, in order. */
+  /** Names of the variables, in order. */
   readonly variables: readonly string[];
 }
 
@@ -24,12 +24,16 @@ export function parsePathTemplate(template: string): PathTemplate {
 
 function parsePart(text: string): Part {
   if (!text.startsWith("{")) return { kind: "literal", text };
-  const [, name, rest] = VARIABLE.exec(text) ?? unreachable(`path template part ${text} is not understood`);
+  const [, name, stars] =
+    VARIABLE.exec(text) ?? unreachable(`path template part ${text} has an unsupported form`);
   if (name === undefined) return unreachable(`path template part ${text} has no name`);
-  return { kind: rest === undefined ? "variable" : "rest", name };
+  return { kind: stars === undefined ? "variable" : "segments", name };
 }
 
-/** Values of the variables when the segments (decoded) fit, else undefined. A `**` takes any number of segments, also none. */
+/**
+ * Matches the decoded segments of a path. Returns the values of the variables, or undefined when the path does not match.
+ * A `**` matches any number of segments, also none. A template has at most one.
+ */
 export function matchPath(
   template: PathTemplate,
   segments: readonly string[],
@@ -38,7 +42,8 @@ export function matchPath(
   const { parts } = template;
   let at = 0;
   for (const [index, part] of parts.entries()) {
-    if (part.kind === "rest") {
+    if (part.kind === "segments") {
+      // Every later part matches one segment, so the end is known without a search.
       const end = segments.length - (parts.length - index - 1);
       if (end < at) return undefined;
       values.set(part.name, segments.slice(at, end).join("/"));

@@ -1,16 +1,21 @@
-import type { DescField } from "@bufbuild/protobuf";
+import { type DescField, fromBinary } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { utf8 } from "../../base/bytes.ts";
 import { goTypeName } from "../../proto/go-names.ts";
 import { formOf } from "../../proto/field-forms.ts";
+import { parseMessage } from "../../proto/json-parse.ts";
+import { CANONICAL_CHAIN_NAME } from "../../proto/type-urls.ts";
 import { type FieldValue, notSupported, parseFieldValue } from "./field-value.ts";
 import type { FormValues } from "./form.ts";
+import { parseBody } from "./request-body.ts";
 
+const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
 const INDEXED = /^(.*)\[(.*)\]$/;
 
 /**
- * Sets what query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters`: by original or lowerCamel name, fields
- * of fields joined by dots; a repeated field takes all values, another one the first. Names of no field and those of path
- * variables are passed over. Throws a plain error with the gateway's text.
+ * Sets the fields that query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters` does. A parameter has the
+ * original or the lowerCamel name of its field; dots lead into messages. A repeated field takes all values, another field
+ * the first one. Ignores unknown names and path variables. Throws a plain error with the gateway's text.
  */
 export function setQueryParameters(
   message: ReflectMessage,
@@ -18,6 +23,7 @@ export function setQueryParameters(
   pathVariables: readonly string[],
 ): void {
   for (const [name, values] of form) {
+    // `name[key]=value` is the gateway's form for map fields. For other fields it treats the key as the first value.
     const indexed = INDEXED.exec(name);
     const path = (indexed?.[1] ?? name).split(".");
     if (isPathVariable(message, path, pathVariables)) continue;
@@ -45,7 +51,10 @@ function setAt(message: ReflectMessage, path: readonly string[], values: readonl
   const target: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
   if (isReflectList(target)) {
     if (inner.length > 0) throw new Error(`unexpected repeated field in ${path.join(".")}`);
-    for (const value of listValues(field, values)) target.add(value);
+    const items = formOf(field).queryJson
+      ? values.map((value) => parseQueryJson(field, value))
+      : listValues(field, values);
+    for (const item of items) target.add(item);
   } else if (field.fieldKind === "message") {
     setMessage(message, field, inner, values);
   } else if (inner.length > 0) {
@@ -69,8 +78,19 @@ function setMessage(
   inner: readonly string[],
   values: readonly string[],
 ): void {
-  const held: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
-  if (inner.length === 0 || !isReflectMessage(held)) throw notSupported();
-  setAt(held, inner, values);
-  message.set(field, held);
+  const value: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
+  if (inner.length === 0 && formOf(field).queryJson) {
+    message.set(field, parseQueryJson(field, values[0] ?? ""));
+    return;
+  }
+  if (inner.length === 0 || !isReflectMessage(value)) throw notSupported();
+  setAt(value, inner, values);
+  message.set(field, value);
+}
+
+/** Reads a message from the proto JSON in a parameter; a time is the bare text. Only fields with the option `query_json` take it. */
+function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
+  if (message === undefined) throw notSupported();
+  if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
+  return reflect(message, fromBinary(message, parseBody(message.typeName, utf8(text), CANONICAL_CHAIN_NAME)));
 }

@@ -11,11 +11,15 @@ import { goBase64Decode, goKind } from "../rpc/go-decoding.ts";
 const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** The request that a JSON body is; an empty body is an empty request. Throws a plain error, with Go's text where it is known. */
+/**
+ * Encodes the request in a JSON body. A blank body is an empty request.
+ * Throws a plain error, with Go's text for the errors that recordings show.
+ */
 export function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);
   if (syntaxError !== undefined) {
+    // The gateway reads a stream with json.Decoder, which reports the end of its input as io.ErrUnexpectedEOF.
     throw new Error(syntaxError === "unexpected end of JSON input" ? "unexpected EOF" : syntaxError);
   }
   const json: unknown = JSON.parse(fromUtf8(body));
@@ -24,7 +28,7 @@ export function parseBody(typeName: string, body: Uint8Array, chainName: string)
   return messageFromJson(typeName, json, chainName);
 }
 
-/** Throws for the errors that Go's decoder words in its own way; what is deeper `messageFromJson` finds. */
+/** Throws the errors of Go's `jsonpb` for the top level of a message. `messageFromJson` finds errors further down. */
 function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   if (!isRecord(json)) {
     throw new Error(

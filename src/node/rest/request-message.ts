@@ -8,14 +8,15 @@ import { setQueryParameters } from "./query-parameters.ts";
 import { parseBody } from "./request-body.ts";
 import type { FoundRoute, Route } from "./route-table.ts";
 
-/** Where the values of a request come from. `form` is asked for only when the route takes query parameters. */
+/** The sources of a request's values. */
 export interface RequestSource {
+  /** A function, since its parse errors count only for a route with query parameters. */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
   readonly chainName: string;
 }
 
-/** The encoded gRPC request of a REST call. Throws a plain error with the gateway's text for status InvalidArgument. */
+/** Encodes the gRPC request of a REST call. Throws a plain error with the gateway's text for InvalidArgument. */
 export function buildRequest({ route, variables }: FoundRoute, source: RequestSource): Uint8Array {
   if (route.body === "*") return parseBody(route.requestType, source.body, source.chainName);
   const desc = requireMessage(route.requestType);
@@ -25,6 +26,7 @@ export function buildRequest({ route, variables }: FoundRoute, source: RequestSo
   return toBinary(desc, message.message);
 }
 
+/** A route takes query parameters unless its path has variables for all fields, as in the gateway's code generator. */
 function takesQuery({ requestType, template }: Route): boolean {
   return requireMessage(requestType).fields.some(({ name }) => !template.variables.includes(name));
 }
@@ -35,12 +37,14 @@ function setVariables(message: ReflectMessage, variables: ReadonlyMap<string, st
       message.fields.find((each) => each.name === name) ??
       unreachable(`${message.desc.typeName} has no field ${name} for its path`);
     try {
+      // Commas separate the values of a repeated field in a path, but not in a query.
       const list: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
-      if (isReflectList(list)) for (const part of text.split(",")) list.add(parseFieldValue(field, part));
-      else message.set(field, parseFieldValue(field, text));
+      if (isReflectList(list))
+        for (const part of text.split(",")) list.add(parseFieldValue(field, part, "path"));
+      else message.set(field, parseFieldValue(field, text, "path"));
     } catch (thrown) {
-      const why = thrown instanceof Error ? thrown.message : "unreadable";
-      throw new Error(`type mismatch, parameter: ${name}, error: ${why}`, { cause: thrown });
+      const reason = thrown instanceof Error ? thrown.message : "unreadable";
+      throw new Error(`type mismatch, parameter: ${name}, error: ${reason}`, { cause: thrown });
     }
   }
 }

@@ -1,41 +1,37 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { createCallRouter } from "../grpc/call-router.ts";
-import type { ServiceContext } from "../grpc/node-method.ts";
-import { createHttpListener } from "../http/http-listener.ts";
+import { createNodeHttpServer } from "../node-http-server.ts";
 import type { ServerAddress } from "../node-options.ts";
 import type { ServerFactory } from "../node-view.ts";
 import { createGateway } from "./gateway.ts";
 
-/** A block-sized transaction in base64 fits; the SDK's own limit is 1 MB. */
-const MAX_BODY_BYTES = 4_000_000;
+export interface RestServerOptions extends ServerAddress {
+  /** First part of the REST paths and type URLs of the chain's own modules: "neutron". */
+  readonly chainName: string;
+}
 
-/** Where the REST face listens and what its answers say of the node. */
-export type RestServerOptions = ServerAddress & Omit<ServiceContext, "view">;
-
-/** What the REST face needs. */
 export interface RestServerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Creates the REST face ("rest"): the gRPC methods of application and node as JSON over HTTP. */
+/** Creates the REST server ("rest"): the gRPC methods of application and node as JSON over HTTP. */
 export function createRestServer(options: RestServerOptions, deps: RestServerDeps): ServerFactory {
-  const { host, port, portOption, ...context } = options;
-  const logger = deps.logger.child({ face: "rest" });
-  return (view) => {
-    const router = createCallRouter({ ...context, view }, logger);
-    const gateway = createGateway({ router, chainName: context.chainName, logger });
-    return createHttpListener(
-      { face: "rest", host, port, portOption, maxBodyBytes: MAX_BODY_BYTES },
+  const { host, port, portOption, access, chainName } = options;
+  const logger = deps.logger.child({ server: "rest" });
+  return (router) => {
+    const gateway = createGateway({ router, chainName, logger });
+    return createNodeHttpServer(
+      "rest",
+      { host, port, portOption, ...(access === undefined ? {} : { access }) },
       {
-        logger,
-        answer: (request) => {
-          const { headers, ...answer } = gateway(request);
+        handle: async (request) => {
+          const { headers, ...reply } = gateway(request, await request.readBody());
           const serverTime = String(Math.floor(deps.clock.nowMs() / 1000));
-          return { ...answer, headers: { ...headers, "X-Server-Time": serverTime } };
+          return { ...reply, headers: { ...headers, "X-Server-Time": serverTime } };
         },
       },
+      { logger: deps.logger },
     );
   };
 }

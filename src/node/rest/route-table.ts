@@ -6,27 +6,28 @@ import { matchPath, parsePathTemplate, type PathTemplate } from "./path-template
 export interface Route {
   readonly method: HttpRule["method"];
   readonly template: PathTemplate;
-  /** gRPC path in the chain's own name. */
+  /** gRPC path under the chain's own name. */
   readonly path: string;
-  /** Canonical names of the messages. */
+  /** Canonical name of the message, as the `.proto` file has it. */
   readonly requestType: string;
+  /** Canonical name of the message. */
   readonly responseType: string;
   readonly body: HttpRule["body"];
 }
 
-/** A route and the values of its path variables. */
+/** A matching route with the values of its path variables. */
 export interface FoundRoute {
   readonly route: Route;
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** Routes in the order in which the definitions declare them; the first that fits is taken. */
+/** The routes of a gateway. */
 export interface RouteTable {
-  /** `segments` are the decoded parts of the path between slashes. */
+  /** Returns the first matching route in the order of the definitions. `segments` are the decoded parts of the path. */
   readonly find: (method: string, segments: readonly string[]) => FoundRoute | undefined;
 }
 
-/** Makes the table of the routes whose gRPC paths are served. */
+/** Creates the table of the routes whose gRPC paths are served. */
 export function createRouteTable(servedPaths: readonly string[], chainName: string): RouteTable {
   const served = new Set(servedPaths);
   const routes = httpRules()

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { blockIdToJson, commitToJson, headerToJson } from "../../comet/rpc-print.ts";
 import type { StoredBlock } from "../node-view.ts";
 
-/** `Block`. */
+/** CometBFT's `Block`. The evidence is always empty. */
 export function blockJson(block: StoredBlock): JsonObject {
   return {
     header: headerToJson(block.header),
@@ -13,7 +13,7 @@ export function blockJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** `ResultBlock`; without a block CometBFT answers an empty id and null. */
+/** `ResultBlock`. For an unknown hash CometBFT returns an empty id and null instead of an error. */
 export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   if (block === undefined) {
     return { block_id: { hash: "", parts: { total: 0, hash: "" } }, block: null };
@@ -21,7 +21,7 @@ export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   return { block_id: blockIdToJson(block.blockId), block: blockJson(block) };
 }
 
-/** `BlockMeta`. */
+/** CometBFT's `BlockMeta`. */
 export function blockMetaJson(block: StoredBlock): JsonObject {
   return {
     block_id: blockIdToJson(block.blockId),
@@ -31,12 +31,12 @@ export function blockMetaJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** An ed25519 key as CometBFT's JSON. */
+/** An ed25519 key in CometBFT's JSON. */
 export function publicKeyJson(publicKey: Uint8Array): JsonObject {
   return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
 }
 
-/** Bytes as base64; none as null. */
+/** Bytes as base64. Empty bytes are null, as Go prints a nil slice. */
 export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }

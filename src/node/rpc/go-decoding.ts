@@ -1,7 +1,7 @@
 import { fromBase64, fromHex, utf8 } from "../../base/bytes.ts";
 import { goJsonSyntaxError } from "../../base/go-json/syntax.ts";
 
-/** Decodes hex; throws with the text of Go's `encoding/hex`. */
+/** Decodes hex. Throws a plain error with the text of Go's `encoding/hex`. */
 export function goHexDecode(text: string): Uint8Array {
   for (const rune of text) {
     if (!/[0-9a-fA-F]/.test(rune)) throw new Error(`encoding/hex: invalid byte: ${printRune(rune)}`);
@@ -10,13 +10,13 @@ export function goHexDecode(text: string): Uint8Array {
   return fromHex(text);
 }
 
-/** Go's `%#U` of a byte: Go looks at bytes, so a longer character shows its first byte. */
+/** Go's `%#U` of a character's first byte: Go reads bytes, and reports the first bad one. */
 function printRune(rune: string): string {
   const byte = utf8(rune)[0] ?? 0;
   return `U+${byte.toString(16).toUpperCase().padStart(4, "0")} '${String.fromCodePoint(byte)}'`;
 }
 
-/** Decodes standard base64, line breaks ignored; throws with the text of Go's `encoding/base64`. */
+/** Decodes standard base64 and ignores line breaks. Throws a plain error with the text of Go's `encoding/base64`. */
 export function goBase64Decode(text: string): Uint8Array {
   const compact = text.replaceAll(/[\r\n]/g, "");
   const bad = /[^A-Za-z0-9+/]/.exec(compact);
@@ -26,7 +26,7 @@ export function goBase64Decode(text: string): Uint8Array {
   return fromBase64(compact);
 }
 
-/** Whether what follows `at` is the right padding and nothing else. */
+/** Whether the text from `at` on is exactly the required padding. */
 function isPadding(text: string, at: number): boolean {
   const padding = text.slice(at);
   return (at % 4 === 2 && padding === "==") || (at % 4 === 3 && padding === "=");
@@ -36,16 +36,17 @@ function corrupt(at: number): Error {
   return new Error(`illegal base64 data at input byte ${at}`);
 }
 
-/** Parses JSON; throws with the text of Go's `encoding/json`. */
+/** Parses JSON. Throws a plain error with the text of Go's `encoding/json`. */
 export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    // Only a failed parse pays for the second, slower pass that finds Go's text.
     throw new Error(goJsonSyntaxError(utf8(text)) ?? "invalid JSON");
   }
 }
 
-/** Go's word for the kind of a JSON value in its type errors. */
+/** The name of a JSON value's type in the errors of Go's `encoding/json`. */
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";

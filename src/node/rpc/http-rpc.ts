@@ -1,129 +1,132 @@
 import { Buffer } from "node:buffer";
 import type { Clock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { type HttpAnswer, type HttpRequest, plainAnswer } from "../http/http-listener.ts";
+import { escapeHtml } from "../../ops/html.ts";
+import { type HttpReply, textReply } from "../../ops/http-reply.ts";
+import type { HttpRequest } from "../../ops/http-request.ts";
 import { goJsonParse } from "./go-decoding.ts";
 import {
-  answerRequest,
-  badAnswer,
-  goodAnswer,
+  handleRequest,
+  errorResponse,
+  NO_ID,
   parseRequest,
   type RpcRequest,
   readParameters,
+  resultResponse,
   RPC_METHODS,
+  WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { parametersFromUri } from "./parameters.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
 
-/** Requests in one batch, CometBFT's default. */
+/** CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
 
-/** Methods that only a WebSocket has. */
-export const WEBSOCKET_METHODS: ReadonlySet<string> = new Set([
-  "subscribe",
-  "unsubscribe",
-  "unsubscribe_all",
-]);
-
-/** Id of answers to URI calls and to requests that could not be read. */
-const NO_ID = -1;
-
-/** Answers one HTTP request to the RPC port: index page, URI call, or JSON-RPC single and batch. */
+/** Creates the handler of the RPC port: index page, URI calls, single and batched JSON-RPC requests. */
 export function createHttpRpc(
   context: RpcContext,
   clock: Clock,
   signal: AbortSignal,
-): (request: HttpRequest) => Promise<HttpAnswer> {
+): (request: HttpRequest) => Promise<HttpReply> {
   return async (request) => {
-    const answer = await route(request, context, signal);
-    return {
-      ...answer,
-      headers: { ...answer.headers, "X-Server-Time": String(Math.floor(clock.nowMs() / 1000)) },
-    };
+    const reply = await route(request, await request.readBody(), context, signal);
+    const serverTime = String(Math.floor(clock.nowMs() / 1000));
+    return { ...reply, headers: { ...reply.headers, "X-Server-Time": serverTime } };
   };
 }
 
-async function route(request: HttpRequest, context: RpcContext, signal: AbortSignal): Promise<HttpAnswer> {
-  const { pathname } = request.url;
-  if (pathname !== "/") return callUri(request, context, signal);
-  if (request.body.length === 0)
-    return { status: 200, headers: { "Content-Type": "text/html" }, body: indexPage(request) };
-  return callJson(Buffer.from(request.body).toString("utf8"), context, signal);
+/** The HTTP method does not matter, as in CometBFT: the path and the body decide. */
+function route(
+  { url, headers }: HttpRequest,
+  body: Uint8Array,
+  context: RpcContext,
+  signal: AbortSignal,
+): HttpReply | Promise<HttpReply> {
+  if (url.pathname === "/") {
+    return body.length === 0 ? indexPage(headers.host) : callJson(toText(body), context, signal);
+  }
+  const isForm = headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
+  const parameters = uriParameters(url, isForm ? toText(body) : "");
+  return callUri(url.pathname.slice(1), parameters, context, signal);
 }
 
-async function callJson(body: string, context: RpcContext, signal: AbortSignal): Promise<HttpAnswer> {
+function toText(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+}
+
+async function callJson(body: string, context: RpcContext, signal: AbortSignal): Promise<HttpReply> {
   let requests: readonly RpcRequest[];
-  let isBatch: boolean;
   try {
     const parsed = goJsonParse(body);
-    isBatch = Array.isArray(parsed);
     requests = (Array.isArray(parsed) ? parsed : [parsed]).map(parseRequest);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    return json(500, badAnswer(NO_ID, new RpcError("parse", `error unmarshaling request: ${text}`)));
+    // One unreadable request fails the complete batch: Go decodes the array as one value.
+    const text = `error unmarshaling request: ${errorText(error)}`;
+    return json(500, errorResponse(NO_ID, new RpcError("parse", text)));
   }
   if (requests.length > MAX_BATCH) {
     const text = `batch request exceeds maximum (${MAX_BATCH}) allowed number of requests`;
-    return json(500, badAnswer(NO_ID, new RpcError("invalid-request", text)));
+    return json(500, errorResponse(NO_ID, new RpcError("invalid-request", text)));
   }
-  const answers: JsonObject[] = [];
+  const responses: JsonObject[] = [];
   for (const { id, method, params } of requests) {
-    if (id !== undefined) answers.push(await answerRequest({ id, method, params }, context, signal));
+    // A notification (no id) gets no response. CometBFT does not even call the method.
+    if (id !== undefined) responses.push(await handleRequest({ id, method, params }, context, signal));
   }
-  const [first] = answers;
+  const [first] = responses;
   if (first === undefined) return { status: 200, body: "" };
-  return json(200, isBatch && answers.length > 1 ? answers : first);
+  // CometBFT writes an array only for two or more responses: a batch of one gets a plain object.
+  return json(200, responses.length > 1 ? responses : first);
 }
 
-async function callUri(request: HttpRequest, context: RpcContext, signal: AbortSignal): Promise<HttpAnswer> {
-  const name = request.url.pathname.slice(1);
-  if (WEBSOCKET_METHODS.has(name)) return json(404, badAnswer(NO_ID, new RpcError("method-not-found")));
+/** Calls a method by its path, `/block?height=5`. Unlike JSON-RPC over POST, a failed call has HTTP status 500. */
+async function callUri(
+  name: string,
+  search: URLSearchParams,
+  context: RpcContext,
+  signal: AbortSignal,
+): Promise<HttpReply> {
+  if (WEBSOCKET_METHODS.has(name)) return json(404, errorResponse(NO_ID, new RpcError("method-not-found")));
   const method = RPC_METHODS.get(name);
-  if (method === undefined) return plainAnswer(404, "404 page not found");
+  if (method === undefined) return textReply(404, "404 page not found\n");
   try {
-    const search = uriParameters(request);
-    const read = () => parametersFromUri(method.parameters, search);
-    const parameters = readParameters(read, "invalid-params", "http");
-    return json(200, goodAnswer(NO_ID, await method.call(parameters, context, signal)));
+    const parameters = readParameters(
+      () => parametersFromUri(method.parameters, search),
+      "invalid-params",
+      "http",
+    );
+    return json(200, resultResponse(NO_ID, await method.call(parameters, context, signal)));
   } catch (thrown) {
     const error = toRpcError(thrown);
     if (error === undefined) throw thrown;
-    return json(500, badAnswer(NO_ID, error));
+    return json(500, errorResponse(NO_ID, error));
   }
 }
 
-/** Parameters of the query string; a form posted to the same path counts too. */
-function uriParameters(request: HttpRequest): URLSearchParams {
-  const search = new URLSearchParams(request.url.search);
-  const isForm = request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
-  if (!isForm) return search;
-  for (const [name, value] of new URLSearchParams(Buffer.from(request.body).toString("utf8"))) {
+/** Parameters of the query string and of a posted form. The query string wins, as in CometBFT's `GetParam`. */
+function uriParameters(url: URL, form: string): URLSearchParams {
+  const search = new URLSearchParams(url.search);
+  for (const [name, value] of new URLSearchParams(form)) {
     if (!search.has(name)) search.set(name, value);
   }
   return search;
 }
 
-function json(status: number, value: JsonObject | readonly JsonObject[]): HttpAnswer {
+function json(status: number, value: JsonObject | readonly JsonObject[]): HttpReply {
   return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) };
 }
 
-/** The list of methods that a browser sees. */
-function indexPage(request: HttpRequest): string {
-  const host = escapeHtml(request.headers.host ?? "localhost");
+/** The list of methods for a browser, with the HTML of CometBFT, including its invalid `</br>`. */
+function indexPage(hostHeader: string | undefined): HttpReply {
+  const host = escapeHtml(hostHeader ?? "localhost");
   const links = [...RPC_METHODS]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { parameters }]) => {
       const link = `//${host}/${name}?${parameters.map(([parameter]) => `${parameter}=_`).join("&")}`;
       return `<a href="${link}">${link}</a></br>`;
     });
-  return `<html><body><br>Available endpoints:<br><br>Endpoints that require arguments:<br>${links.join("")}</body></html>`;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
+  const body = `<html><body><br>Available endpoints:<br><br>Endpoints that require arguments:<br>${links.join("")}</body></html>`;
+  return { status: 200, headers: { "Content-Type": "text/html" }, body };
 }

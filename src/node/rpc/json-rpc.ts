@@ -8,22 +8,35 @@ import { BLOCK_METHODS } from "./methods/blocks.ts";
 import { CHAIN_METHODS } from "./methods/chain.ts";
 import { TX_METHODS } from "./methods/txs.ts";
 
-/** Methods that every transport answers. */
+/** The methods of every transport: POST, URI and WebSocket. */
 export const RPC_METHODS: ReadonlyMap<string, RpcMethod> = new Map(
   Object.entries({ ...BLOCK_METHODS, ...CHAIN_METHODS, ...TX_METHODS }),
 );
 
-/** Id of a request, echoed in its answer. */
+/** Methods that exist only on a WebSocket. */
+export const WEBSOCKET_METHODS: ReadonlySet<string> = new Set([
+  "subscribe",
+  "unsubscribe",
+  "unsubscribe_all",
+]);
+
+/** Id of a request. Its response repeats it. */
 export type RpcId = string | number;
 
-/** A JSON-RPC request; without an id it is a notification and gets no answer. */
+/** Id of responses to URI calls and to unreadable requests: CometBFT prints -1 where a request has no id. */
+export const NO_ID = -1;
+
+/** A JSON-RPC request. One without an id is a notification and gets no response. */
 export interface RpcRequest {
   readonly id: RpcId | undefined;
   readonly method: string;
   readonly params: unknown;
 }
 
-/** Reads a request as CometBFT does: the version and unknown members do not matter. Throws a plain error with its text. */
+/**
+ * Reads a request as CometBFT does: it checks neither the `jsonrpc` version nor unknown members.
+ * Throws a plain error with the text of Go's decoder.
+ */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type types.RPCRequest`);
@@ -37,22 +50,23 @@ export function parseRequest(value: unknown): RpcRequest {
 
 function parseId(id: unknown): RpcId | undefined {
   if (id === undefined || id === null) return undefined;
+  // CometBFT decodes a number as float64 and keeps it as int, so the response repeats 1.9 as 1.
   if (typeof id === "number") return Math.trunc(id);
   if (typeof id === "string") return id;
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
 }
 
-/** A good answer. */
-export function goodAnswer(id: RpcId, result: JsonValue): JsonObject {
+/** A response with a result. */
+export function resultResponse(id: RpcId, result: JsonValue): JsonObject {
   return { jsonrpc: "2.0", id, result };
 }
 
-/** A failed answer. */
-export function badAnswer(id: RpcId, error: RpcError): JsonObject {
+/** A response with an error. */
+export function errorResponse(id: RpcId, error: RpcError): JsonObject {
   return { jsonrpc: "2.0", id, error: rpcErrorToJson(error) };
 }
 
-/** Decodes parameters with `read`, or throws the error that CometBFT gives for them. */
+/** Decodes parameters with `read`. Throws `RpcError` of this kind with CometBFT's text when `read` throws. */
 export function readParameters(
   read: () => Parameters,
   kind: "invalid-params" | "internal",
@@ -67,10 +81,11 @@ export function readParameters(
 }
 
 /**
- * Answers one request over HTTP POST. Rejects only for an error of ours. `invalidParams` is how wrong parameters are
- * reported: CometBFT uses another code on WebSocket.
+ * Calls the method of a JSON-RPC request and returns the response. Rejects only for a bug of the node.
+ * `invalidParams` is the kind of error for unreadable parameters: CometBFT reports them as -32602 over POST and as
+ * -32603 over WebSocket.
  */
-export async function answerRequest(
+export async function handleRequest(
   request: RpcRequest & { readonly id: RpcId },
   context: RpcContext,
   signal: AbortSignal,
@@ -81,10 +96,10 @@ export async function answerRequest(
     if (method === undefined) throw new RpcError("method-not-found");
     const read = (): Parameters => parametersFromJson(method.parameters, request.params);
     const parameters = readParameters(read, invalidParams, "json");
-    return goodAnswer(request.id, await method.call(parameters, context, signal));
+    return resultResponse(request.id, await method.call(parameters, context, signal));
   } catch (thrown) {
     const error = toRpcError(thrown);
     if (error === undefined) throw thrown;
-    return badAnswer(request.id, error);
+    return errorResponse(request.id, error);
   }
 }

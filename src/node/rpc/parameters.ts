@@ -2,16 +2,16 @@ import { utf8 } from "../../base/bytes.ts";
 import { isRecord } from "../../base/json.ts";
 import { goBase64Decode, goHexDecode, goJsonParse, goKind } from "./go-decoding.ts";
 
-/** How a parameter travels: `int64` as a string of digits, `bytes` as base64, `hex` as hex text. */
+/** Type of a parameter, by its JSON form: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
 type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
 
-/** A method's parameters, in the order of positional calls. */
+/** The parameters of a method, in the order of positional calls. */
 export type ParameterList = readonly (readonly [name: string, type: ParameterType])[];
 
-/** A decoded parameter; undefined: not given. */
+/** A decoded parameter; undefined when it is absent. */
 type Parameter = bigint | string | boolean | Uint8Array | undefined;
 
-/** Decoded parameters by name, with a reader per type. */
+/** Decoded parameters by name, with one reader for each type. An absent text, flag or byte string is Go's zero value. */
 export interface Parameters {
   readonly int64: (name: string) => bigint | undefined;
   readonly text: (name: string) => string;
@@ -19,7 +19,7 @@ export interface Parameters {
   readonly bytes: (name: string) => Uint8Array;
 }
 
-/** Reads the `params` of a JSON-RPC request as CometBFT does. Throws a plain error with its text. */
+/** Reads the `params` of a JSON-RPC request, an object or an array. Throws a plain error with CometBFT's text. */
 export function parametersFromJson(list: ParameterList, params: unknown): Parameters {
   if (Array.isArray(params)) return toParameters(list, fromArray(list, params));
   if (params !== null && params !== undefined && !isRecord(params)) {
@@ -34,7 +34,11 @@ export function parametersFromJson(list: ParameterList, params: unknown): Parame
   );
 }
 
-/** Reads the parameters of a URI call as CometBFT does: bare integers, 0x hex, quoted text, else JSON. Throws a plain error. */
+/**
+ * Reads the parameters of a URI call as CometBFT does (`rpc/jsonrpc/server/http_uri_handler.go`): bare integers, 0x with
+ * hex, everything else as JSON, so that a string needs its quotes: `/abci_query?path="store/bank/key"&data=0x00`.
+ * Throws a plain error with CometBFT's text.
+ */
 export function parametersFromUri(list: ParameterList, search: URLSearchParams): Parameters {
   return toParameters(
     list,
@@ -64,7 +68,8 @@ function toParameters(list: ParameterList, values: readonly Parameter[]): Parame
 function fromArray(list: ParameterList, params: readonly unknown[]): readonly Parameter[] {
   if (params.length !== list.length) {
     const names = list.map(([name]) => name).join(" ");
-    const raw = params.map((one) => `[${utf8(JSON.stringify(one)).join(" ")}]`).join(" ");
+    // Go prints json.RawMessage, a byte slice, as a list of numbers.
+    const raw = params.map((each) => `[${utf8(JSON.stringify(each)).join(" ")}]`).join(" ");
     throw new Error(`expected ${list.length} parameters ([${names}]), got ${params.length} ([${raw}])`);
   }
   return list.map(([, type], index) => fromJson(type, params[index]));
@@ -95,12 +100,14 @@ function readText(value: unknown, goType: string): string {
 
 const INT64_MAX = 2n ** 63n - 1n;
 
+/** Reads a decimal string. CometBFT's JSON writes 64-bit integers as strings and rejects bare numbers. */
 function readInt64(value: unknown): bigint {
   if (typeof value !== "string") {
     throw new Error(
       `invalid 64-bit integer encoding ${JSON.stringify(JSON.stringify(value))}, expected string`,
     );
   }
+  // CometBFT decodes the string's content as JSON once more, so "null" is a zero and "x" a syntax error.
   const parsed: unknown = goJsonParse(value);
   if (parsed === null) return 0n;
   if (typeof parsed !== "number") throw wrongType(parsed, "int64");
@@ -123,6 +130,7 @@ function fromText(type: ParameterType, text: string): Parameter {
   const isBytes = type === "bytes" || type === "hex";
   if (type === "int64" && /^-?\d+$/.test(text)) return readInt64(text);
   if (/^0x/i.test(text)) return fromHexText(type, text.slice(2));
+  // In a URI, the quoted value of a byte parameter is plain text. In JSON, it is base64 or hex.
   if (isBytes && text.startsWith('"') && text.endsWith('"')) {
     return utf8(readText(goJsonParse(text), "string"));
   }

@@ -1,4 +1,5 @@
 import { toBase64 } from "../../base/bytes.ts";
+import { upperHex } from "../../base/go-text.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { newValidator } from "../../comet/validator-set.ts";
@@ -6,7 +7,6 @@ import { type ConsensusParams, consensusParamsToJson } from "../consensus-params
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import { type TagValues, tagsOf } from "../query-language/matches.ts";
 import { blockIdToJson, headerToJson, validatorToJson } from "../../comet/rpc-print.ts";
-import { upperHex } from "../../comet/validate.ts";
 import { blockJson } from "./block-json.ts";
 import {
   eventJson,
@@ -16,37 +16,40 @@ import {
   withoutEmpty,
 } from "./result-json.ts";
 
-/** Something that happened, for subscribers: its tags, and the `data` of a notice, made when somebody wants it. */
+/** An event for subscribers. */
 export interface PublishedEvent {
+  /** The values that the queries of subscriptions match. */
   readonly tags: TagValues;
+  /** Builds the `data` of a notification. A function, since most events match no subscription. */
   readonly data: () => JsonObject;
 }
 
-/** What a block publishes. */
-export interface BlockNews {
+/** A committed block with the data for its events. */
+export interface CommittedBlock {
   readonly block: StoredBlock;
   readonly results: StoredResults;
   readonly params: ConsensusParams;
 }
 
 /**
- * What CometBFT publishes for a block, in its order: NewBlock, NewBlockHeader, NewBlockEvents, each Tx, and
- * ValidatorSetUpdates. Votes and rounds of consensus are not published: one process decides alone.
+ * The events of a block in CometBFT's order (`state/execution.go`, `fireEvents`): NewBlock, NewBlockHeader,
+ * NewBlockEvents, each Tx, ValidatorSetUpdates. Events of votes and rounds do not exist, since one process makes
+ * every block.
  */
-export function publishedEvents(news: BlockNews): readonly PublishedEvent[] {
-  const { block, results } = news;
+export function publishedEvents(committed: CommittedBlock): readonly PublishedEvent[] {
+  const { block, results } = committed;
   const events = [
-    published("NewBlock", results.events, [], () => newBlock(news)),
+    published("NewBlock", results.events, [], () => newBlock(committed)),
     published("NewBlockHeader", [], [], () => ({ header: headerToJson(block.header) })),
     published("NewBlockEvents", results.events, [["block.height", results.height.toString()]], () => ({
       height: results.height.toString(),
       events: results.events.map(eventJson),
       num_txs: block.txs.length.toString(),
     })),
-    ...block.txs.map((tx, index) => txEvent(news, tx, index)),
+    ...block.txs.map((tx, index) => txEvent(committed, tx, index)),
   ];
   if (results.validatorUpdates.length === 0) return events;
-  return [...events, published("ValidatorSetUpdates", [], [], () => validatorSetUpdates(news))];
+  return [...events, published("ValidatorSetUpdates", [], [], () => validatorSetUpdates(committed))];
 }
 
 function published(
@@ -61,7 +64,7 @@ function published(
   };
 }
 
-function newBlock({ block, results, params }: BlockNews): JsonObject {
+function newBlock({ block, results, params }: CommittedBlock): JsonObject {
   return {
     block: blockJson(block),
     block_id: blockIdToJson(block.blockId),
@@ -75,7 +78,7 @@ function newBlock({ block, results, params }: BlockNews): JsonObject {
   };
 }
 
-function txEvent({ results }: BlockNews, tx: Uint8Array, index: number): PublishedEvent {
+function txEvent({ results }: CommittedBlock, tx: Uint8Array, index: number): PublishedEvent {
   const result = results.txResults[index];
   if (result === undefined) throw new Error(`this is a bug: transaction ${index} has no result`);
   const tags = [
@@ -92,8 +95,8 @@ function txEvent({ results }: BlockNews, tx: Uint8Array, index: number): Publish
   }));
 }
 
-/** An update is not in a set yet: its priority is 0, as in CometBFT. */
-function validatorSetUpdates({ results }: BlockNews): JsonObject {
+/** A validator's update has priority 0: CometBFT assigns priorities when the update enters a set. */
+function validatorSetUpdates({ results }: CommittedBlock): JsonObject {
   return {
     validator_updates: results.validatorUpdates.map(({ publicKey, power }) =>
       validatorToJson(newValidator(publicKey, power)),

@@ -1,4 +1,5 @@
 import { toBase64 } from "../../base/bytes.ts";
+import { upperHex } from "../../base/go-text.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/abci.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
@@ -6,10 +7,9 @@ import { simpleProofs } from "../../merkle/simple-tree.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
 import type { StoredResults, StoredTx } from "../node-view.ts";
-import { upperHex } from "../../comet/validate.ts";
 import { bytesJson } from "./block-json.ts";
 
-/** `Event`. */
+/** ABCI's `Event`. */
 export function eventJson(event: ChainEvent): JsonObject {
   return {
     type: event.type,
@@ -17,7 +17,7 @@ export function eventJson(event: ChainEvent): JsonObject {
   };
 }
 
-/** `ExecTxResult`, every field written. */
+/** ABCI's `ExecTxResult` with every field, as RPC results print it. */
 export function txResultJson(result: TxResult): JsonObject {
   return {
     code: result.code,
@@ -31,7 +31,7 @@ export function txResultJson(result: TxResult): JsonObject {
   };
 }
 
-/** `ExecTxResult` as it stands in a Tx event: empty fields are left out. */
+/** `ExecTxResult` as a Tx event prints it: CometBFT encodes it there by its struct tags, which omit empty fields. */
 export function sparseTxResultJson(result: TxResult): JsonObject {
   return withoutEmpty({
     code: result.code === 0 ? undefined : result.code,
@@ -44,14 +44,14 @@ export function sparseTxResultJson(result: TxResult): JsonObject {
   });
 }
 
-/** Leaves undefined members out. */
+/** A JSON object without the undefined members. */
 export function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const kept: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
   return kept;
 }
 
-/** `ResultTx`, with the inclusion proof when asked for. */
+/** `ResultTx`. `provenAmong`, the transactions of the block, adds the inclusion proof. */
 export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
   return withoutEmpty({
     hash: upperHex(tx.hash),
@@ -79,13 +79,13 @@ function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
   };
 }
 
-/** A validator update as an ABCI message in CometBFT's JSON. */
+/** ABCI's `ValidatorUpdate`. Omits a power of 0, as Go's `omitempty` does. */
 export function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
   const sum = { type: "tendermint.crypto.PublicKey_Ed25519", value: { ed25519: toBase64(publicKey) } };
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });
 }
 
-/** `ResultBlockResults`; empty lists are null there. */
+/** `ResultBlockResults`. Empty lists are null, as Go prints nil slices. */
 export function blockResultsJson(results: StoredResults, params: ConsensusParams): JsonObject {
   return {
     height: results.height.toString(),
@@ -101,26 +101,26 @@ function orNull(list: readonly JsonValue[]): JsonValue {
   return list.length === 0 ? null : list;
 }
 
-/** `ResponseQuery`. */
-export function queryResponseJson(answer: QueryResponse): JsonObject {
+/** ABCI's `ResponseQuery`. */
+export function queryResponseJson(response: QueryResponse): JsonObject {
   return {
-    code: answer.code,
-    log: answer.log,
+    code: response.code,
+    log: response.log,
     info: "",
     index: "0",
-    key: bytesJson(answer.key),
-    value: bytesJson(answer.value),
+    key: bytesJson(response.key),
+    value: bytesJson(response.value),
     proofOps:
-      answer.proof === undefined
+      response.proof === undefined
         ? null
         : {
-            ops: answer.proof.map(({ type, key, data }) => ({
+            ops: response.proof.map(({ type, key, data }) => ({
               type,
               key: toBase64(key),
               data: toBase64(data),
             })),
           },
-    height: answer.height.toString(),
-    codespace: answer.codespace,
+    height: response.height.toString(),
+    codespace: response.codespace,
   };
 }

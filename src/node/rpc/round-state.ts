@@ -1,9 +1,10 @@
+import { upperHex } from "../../base/go-text.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { formatRfc3339Ns } from "../../base/rfc3339.ts";
 import type { Validator } from "../../comet/block-types.ts";
-import { upperHex } from "../../comet/validate.ts";
+import { totalPower } from "../../comet/validator-set.ts";
 
-/** Where consensus stands: the height that is made next, before any vote. */
+/** The state of consensus: the next height, before its first vote. */
 export interface RoundState {
   readonly height: bigint;
   readonly startTimeNs: bigint;
@@ -11,11 +12,11 @@ export interface RoundState {
   readonly proposerAddress: Uint8Array;
 }
 
-/** The `round_state` of `consensus_state`. Between two blocks no votes are in. */
+/** The `round_state` of `consensus_state`. It shows no votes, because all validators vote in one step. */
 export function roundStateJson(state: RoundState): JsonObject {
   const { validators } = state;
-  const power = validators.reduce((sum, one) => sum + one.power, 0n);
-  const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${power} = 0.00`;
+  // A bit array of CometBFT: one underscore for each missing vote, then voted and total power.
+  const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${totalPower(validators)} = 0.00`;
   const votes = validators.map(() => "nil-Vote");
   return {
     "height/round/step": `${state.height}/0/1`,
@@ -28,7 +29,7 @@ export function roundStateJson(state: RoundState): JsonObject {
     ],
     proposer: {
       address: upperHex(state.proposerAddress),
-      index: validators.findIndex((one) => upperHex(one.address) === upperHex(state.proposerAddress)),
+      index: validators.findIndex(({ address }) => upperHex(address) === upperHex(state.proposerAddress)),
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { createHttpListener } from "../http/http-listener.ts";
+import { createSendBudget } from "../../ops/send-budget.ts";
+import { createNodeHttpServer, NODE_HTTP_LIMITS } from "../node-http-server.ts";
 import type { NodeOptions } from "../node-options.ts";
 import type { NodeServer } from "../node-view.ts";
 import { createHttpRpc } from "./http-rpc.ts";
@@ -9,14 +10,11 @@ import { publishedEvents } from "./published-events.ts";
 import { createSubscriptions, DEFAULT_SUBSCRIPTION_LIMITS } from "./subscriptions.ts";
 import { createWebSocketRpc, DEFAULT_WEBSOCKET } from "./websocket-rpc.ts";
 
-/** CometBFT's `max_body_bytes` is 1 MB; block-sized transactions in base64 need more. */
-const MAX_BODY_BYTES = 4_000_000;
-
-/** What the RPC face needs. */
 export interface RpcServerDeps {
   readonly context: RpcContext;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Aborts when the node stops. Ends the waits of `broadcast_tx_commit`. */
   readonly signal: AbortSignal;
 }
 
@@ -27,28 +25,35 @@ export function createRpcServer(
 ): NodeServer {
   const { context, logger, signal } = deps;
   const subscriptions = createSubscriptions(options.subscriptions ?? DEFAULT_SUBSCRIPTION_LIMITS);
+  // One budget for HTTP and WebSocket.
+  const budget = createSendBudget(NODE_HTTP_LIMITS.maxUnsentBytes);
   const websocket = createWebSocketRpc(options.websocket ?? DEFAULT_WEBSOCKET, {
     context,
     subscriptions,
+    budget,
     logger,
     signal,
   });
-  const stopListening = context.view.onBlock((block, results) => {
+  const stopPublishing = context.view.onBlock((block, results) => {
     if (subscriptions.count() === 0) return;
     const params = context.genesis.consensusParams;
     for (const event of publishedEvents({ block, results, params })) subscriptions.publish(event);
   });
-  const listener = createHttpListener(
-    { face: "rpc", ...options.rpc, maxBodyBytes: MAX_BODY_BYTES },
-    { logger, answer: createHttpRpc(context, deps.clock, signal), upgrade: websocket.upgrade },
+  const handle = createHttpRpc(context, deps.clock, signal);
+  const http = createNodeHttpServer(
+    "rpc",
+    options.rpc,
+    { handle, upgrade: websocket.upgrade, budget },
+    { logger },
   );
   return {
-    name: listener.name,
-    listen: listener.listen,
+    name: http.name,
+    listen: http.listen,
     close: async () => {
-      stopListening();
+      stopPublishing();
+      // WebSockets close first. The close of the HTTP server waits for their connections and does not cut them.
       websocket.close();
-      await listener.close();
+      await http.close();
     },
   };
 }

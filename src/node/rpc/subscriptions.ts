@@ -3,11 +3,11 @@ import type { JsonObject } from "../../base/json.ts";
 import { matchesTags } from "../query-language/matches.ts";
 import { type EventQuery, MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
 import { QueryLanguageError } from "../query-language/scanner.ts";
-import { badAnswer, goodAnswer, type RpcId } from "./json-rpc.ts";
+import { errorResponse, resultResponse, type RpcId } from "./json-rpc.ts";
 import type { PublishedEvent } from "./published-events.ts";
 import { internal, RpcError } from "./rpc-error.ts";
 
-/** Bounds of subscriptions; CometBFT's defaults. */
+/** Bounds of subscriptions. */
 export interface SubscriptionLimits {
   readonly maxClients: number;
   readonly maxPerClient: number;
@@ -16,22 +16,25 @@ export interface SubscriptionLimits {
 /** CometBFT's defaults. */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = { maxClients: 100, maxPerClient: 5 };
 
-/** Takes a notice; false when the client does not read fast enough. The last word to a client is taken in any case. */
-export type Send = (message: JsonObject, isLastWord?: boolean) => boolean;
+/**
+ * Sends a message to a client. Returns false, without sending, when the client reads too slowly. With `always` it sends
+ * also to a slow client.
+ */
+export type Send = (message: JsonObject, always?: boolean) => boolean;
 
-/** One client's subscriptions. Every method throws `RpcError` with CometBFT's text. */
+/** The subscriptions of one client. `subscribe` and the unsubscribes throw `RpcError` with CometBFT's text. */
 export interface ClientSubscriptions {
   readonly subscribe: (id: RpcId, query: string) => void;
   readonly unsubscribe: (query: string) => void;
   readonly unsubscribeAll: () => void;
-  /** Forgets the client. */
+  /** Removes the client with its subscriptions. */
   readonly drop: () => void;
 }
 
-/** All subscriptions of the RPC. */
+/** The subscriptions of all clients. */
 export interface Subscriptions {
   readonly client: (send: Send) => ClientSubscriptions;
-  /** Hands an event to everyone whose query matches. A client that lags loses that subscription, and is told. */
+  /** Sends an event to every subscription that matches. Cancels the subscription of a client that reads too slowly. */
   readonly publish: (event: PublishedEvent) => void;
   readonly count: () => number;
 }
@@ -42,12 +45,13 @@ interface Subscription {
   readonly send: Send;
 }
 
+/** A client's subscriptions by the text of their query. */
 type ClientQueries = Map<string, Subscription>;
 
 /** Creates an empty set of subscriptions. */
 export function createSubscriptions(limits: SubscriptionLimits): Subscriptions {
   const clients = new Set<ClientQueries>();
-  const subscribed = (): number => [...clients].filter((queries) => queries.size > 0).length;
+  const subscribedClients = (): number => [...clients].filter((queries) => queries.size > 0).length;
   return {
     count: () => [...clients].reduce((sum, queries) => sum + queries.size, 0),
     publish: (event) => {
@@ -57,7 +61,8 @@ export function createSubscriptions(limits: SubscriptionLimits): Subscriptions {
       const queries: ClientQueries = new Map();
       clients.add(queries);
       const subscribe = (id: RpcId, text: string): void => {
-        if (subscribed() >= limits.maxClients)
+        // The order of CometBFT's checks. At the limit of clients, it also rejects a client that has subscriptions.
+        if (subscribedClients() >= limits.maxClients)
           throw internal(`max_subscription_clients ${limits.maxClients} reached`);
         if (queries.size >= limits.maxPerClient) {
           throw internal(`max_subscriptions_per_client ${limits.maxPerClient} reached`);
@@ -83,11 +88,14 @@ export function createSubscriptions(limits: SubscriptionLimits): Subscriptions {
 function publishTo(queries: ClientQueries, event: PublishedEvent): void {
   for (const [text, { id, query, send }] of queries) {
     if (!matchesTags(query, event.tags)) continue;
-    const notice = { query: text, data: event.data(), events: Object.fromEntries(event.tags) };
-    if (send(goodAnswer(id, notice))) continue;
+    const notification = { query: text, data: event.data(), events: Object.fromEntries(event.tags) };
+    // A notification has the id of its subscribe request, as in CometBFT.
+    if (send(resultResponse(id, notification))) continue;
+    // Like CometBFT, the node cancels the subscription of a slow client instead of dropping single events. The client
+    // learns that it missed events and can subscribe again. The buffer for the client stays bounded.
     queries.delete(text);
     const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
-    send(badAnswer(id, new RpcError("server", reason)), true);
+    send(errorResponse(id, new RpcError("server", reason)), true);
   }
 }
 

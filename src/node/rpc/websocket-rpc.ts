@@ -4,73 +4,90 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { errorText } from "../../base/errors.ts";
 import { isRecord, type JsonObject } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
+import { refuseUpgrade } from "../../ops/raw-socket.ts";
+import type { SendBudget } from "../../ops/send-budget.ts";
 import { goJsonParse } from "./go-decoding.ts";
-import { WEBSOCKET_METHODS } from "./http-rpc.ts";
 import {
-  answerRequest,
-  badAnswer,
-  goodAnswer,
+  handleRequest,
+  errorResponse,
+  NO_ID,
   parseRequest,
+  resultResponse,
   type RpcId,
   type RpcRequest,
+  WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
 import type { ClientSubscriptions, Send, Subscriptions } from "./subscriptions.ts";
+import { createPendingBound, type PendingBound, serveMessages } from "./websocket-queue.ts";
 
-/** Bounds of a WebSocket. */
+/** Bounds of the WebSockets. */
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
-  /** Connections at once; one more is refused with 503. */
+  /** Open connections. The server refuses a further one with 503. */
   readonly maxConnections: number;
-  /** Unsent bytes at which a client counts as too slow. */
+  /** Unsent bytes above which a client counts as too slow for notifications. */
   readonly maxBufferedBytes: number;
-  /** Requests of one client that may wait for their answer; one more cuts it. */
+  /**
+   * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
+   * earlier, so only requests that arrive at the same moment count.
+   */
   readonly maxPendingRequests: number;
   readonly pingIntervalMs: number;
-  /** A connection that sends nothing for so long, not even a pong, is cut. */
+  /** The server cuts a connection on which nothing arrives for this time, not even a pong. */
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's times, and bounds that fit a laptop. */
+/** CometBFT's times (a ping after 9/10 of the read timeout), and bounds for a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
-  maxPendingRequests: 1_000,
+  // 64 KiB, as much as Node reads at once, hold about 11,000 smallest messages.
+  maxPendingRequests: 12_000,
   pingIntervalMs: 27_000,
   readTimeoutMs: 30_000,
 };
 
-/** What a WebSocket face needs. */
 export interface WebSocketDeps {
   readonly context: RpcContext;
   readonly subscriptions: Subscriptions;
+  /** Bounds the unsent bytes of all clients. */
+  readonly budget: SendBudget;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
 /** The RPC over WebSocket: all methods, and subscriptions. */
 export interface WebSocketRpc {
-  /** Takes an HTTP upgrade; paths other than /websocket are refused. */
+  /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Cuts all connections. */
   readonly close: () => void;
 }
 
-/** Creates the WebSocket face. */
+/** Unanswered requests of all clients. Each takes about 300 bytes. */
+const MAX_PENDING_IN_TOTAL = 100_000;
+
+/** Creates the WebSocket side of the RPC port. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes,
     perMessageDeflate: false,
+    // `ws` would buffer pongs without a bound for a client that sends pings and reads nothing.
+    autoPong: false,
   });
+  const pending = createPendingBound(options.maxPendingRequests, MAX_PENDING_IN_TOTAL);
   return {
     upgrade: (request, socket, head) => {
       const path = request.url?.split("?")[0];
-      if (path !== "/websocket") return refuse(socket, "404 Not Found");
-      if (server.clients.size >= options.maxConnections) return refuse(socket, "503 Service Unavailable");
-      server.handleUpgrade(request, socket, head, (client) => serveClient(client, options, deps));
+      if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
+      if (server.clients.size >= options.maxConnections) {
+        return refuseUpgrade(socket, "503 Service Unavailable");
+      }
+      server.handleUpgrade(request, socket, head, (client) => serveClient(client, options, deps, pending));
     },
     close: () => {
       for (const client of server.clients) client.terminate();
@@ -79,47 +96,57 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-}
-
-function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSocketDeps): void {
-  const send: Send = (message, isLastWord = false) => {
+function serveClient(
+  client: WebSocket,
+  options: WebSocketOptions,
+  deps: WebSocketDeps,
+  pending: PendingBound,
+): void {
+  const send: Send = (message, always = false) => {
     if (client.readyState !== client.OPEN) return false;
-    if (!isLastWord && client.bufferedAmount > options.maxBufferedBytes) return false;
-    client.send(JSON.stringify(message));
+    // `ws` buffers without limit what the socket does not accept. Above this bound the node sends no notification and
+    // cancels the subscription (see `publishTo`).
+    if (!always && client.bufferedAmount > options.maxBufferedBytes) return false;
+    const text = JSON.stringify(message);
+    let release: (() => void) | undefined;
+    client.send(text, () => release?.());
+    if (client.bufferedAmount > 0) release = deps.budget.hold(text.length, () => client.terminate());
     return true;
   };
   const subscriptions = deps.subscriptions.client(send);
-  const stopWatching = watchLife(client, options);
-  let pending = 0;
-  let queue: Promise<void> = Promise.resolve();
-  client.on("message", (data) => {
-    pending += 1;
-    if (pending > options.maxPendingRequests) {
-      client.terminate();
-      return;
-    }
-    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe.
-    queue = queue
-      .then(() => answer(data, send, subscriptions, deps))
-      .catch((error: unknown) => {
-        deps.logger.error("websocket request failed", { error: errorText(error) });
-        client.terminate();
-      });
+  const liveness = watchLiveness(client, options);
+  const dropMessages = serveMessages({
+    client,
+    budget: deps.budget,
+    pending,
+    handle: async (data) => {
+      await handleMessage(data, send, subscriptions, deps);
+      // While a client is paused, its pongs do not arrive.
+      liveness.extend();
+    },
+    onError: (error) => deps.logger.error("websocket request failed", { error }),
   });
+  // A client that reads nothing gets no pongs.
+  client.on("ping", (data) => client.bufferedAmount < MAX_BYTES_BEFORE_PONG && client.pong(data));
   client.on("error", (error) => deps.logger.debug("websocket failed", { error: errorText(error) }));
   client.on("close", () => {
-    stopWatching();
+    liveness.stop();
+    dropMessages();
     subscriptions.drop();
   });
 }
 
-/** Pings, and cuts a connection from which nothing comes. Returns how to stop. */
-function watchLife(client: WebSocket, options: WebSocketOptions): () => void {
+/** Unsent bytes of a client above which the node answers no pings. */
+const MAX_BYTES_BEFORE_PONG = 1_048_576;
+
+/** Sends pings, and cuts the connection when nothing arrives. `extend` starts the time anew. */
+function watchLiveness(
+  client: WebSocket,
+  options: WebSocketOptions,
+): { readonly extend: () => void; readonly stop: () => void } {
   const cut = (): void => client.terminate();
   let deadline = setTimeout(cut, options.readTimeoutMs);
-  const alive = (): void => {
+  const extend = (): void => {
     clearTimeout(deadline);
     deadline = setTimeout(cut, options.readTimeoutMs);
   };
@@ -128,16 +155,17 @@ function watchLife(client: WebSocket, options: WebSocketOptions): () => void {
     client.ping();
     ping = setTimeout(sendPing, options.pingIntervalMs);
   }
-  client.on("message", alive);
-  client.on("ping", alive);
-  client.on("pong", alive);
-  return () => {
+  client.on("message", extend);
+  client.on("ping", extend);
+  client.on("pong", extend);
+  const stop = (): void => {
     clearTimeout(deadline);
     clearTimeout(ping);
   };
+  return { extend, stop };
 }
 
-async function answer(
+async function handleMessage(
   data: RawData,
   send: Send,
   subscriptions: ClientSubscriptions,
@@ -147,13 +175,15 @@ async function answer(
   try {
     request = parseRequest(goJsonParse(toText(data)));
   } catch (error) {
-    send(badAnswer(-1, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`)));
+    const text = `error unmarshaling request: ${errorText(error)}`;
+    send(errorResponse(NO_ID, new RpcError("parse", text)), true);
     return;
   }
   const { id, method, params } = request;
   if (id === undefined) return;
-  if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions));
-  else send(await answerRequest({ id, method, params }, deps.context, deps.signal, "internal"));
+  // `always`: the next message is handled only when the client has read most of the responses.
+  if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions), true);
+  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"), true);
 }
 
 function toText(data: RawData): string {
@@ -169,11 +199,11 @@ function subscribe(
     if (method === "unsubscribe_all") subscriptions.unsubscribeAll();
     else if (method === "subscribe") subscriptions.subscribe(id, readQueryParameter(params));
     else subscriptions.unsubscribe(readQueryParameter(params));
-    return goodAnswer(id, {});
+    return resultResponse(id, {});
   } catch (thrown) {
     const error = toRpcError(thrown);
     if (error === undefined) throw thrown;
-    return badAnswer(id, error);
+    return errorResponse(id, error);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import type { JsonObject } from "../../base/json.ts";
-import { type HttpRoute, jsonReply, textReply } from "../../ops/http-route.ts";
+import { jsonReply, textReply } from "../../ops/http-reply.ts";
+import type { HttpRoute } from "../../ops/http-route.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import { queryJson, type RelayerStatus, relayerStatus, type StatusDeps, statusJson } from "./status.ts";
 import { statusPage } from "./status-page.ts";

@@ -1,5 +1,5 @@
+import type { HttpReply } from "../../ops/http-reply.ts";
 import { escapeHtml } from "../../ops/html.ts";
-import type { HttpReply } from "../../ops/http-route.ts";
 import type { QueryView, RelayerStatus } from "./status.ts";
 
 const STYLE = `

@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
 import type { WireMessage } from "../../client/tx/tx-sender.ts";
-import { headerFrom } from "../../comet/update-header.ts";
 import { MsgUpdateClient } from "../../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
@@ -103,13 +102,12 @@ export function isUpdatedTo(client: LightClientState, at: RemoteHeight): boolean
 
 /** Encodes the update header for the block `target` as an `Any`. */
 export function headerAny(target: LightBlockBytes, trust: Trust): { typeUrl: string; value: Uint8Array } {
-  const block = {
+  const value = Header.encode({
     signedHeader: SignedHeader.decode(target.signedHeader),
     validatorSet: ValidatorSet.decode(target.validatorSet),
-  };
-  const trustedHeight = { revisionNumber: trust.height.revision, revisionHeight: trust.height.height };
-  const header = headerFrom(block, trustedHeight, ValidatorSet.decode(trust.validatorSet));
-  const value = Header.encode(header).finish();
+    trustedHeight: { revisionNumber: trust.height.revision, revisionHeight: trust.height.height },
+    trustedValidators: ValidatorSet.decode(trust.validatorSet),
+  }).finish();
   return { typeUrl: HEADER_URL, value };
 }
 

@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
-import { errorReply, type HttpReply, type HttpRoute, jsonReply, textReply } from "../../ops/http-route.ts";
+import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
+import type { HttpRoute } from "../../ops/http-route.ts";
 import { statusJson, type WatchdogStatus } from "../status.ts";
 import { PAGE_POLICY, statusPage } from "./status-page.ts";
 

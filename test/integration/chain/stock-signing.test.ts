@@ -13,7 +13,7 @@ const CHAIN_ID = "test-1";
 
 const SECRET = sha256(utf8("stock wallet"));
 
-async function begin(kind: "local" | "remote", signer?: OfflineSigner) {
+async function start(kind: "local" | "remote", signer?: OfflineSigner) {
   const wallet = signer ?? (await DirectSecp256k1Wallet.fromKey(SECRET, "neutron"));
   const [account] = await wallet.getAccounts();
   const from = account?.address ?? "";
@@ -42,9 +42,9 @@ function baseAccount(address: string) {
   return { "@type": "/cosmos.auth.v1beta1.BaseAccount", address, account_number: "0", sequence: "0" };
 }
 
-describe.each(["local", "remote"] as const)("stock signing on the %s chain", (kind) => {
-  it("makes transactions that pass, one after the other, to an account that was not there", async () => {
-    const { chain, sign, to } = await begin(kind);
+describe.each(["local", "remote"] as const)("cosmjs on the %s chain", (kind) => {
+  it("signs two successive payments to a new account", async () => {
+    const { chain, sign, to } = await start(kind);
     const txs = [await sign("1", 0, "200000"), await sign("2", 1, "200000")];
     expect(txs.map((tx) => chain.app.checkTx(tx, false).log)).toEqual(["", ""]);
     expect(chain.block(...txs).txResults.map(({ code, log }) => [code, log])).toEqual([
@@ -56,16 +56,16 @@ describe.each(["local", "remote"] as const)("stock signing on the %s chain", (ki
     expect(Buffer.from(stored.value).toString()).toBe("3");
   });
 
-  it("makes transactions of an amino wallet that pass, with marks in the memo that JSON escapes", async () => {
-    const { chain, sign } = await begin(kind, await Secp256k1Wallet.fromKey(SECRET, "neutron"));
+  it("signs with an amino wallet and a memo with characters that JSON escapes", async () => {
+    const { chain, sign } = await start(kind, await Secp256k1Wallet.fromKey(SECRET, "neutron"));
     const tx = await sign("1", 0, "200000", "<a> & 'b' \"c\" ä");
     expect(chain.block(tx).txResults[0]).toMatchObject({ code: 0, log: "" });
     const other = await sign("1", 2, "200000");
     expect(chain.app.checkTx(other, false)).toMatchObject({ code: 32 });
   });
 
-  it("passes with the gas of a simulation and the usual margin of 1.4", async () => {
-    const { chain, sign } = await begin(kind);
+  it("succeeds with the simulated gas times 1.4, the usual margin", async () => {
+    const { chain, sign } = await start(kind);
     chain.block(await sign("1", 0, "300000"));
     const simulated = chain.app.simulate(await sign("1", 1, "0"));
     expect(simulated.code).toBe(0);

@@ -26,13 +26,13 @@ afterAll(async () => {
 });
 
 describe("cosmos.base.tendermint.v1beta1.Service", () => {
-  it("says who the node is", async () => {
+  it("returns name and versions of the node", async () => {
     const info = GetNodeInfoResponse.decode((await client.call(`${TENDERMINT}/GetNodeInfo`, NOTHING)).value);
     expect(info.defaultNodeInfo).toMatchObject({ network: "test-1", moniker: "lab" });
     expect(info.applicationVersion).toMatchObject({ name: "neutron", appName: "neutrond", version: "6.0.3" });
   });
 
-  it("gives blocks by height", async () => {
+  it("returns blocks by height", async () => {
     const latest = GetLatestBlockResponse.decode(
       (await client.call(`${TENDERMINT}/GetLatestBlock`, NOTHING)).value,
     );
@@ -47,7 +47,7 @@ describe("cosmos.base.tendermint.v1beta1.Service", () => {
     });
   });
 
-  it("asks stores, but no gRPC paths", async () => {
+  it("queries stores, but no gRPC paths", async () => {
     const ask = (path: string): Promise<{ value: Uint8Array }> => {
       const request = ABCIQueryRequest.encode({ data: NOTHING, path, height: 0n, prove: false }).finish();
       return client.call(`${TENDERMINT}/ABCIQuery`, request);

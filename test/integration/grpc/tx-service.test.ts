@@ -40,7 +40,7 @@ afterAll(async () => {
 describe("cosmos.tx.v1beta1.Service", () => {
   const tx = fromBase64(recordedTxBase64());
 
-  it("finds the transaction by hash in either case, and says when it is not there", async () => {
+  it("finds a transaction by its hash in either case, and reports an unknown one", async () => {
     for (const hash of [TX_HASH, TX_HASH.toLowerCase()]) {
       const { value } = await client.call(`${TX}/GetTx`, GetTxRequest.encode({ hash }).finish());
       const { txResponse } = GetTxResponse.decode(value);
@@ -94,7 +94,7 @@ describe("cosmos.tx.v1beta1.Service", () => {
     await expect(client.call(`${TX}/GetTxsEvent`, request)).rejects.toMatchObject({ code: 13, details });
   });
 
-  it("gives a block with its transactions", async () => {
+  it("returns a block with its transactions", async () => {
     const of = (height: bigint): Uint8Array =>
       GetBlockWithTxsRequest.encode({ height, pagination: undefined }).finish();
     const { value } = await client.call(`${TX}/GetBlockWithTxs`, of(12n));
@@ -154,7 +154,7 @@ describe("cosmos.tx.v1beta1.Service", () => {
     });
   });
 
-  it("simulates by the application", async () => {
+  it("simulates in the application", async () => {
     const request = SimulateRequest.encode({ tx: undefined, txBytes: tx }).finish();
     await expect(client.call(`${TX}/Simulate`, request)).rejects.toMatchObject({
       code: 2,

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
 import { startTestNode } from "../../support/test-node.ts";
-import { lightBlockAt, verifyLightBlock } from "../../support/verify-light-block.ts";
+import { lightBlockAt, verifyLightBlock } from "../../support/comet/light-block.ts";
 
 const RUNNER = fileURLToPath(new URL("../../support/run-typescript.mjs", import.meta.url));
 const CHILD = fileURLToPath(new URL("../../support/node-child.ts", import.meta.url));

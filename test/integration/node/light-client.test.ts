@@ -4,7 +4,7 @@ import type { ValidatorSet } from "../../../src/comet/block-types.ts";
 import { testValidatorSeed, validatorKey } from "../../../src/node/consensus/validator-keys.ts";
 import type { NodeView } from "../../../src/node/node-view.ts";
 import { startTestNode } from "../../support/test-node.ts";
-import { lightBlockAt, verifyLightBlock } from "../../support/verify-light-block.ts";
+import { lightBlockAt, verifyLightBlock } from "../../support/comet/light-block.ts";
 
 /** Verifies all steps by one height and all steps by three heights. Returns their number. */
 function verifyChain(view: NodeView): number {

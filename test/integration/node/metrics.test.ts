@@ -10,7 +10,7 @@ const recorded = readFileSync(
   "utf8",
 );
 
-/** Families that a real node shows only when its validator misses a block, so that the recording has none. */
+/** Families that a real node shows only after its validator missed a block. The recording does not have them. */
 const NOT_RECORDED = ["cometbft_consensus_validator_missed_blocks"];
 
 /** HELP and TYPE lines by family. */
@@ -24,7 +24,7 @@ function families(page: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Label names of the series of a family, sorted; `le` of histograms left out. */
+/** The sorted label names of each series of a family, without `le` of histograms. */
 function labelsOf(page: string, family: string): ReadonlySet<string> {
   const series = page
     .split("\n")
@@ -47,8 +47,8 @@ function boundsOf(page: string, family: string): ReadonlySet<string> {
   );
 }
 
-describe("the metrics page", () => {
-  it("has the names, help texts, types, labels and buckets of a real node's", async () => {
+describe("the metrics endpoint", () => {
+  it("has the names, help texts, types, labels and buckets of a real node", async () => {
     const node = await startTestNode({
       powers: [10n, 1n],
       startHalted: false,
@@ -78,7 +78,7 @@ describe("the metrics page", () => {
     await node.stop();
   });
 
-  it("tells before the first block which chain and height it works on", async () => {
+  it("shows chain and height before the first block", async () => {
     const node = await startTestNode({
       metrics: { host: "127.0.0.1", port: 0, portOption: "--metrics-port" },
     });

@@ -16,10 +16,10 @@ const calls: readonly RecordedCall[] = JSON.parse(
   readFileSync(new URL("../../fixtures/rpc.json", import.meta.url), "utf8"),
 );
 
-/** Recorded calls that the application answers, and that any SDK chain answers alike. */
+/** Recorded calls to the application whose result is the same on every SDK chain. */
 const APP_CALLS = [31, 33, 49, 50, 52, 53, 54, 56, 57, 74, 84];
 
-/** An answer without build paths, and with the heights of no particular chain. */
+/** Removes the paths of the build and the height of the recorded chain from a response. */
 function comparable(answer: unknown): unknown {
   const text = JSON.stringify(answer)
     .replaceAll(/ \[\/[^\]]*\]/g, "")
@@ -27,7 +27,7 @@ function comparable(answer: unknown): unknown {
   return JSON.parse(text);
 }
 
-describe("answers of the application through the RPC", () => {
+describe("results of the application through the RPC", () => {
   let node: TestNode;
   beforeAll(async () => {
     const chain = CHAINS.remote;

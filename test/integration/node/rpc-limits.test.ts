@@ -21,7 +21,7 @@ describe("the RPC port", () => {
   };
   const health = (id: number) => ({ jsonrpc: "2.0", id, method: "health" });
 
-  it("takes ten requests in a batch, not eleven", async () => {
+  it("accepts ten requests in a batch, not eleven", async () => {
     const ten = await post(JSON.stringify(Array.from({ length: 10 }, (_, id) => health(id))));
     expect(await ten.json()).toHaveLength(10);
     const eleven = await post(JSON.stringify(Array.from({ length: 11 }, (_, id) => health(id))));
@@ -31,7 +31,7 @@ describe("the RPC port", () => {
     });
   });
 
-  it("answers a batch of one as a single request, as CometBFT does", async () => {
+  it("replies to a batch of one without an array, as CometBFT does", async () => {
     expect(await (await post(JSON.stringify([health(3)]))).json()).toEqual({
       jsonrpc: "2.0",
       id: 3,
@@ -50,7 +50,7 @@ describe("the RPC port", () => {
       '{"id":1,"method":5}',
       "error unmarshaling request: json: cannot unmarshal number into Go struct field .method of type string",
     ],
-  ])("says why it cannot read %s", async (body, data) => {
+  ])("reports why it cannot read %s", async (body, data) => {
     const answer = await post(body);
     expect(answer.status).toBe(500);
     expect(await answer.json()).toEqual({
@@ -60,11 +60,11 @@ describe("the RPC port", () => {
     });
   });
 
-  it("refuses a body of more than 4 MB", async () => {
+  it("rejects a body over the limit", async () => {
     expect((await post("x".repeat(4_000_001))).status).toBe(413);
   });
 
-  it("refuses a positional call with another number of parameters", async () => {
+  it("rejects a positional call with another number of parameters", async () => {
     expect(await call("block", ["5", "6"])).toMatchObject({
       error: {
         code: -32602,
@@ -85,7 +85,7 @@ describe("the RPC port", () => {
       { height: "9223372036854775808" },
       "json: cannot unmarshal number 9223372036854775808 into Go value of type int64",
     ],
-  ])("%s refuses %j", async (method, params, text) => {
+  ])("%s rejects %j", async (method, params, text) => {
     expect(await call(method, params)).toMatchObject({
       error: { code: -32602, data: `error converting json params to arguments: ${text}` },
     });
@@ -108,7 +108,7 @@ describe("the RPC port", () => {
     });
   });
 
-  it("gives the genesis document whole and in one chunk", async () => {
+  it("returns the genesis document complete and as one chunk", async () => {
     const whole = await call("genesis", {});
     const chunk = await call("genesis_chunked", { chunk: "0" });
     expect(chunk).toMatchObject({ result: { chunk: "0", total: "1" } });
@@ -116,19 +116,19 @@ describe("the RPC port", () => {
     expect({ genesis: JSON.parse(fromUtf8(fromBase64(data))) }).toEqual(whole["result"]);
   });
 
-  it("gives up on a transaction that no block takes", async () => {
+  it("reports a transaction that no block includes in time", async () => {
     expect(await call("broadcast_tx_commit", { tx: toBase64(utf8("late=1")) })).toMatchObject({
       error: { data: "timed out waiting for tx to be included in a block" },
     });
   });
 
-  it("says 404 for methods that only a WebSocket has", async () => {
+  it("replies 404 for methods that exist only on a WebSocket", async () => {
     expect((await fetch(`${node.rpcUrl}/subscribe?query="x"`)).status).toBe(404);
   });
 });
 
 describe("subscriptions", () => {
-  it("end for a client that does not read, with a word of why", () => {
+  it("end with an error for a client that does not read", () => {
     const subscriptions = createSubscriptions({ maxClients: 5, maxPerClient: 5 });
     const slow: unknown[] = [];
     subscriptions.client((message) => slow.push(message) < 0).subscribe(1, "tm.event='Tx'");
@@ -151,7 +151,7 @@ describe("subscriptions", () => {
     ]);
   });
 
-  it("end when the client leaves", () => {
+  it("end when the client disconnects", () => {
     const subscriptions = createSubscriptions({ maxClients: 1, maxPerClient: 5 });
     const client = subscriptions.client(() => true);
     client.subscribe(1, "tm.event='Tx'");

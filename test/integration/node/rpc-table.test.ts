@@ -21,7 +21,7 @@ const calls: readonly RecordedCall[] = JSON.parse(
   readFileSync(new URL("../../fixtures/rpc.json", import.meta.url), "utf8"),
 );
 
-/** Calls whose answer is the application's own: here another application answers, so the form is compared, not the text. */
+/** Calls to the application. This node runs another application, so the test compares the shape and not the text. */
 const ANSWERED_BY_APP: ReadonlySet<number> = new Set([
   28, 29, 30, 31, 33, 49, 50, 51, 52, 53, 56, 57, 73, 74, 84,
 ]);
@@ -45,12 +45,12 @@ describe("recorded RPC calls", () => {
   });
   afterAll(() => node.stop());
 
-  it("are 86", () => expect(calls).toHaveLength(86));
+  it("are complete", () => expect(calls).toHaveLength(86));
 
   it.each(calls.map((call, index) => ({ index, call, name: `${index} ${call.note} ${describeCall(call)}` })))(
     "$name",
     async ({ index, call }) => {
-      // A failed call fails for what it says, so it is sent as recorded; only the chain's height is ours.
+      // A failed call fails because of its content, so it is sent as recorded, except for the height of the chain.
       const used = isFailed(call) ? substitutions.slice(-1) : substitutions;
       const answer = await send(node.rpcUrl, call, used);
       expect(answer.status).toBe(call.status);
@@ -83,7 +83,7 @@ function compare(
   expect(differences.filter((one) => !isAppText(one) || !ANSWERED_BY_APP.has(index))).toEqual([]);
 }
 
-/** The log and codespace of an answer are the application's. */
+/** Whether the difference is in a field whose content comes from the application. */
 function isAppText(difference: string): boolean {
   return /\.(log|codespace|value|key|proofOps|data)\b/.test(difference);
 }
@@ -140,7 +140,7 @@ function send(
   return fetch(url, { method: "POST", body });
 }
 
-/** The recorded call sends a transaction of that chain again; ours sends one of this chain again. */
+/** Whether the call repeats a transaction. The test repeats one of its own chain instead. */
 function isReplay(call: RecordedCall): boolean {
   return call.note === "error: replayed tx";
 }

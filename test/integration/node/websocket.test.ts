@@ -5,6 +5,7 @@ import { utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { shapeDifferences, shapeOf } from "../../support/json-shape.ts";
 import { testValidatorSeed } from "../../../src/node/consensus/validator-keys.ts";
+import { DEFAULT_WEBSOCKET } from "../../../src/node/rpc/websocket-rpc.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 interface Frame {
@@ -20,7 +21,7 @@ const frames: readonly Frame[] = readFileSync(
   .split("\n")
   .map((line) => JSON.parse(line));
 
-/** A socket that keeps what comes in. */
+/** Connects a WebSocket that collects incoming messages. */
 async function connect(url: string) {
   const socket = new WebSocket(`${url.replace("http", "ws")}/websocket`);
   const received: Record<string, unknown>[] = [];
@@ -42,7 +43,7 @@ async function connect(url: string) {
   return { socket, received, call, isClosed: () => closed };
 }
 
-/** The kind of an event notice: "tendermint/event/Tx". */
+/** The kind of a notification: "tendermint/event/Tx". */
 function kindOf(frame: Readonly<Record<string, unknown>>): unknown {
   const { result } = frame;
   return isRecord(result) && isRecord(result["data"]) ? result["data"]["type"] : undefined;
@@ -55,7 +56,7 @@ describe("the WebSocket", () => {
   });
   afterAll(() => node.stop());
 
-  it("answers every recorded request as recorded", async () => {
+  it("replies to every recorded request as recorded", async () => {
     const requests = frames.filter((one) => one.dir === "out");
     expect(frames).toHaveLength(24);
     expect(requests).toHaveLength(7);
@@ -80,7 +81,7 @@ describe("the WebSocket", () => {
     socket.close();
   });
 
-  it("sends notices of the recorded form", async () => {
+  it("sends notifications of the recorded shape", async () => {
     const { socket, received, call } = await connect(node.rpcUrl);
     await call(1, "subscribe", { query: "tm.event='Tx' AND kv.key='colour'" });
     await call(3, "subscribe", { query: "tm.event='NewBlockHeader'" });
@@ -92,7 +93,7 @@ describe("the WebSocket", () => {
       const recorded = frames.find(({ frame }) => kindOf(frame) === kind)?.frame;
       const ours = received.find((one) => kindOf(one) === kind);
       const differences = shapeDifferences(shapeOf(recorded), shapeOf(ours)).filter(
-        // tags are those of the application's events, and its block emits some
+        // The tags depend on the events of the application, which emits some in each block.
         (one) =>
           !one.startsWith(".result.events.") &&
           !one.startsWith(".result.data.value.result_finalize_block.events"),
@@ -102,7 +103,7 @@ describe("the WebSocket", () => {
     socket.close();
   });
 
-  it("tells of changes of the validator set and of a block's events", async () => {
+  it("notifies of changes of the validator set and of the events of a block", async () => {
     const { socket, received, call } = await connect(node.rpcUrl);
     await call(1, "subscribe", { query: "tm.event='ValidatorSetUpdates'" });
     await call(2, "subscribe", { query: "tm.event='NewBlockEvents' AND begin.mode='BeginBlock'" });
@@ -121,7 +122,7 @@ describe("the WebSocket", () => {
     socket.close();
   });
 
-  it("keeps to the bounds of subscriptions and takes them back", async () => {
+  it("enforces the bounds of subscriptions and cancels subscriptions", async () => {
     const one = await connect(node.rpcUrl);
     const errorOf = (answer: unknown) =>
       isRecord(answer) && isRecord(answer["error"]) ? answer["error"]["data"] : undefined;
@@ -147,7 +148,7 @@ describe("the WebSocket", () => {
     for (const { socket } of [one, two, three]) socket.close();
   });
 
-  it("answers calls, and says what is wrong with bad ones", async () => {
+  it("replies to calls, and reports bad ones", async () => {
     const { socket, received, call } = await connect(node.rpcUrl);
     expect(await call(1, "health", {})).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
     expect(await call(2, "nope", {})).toEqual({
@@ -169,7 +170,52 @@ describe("the WebSocket", () => {
     socket.close();
   });
 
-  it("cuts a client that sends too much at once, and one that is silent", async () => {
+  it("counts only requests without a response towards the bound of pending requests", async () => {
+    const small = await startTestNode({ websocket: { ...DEFAULT_WEBSOCKET, maxPendingRequests: 2 } });
+    const { socket, call, isClosed } = await connect(small.rpcUrl);
+    for (let id = 1; id <= 5; id++) expect(await call(id, "health", {})).toMatchObject({ id, result: {} });
+    for (let id = 6; id <= 9; id++) socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "health" }));
+    await expect.poll(isClosed).toBe(true);
+    await small.stop();
+  });
+
+  it("replies to more requests than may be pending, sent at once and one after the other", async () => {
+    const { socket, received } = await connect(node.rpcUrl);
+    const count = 6_000;
+    const ask = (id: number): void => socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "health" }));
+    for (let id = 0; id < count; id++) ask(id);
+    await expect.poll(() => received.length, { timeout: 10_000 }).toBe(count);
+    for (let id = count; id < count + 1_500; id++) {
+      ask(id);
+      if (id % 500 === 0) await expect.poll(() => received.length).toBe(id + 1);
+    }
+    await expect.poll(() => received.length).toBe(count + 1_500);
+    expect(received.map(({ id }) => id)).toEqual(Array.from({ length: count + 1_500 }, (_, id) => id));
+    socket.close();
+  });
+
+  it("answers no further requests of a client that does not read, and replies to others", async () => {
+    const big = await startTestNode();
+    const tx = Buffer.alloc(900_000, "x").toString("base64");
+    big.view.broadcast(Buffer.from(`big=${tx.slice(0, 900_000)}`));
+    const height = big.control.produce(1);
+    const slow = await connect(big.rpcUrl);
+    slow.socket.pause();
+    const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
+    const call = { jsonrpc: "2.0", id: 1, method: "block", params: { height: height.toString() } };
+    for (let index = 0; index < 1_000; index++) slow.socket.send(JSON.stringify(call));
+    const quick = await connect(big.rpcUrl);
+    expect(await quick.call(1, "health", {})).toMatchObject({ id: 1, result: {} });
+    for (let index = 0; index < 20_000; index++) slow.socket.ping("x".repeat(100));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const after = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
+    expect(after - before).toBeLessThan(200_000_000);
+    slow.socket.terminate();
+    quick.socket.close();
+    await big.stop();
+  });
+
+  it("cuts a client that sends too large a message, and one that is silent", async () => {
     const small = await startTestNode({
       websocket: {
         maxMessageBytes: 1000,

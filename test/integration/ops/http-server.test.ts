@@ -1,10 +1,18 @@
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { jsonReply, textReply, type HttpRoute } from "../../../src/ops/http-route.ts";
+import { abortReason, untilAborted } from "../../../src/base/abort.ts";
+import { type Logger, silentLogger } from "../../../src/base/logger.ts";
+import { createDeferred } from "../../../src/ops/deferred.ts";
+import { jsonReply, textReply } from "../../../src/ops/http-reply.ts";
+import type { HttpRoute } from "../../../src/ops/http-route.ts";
+import { type HttpRequest, HttpRequestError } from "../../../src/ops/http-request.ts";
 import { type HttpServerOptions, type OpenHttpServer, openHttpServer } from "../../../src/ops/http-server.ts";
 import { createHttpService } from "../../../src/ops/http-service.ts";
-import { PortInUseError } from "../../../src/ops/listen-error.ts";
+import {
+  openRouteServer,
+  ROUTE_SERVER_LIMITS,
+  type RouteServerOptions,
+} from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
 
 const open: OpenHttpServer[] = [];
@@ -26,9 +34,9 @@ const ROUTES: readonly HttpRoute[] = [
   },
 ];
 
-function settings(extra: Partial<HttpServerOptions> = {}): HttpServerOptions {
+function settings(extra: Partial<RouteServerOptions> = {}): RouteServerOptions {
   return {
-    name: "test face",
+    name: "test server",
     listen: { host: "127.0.0.1", port: 0 },
     portOption: "--test-port",
     routes: ROUTES,
@@ -36,8 +44,8 @@ function settings(extra: Partial<HttpServerOptions> = {}): HttpServerOptions {
   };
 }
 
-async function start(extra: Partial<HttpServerOptions> = {}): Promise<string> {
-  const server = await openHttpServer(settings(extra), { logger: silentLogger });
+async function start(extra: Partial<RouteServerOptions> = {}): Promise<string> {
+  const server = await openRouteServer(settings(extra), { logger: silentLogger });
   open.push(server);
   return `http://127.0.0.1:${server.address.port}`;
 }
@@ -46,8 +54,8 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
 
-describe("openHttpServer", () => {
-  it("answers routes, HEAD, unknown paths and other methods", async () => {
+describe("openRouteServer", () => {
+  it("serves routes, HEAD, unknown paths and other methods", async () => {
     const url = await start();
     expect(await (await fetch(`${url}/hello?name=you`)).text()).toBe("hello you");
     const head = await fetch(`${url}/hello?name=you`, { method: "HEAD" });
@@ -84,8 +92,13 @@ describe("openHttpServer", () => {
     ).toBe(403);
   });
 
+  it("checks the token before it reads the body", async () => {
+    const url = await start({ token: new Secret("t"), limits: { maxBodyBytes: 10 } });
+    expect((await fetch(`${url}/faults/x`, { method: "POST", body: "x".repeat(11) })).status).toBe(401);
+  });
+
   it("bounds bodies, declared or not", async () => {
-    const url = await start({ token: new Secret("t"), bodyLimitBytes: 10 });
+    const url = await start({ token: new Secret("t"), limits: { maxBodyBytes: 10 } });
     const headers = { authorization: "Bearer t" };
     const declared = await fetch(`${url}/faults/x`, { method: "POST", headers, body: "x".repeat(11) });
     expect([declared.status, await declared.json()]).toEqual([
@@ -107,7 +120,7 @@ describe("openHttpServer", () => {
     expect(streamed.status).toBe(413);
   });
 
-  it("turns a fault of a route into a 500 without its stack", async () => {
+  it("replies 500 without a stack when a route fails", async () => {
     const url = await start();
     const reply = await fetch(`${url}/broken`);
     expect([reply.status, await reply.json()]).toEqual([
@@ -116,8 +129,8 @@ describe("openHttpServer", () => {
     ]);
   });
 
-  it("closes although an answer is still open, and twice", async () => {
-    const url = await start({ closeTimeoutMs: 50 });
+  it("closes while a request is open, and twice", async () => {
+    const url = await start({ limits: { closeGraceMs: 50 } });
     const hanging = fetch(`${url}/hang`).then(
       () => "answered",
       () => "cut",
@@ -132,33 +145,174 @@ describe("openHttpServer", () => {
     socket.destroy();
   });
 
-  it("names a busy port, its holder and the option that moves it", async () => {
+  it("names a busy port, its holder and the option that changes it", async () => {
     const url = await start();
     const port = Number(new URL(url).port);
-    const attempt = openHttpServer(settings({ listen: { host: "127.0.0.1", port } }), {
+    const attempt = openRouteServer(settings({ listen: { host: "127.0.0.1", port } }), {
       logger: silentLogger,
     });
-    const error = await attempt.then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(PortInUseError);
-    if (!(error instanceof PortInUseError)) return;
-    expect(error.message).toContain(`needs port ${port} on 127.0.0.1`);
-    expect(error.message).toContain("--test-port");
-    expect(error.facts.holder).toContain(`process ${process.pid}`);
+    await expect(attempt).rejects.toMatchObject({
+      message: expect.stringMatching(
+        new RegExp(`^test server needs port ${port} on 127\\.0\\.0\\.1, but .* --test-port$`),
+      ),
+      facts: { code: "port-in-use", port, holder: expect.stringContaining(`process ${process.pid}`) },
+    });
   });
 
-  it("says what is wrong with an address of another machine", async () => {
-    const attempt = openHttpServer(settings({ listen: { host: "192.0.2.1", port: 0 } }), {
+  it("reports an address of another machine", async () => {
+    const attempt = openRouteServer(settings({ listen: { host: "192.0.2.1", port: 0 } }), {
       logger: silentLogger,
     });
     await expect(attempt).rejects.toThrow(/cannot listen on 192\.0\.2\.1:0: .*--test-port/);
   });
 });
 
+describe("openHttpServer", () => {
+  const errors: string[] = [];
+  const logger: Logger = { ...silentLogger, error: (message) => errors.push(message) };
+  afterEach(() => errors.splice(0));
+
+  async function listen(
+    handle: HttpServerOptions["handle"],
+    extra: Partial<HttpServerOptions> = {},
+  ): Promise<number> {
+    const server = await openHttpServer(
+      {
+        name: "plain",
+        listen: { host: "127.0.0.1", port: 0 },
+        portOption: "--test-port",
+        limits: { ...ROUTE_SERVER_LIMITS, maxBodyBytes: 10, closeGraceMs: 50 },
+        handle,
+        failureReply: (error) =>
+          error instanceof HttpRequestError
+            ? textReply(error.facts.status, error.facts.code)
+            : textReply(500, "failed"),
+        ...extra,
+      },
+      { logger },
+    );
+    open.push(server);
+    return server.address.port;
+  }
+
+  /** Sends bytes as they are and returns everything up to the end of the connection. */
+  function raw(port: number, bytes: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1");
+      let text = "";
+      socket.on("data", (chunk) => (text += chunk.toString()));
+      socket.on("error", reject);
+      socket.on("close", () => resolve(text));
+      socket.write(bytes);
+    });
+  }
+
+  const head = (target: string): string =>
+    `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+
+  it.each([
+    ["/a%20b?c=d", "/a%20b ?c=d"],
+    ["//host/path", "//host/path "],
+    ["http://elsewhere/path?c=d", "/path ?c=d"],
+  ])("reads the target %s", async (target, expected) => {
+    const port = await listen(({ url }) => textReply(200, `${url.pathname} ${url.search}`));
+    const reply = await raw(port, head(target));
+    expect(reply).toMatch(/^HTTP\/1\.1 200 OK\r\nContent-Length: \d+\r\n/);
+    expect(reply.split("\r\n\r\n")[1]).toBe(expected);
+  });
+
+  it("rejects another target, and leaves the text to the hook", async () => {
+    const port = await listen(() => textReply(200, "never"));
+    const reply = await raw(port, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(reply).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(reply).toMatch(/Connection: close\r\n[^]*\r\n\r\nbad-request$/);
+    expect(errors).toEqual([]);
+  });
+
+  it.each([
+    ["declared", "Content-Length: 11\r\n\r\n"],
+    ["chunked", `Transfer-Encoding: chunked\r\n\r\nb\r\n${"x".repeat(11)}\r\n`],
+  ])("rejects a %s body over the limit before it has arrived, and closes", async (_form, rest) => {
+    const port = await listen(async (request) => textReply(200, String((await request.readBody()).length)));
+    const reply = await raw(port, `POST / HTTP/1.1\r\nHost: localhost\r\n${rest}`);
+    expect(reply).toMatch(/^HTTP\/1\.1 413 Payload Too Large\r\n/);
+    expect(reply).toMatch(/Connection: close\r\n[^]*\r\n\r\nbody-too-large$/);
+    expect(errors).toEqual([]);
+  });
+
+  it("logs a failed handler and leaves the text to the hook", async () => {
+    const port = await listen(() => Promise.reject(new Error("no luck")));
+    const reply = await fetch(`http://127.0.0.1:${port}/`);
+    expect([reply.status, await reply.text()]).toEqual([500, "failed"]);
+    expect(errors).toEqual(["http request failed"]);
+  });
+
+  it("aborts the signal of a request whose client disconnects, and does not log it", async () => {
+    const started = createDeferred<HttpRequest>();
+    const ended = createDeferred<string>();
+    const port = await listen(async (request) => {
+      started.resolve(request);
+      await untilAborted(request.signal);
+      ended.resolve(abortReason(request.signal).message);
+      throw abortReason(request.signal);
+    });
+    const socket = connect(port, "127.0.0.1");
+    socket.write(head("/"));
+    await started.promise;
+    socket.destroy();
+    expect(await ended.promise).toBe("the client has disconnected");
+    expect(errors).toEqual([]);
+  });
+
+  it("gives an aborted signal to a handler that asks for it too late", async () => {
+    const started = createDeferred<HttpRequest>();
+    const asked = createDeferred<void>();
+    const port = await listen(async (request) => {
+      started.resolve(request);
+      await asked.promise;
+      return textReply(200, "nobody reads this");
+    });
+    const socket = connect(port, "127.0.0.1");
+    socket.write(head("/"));
+    const request = await started.promise;
+    socket.destroy();
+    await expect.poll(() => request.signal.aborted).toBe(true);
+    asked.resolve();
+  });
+
+  it("does not log a client that disconnects in the middle of its body", async () => {
+    const failed = createDeferred<void>();
+    const port = await listen(async (request) => {
+      await request.readBody().catch((error: unknown) => {
+        failed.resolve();
+        throw error;
+      });
+      return textReply(200, "never");
+    });
+    const socket = connect(port, "127.0.0.1");
+    socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    socket.destroy();
+    await failed.promise;
+    expect(errors).toEqual([]);
+  });
+
+  it("passes upgrades on, and ignores them without a handler", async () => {
+    const ask = `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n`;
+    const handle = (): ReturnType<typeof textReply> => ({
+      ...textReply(200, "plain"),
+      headers: { Connection: "close" },
+    });
+    expect(await raw(await listen(handle), ask)).toMatch(/^HTTP\/1\.1 200 OK/);
+    const port = await listen(handle, {
+      upgrade: (_request, socket) => socket.end("HTTP/1.1 418 Teapot\r\n\r\n"),
+    });
+    expect(await raw(port, ask)).toMatch(/^HTTP\/1\.1 418 Teapot/);
+  });
+});
+
 describe("createHttpService", () => {
-  it("is ready once bound and ends when asked to", async () => {
+  it("is ready once bound and ends when its signal aborts", async () => {
     const stop = new AbortController();
     const service = createHttpService(settings(), { logger: silentLogger });
     const run = service.run(stop.signal);

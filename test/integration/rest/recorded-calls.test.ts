@@ -4,25 +4,25 @@ import { orderDifferences, shapeDifferences, shapeOf } from "../../support/json-
 import { RECORDED_NOW_MS, type RecordedNode, startRecordedNode } from "../../support/recorded-node.ts";
 import { type RecordedRestCall, recordedRestCalls } from "../../support/recorded-rest.ts";
 
-/** What the chain here does not have, by path, and why. All of it answers 501, as a node without the module. */
-const NOT_SERVED: readonly (readonly [path: string, why: string])[] = [
-  ["/ibc/core/channel/", "no packets travel: results come through clients alone"],
-  ["/ibc/apps/transfer/", "no packets travel"],
+/** Paths that this node does not serve, with the reason. They reply 501, as on a node without the module. */
+const NOT_SERVED: readonly (readonly [path: string, reason: string])[] = [
+  ["/ibc/core/channel/", "there are no packets: results come through light clients"],
+  ["/ibc/apps/transfer/", "there are no packets"],
   ["/neutron/contractmanager/", "a failed callback fails its message here, so there are no failures to list"],
   ["/neutron/ibc-rate-limit/", "there are no transfers to limit"],
   ["/neutron/harpoon/", "hooks follow staking"],
-  ["/neutron/revenue/", "pay is the watchdog's concern"],
-  ["/slinky/", "prices are the sidecar's concern"],
-  ["/cosmos/staking/", "validators come from genesis and by order"],
+  ["/neutron/revenue/", "the watchdog computes the revenue"],
+  ["/slinky/", "prices come from the sidecar"],
+  ["/cosmos/staking/", "validators come from genesis and from the control API"],
   ["/cosmos/slashing/", "validators are not punished"],
 ];
-/** Recorded calls to what is not served, without those that the recording node refused with 501 as well. */
+/** Recorded calls to these paths, without those to which the recorded node replied 501 as well. */
 const NOT_SERVED_COUNT = 25;
 
-/** A module account of a module that is not here: it does not exist. */
-const DEX_ACCOUNT = 41;
+/** A call to a service that the deployed chain serves over gRPC only. This node serves it over REST too, as other chains do. */
+const NODE_CONFIG = 33;
 
-/** Answers that hold nothing of one chain's own history: they must be equal, not only alike. */
+/** Calls whose response does not depend on the history of the chain. They must be equal, the others only alike. */
 const EQUAL: ReadonlySet<number> = new Set([
   0, 1, 3, 6, 7, 8, 9, 12, 13, 14, 18, 19, 27, 34, 37, 38, 39, 42, 43, 44, 45, 48, 60, 61, 62, 64, 69, 70, 71,
   73, 95, 109, 112,
@@ -37,9 +37,9 @@ describe("recorded REST calls", () => {
   });
   afterAll(() => node.stop());
 
-  it("are 113", () => expect(recordedRestCalls).toHaveLength(113));
+  it("are complete", () => expect(recordedRestCalls).toHaveLength(113));
 
-  it(`are served but for ${NOT_SERVED_COUNT}`, () => {
+  it("are served, except for the listed paths", () => {
     expect(recordedRestCalls.filter(isNotServed)).toHaveLength(NOT_SERVED_COUNT);
     for (const [path] of NOT_SERVED) {
       expect(recordedRestCalls.some((call) => call.path.startsWith(path))).toBe(true);
@@ -56,9 +56,10 @@ describe("recorded REST calls", () => {
       if (isNotServed(call)) {
         expect(answer.status).toBe(501);
         expect(body).toEqual({ code: 12, message: "Not Implemented", details: [] });
-      } else if (index === DEX_ACCOUNT) {
-        expect(answer.status).toBe(404);
-        expect(body).toEqual({ code: 5, message: "account dex not found", details: [] });
+      } else if (index === NODE_CONFIG) {
+        expect(call.status).toBe(501);
+        expect(answer.status).toBe(200);
+        expect(body).toMatchObject({ minimum_gas_price: "" });
       } else {
         expect(answer.status).toBe(call.status);
         expect(answer.headers.get("grpc-metadata-x-cosmos-block-height")).toBe(expectedHeight(call));
@@ -79,7 +80,7 @@ function expectedHeight(call: RecordedRestCall): string | null {
 
 function compareBodies(index: number, call: RecordedRestCall, body: unknown): void {
   if (call.status !== 200) {
-    expect(withoutPlaces(body)).toEqual(withoutPlaces(call.body));
+    expect(withoutBuild(body)).toEqual(withoutBuild(call.body));
   } else if (EQUAL.has(index)) {
     expect(JSON.stringify(body)).toBe(JSON.stringify(call.body));
   } else {
@@ -88,8 +89,8 @@ function compareBodies(index: number, call: RecordedRestCall, body: unknown): vo
   }
 }
 
-/** Without paths of the build, and without gas, which a simulation that ends early counts otherwise here. */
-function withoutPlaces(body: unknown): unknown {
+/** Removes the paths of the build, and the gas, which differs here for a simulation that ends early. */
+function withoutBuild(body: unknown): unknown {
   if (!isRecord(body) || typeof body["message"] !== "string") return body;
   const message = body["message"]
     .replaceAll(/ \[\/src\/[^\]]*\]/g, "")
@@ -97,7 +98,7 @@ function withoutPlaces(body: unknown): unknown {
   return { ...body, message };
 }
 
-/** Sends a recorded call; heights of the recorded chain become heights of this one. */
+/** Sends a recorded call with the heights of this chain instead of the recorded one. */
 function send(url: string, call: RecordedRestCall): Promise<Response> {
   const { method, request } = call;
   const body = method === "GET" ? {} : { body: request === undefined ? "" : JSON.stringify(request) };

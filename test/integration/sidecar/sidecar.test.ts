@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { type OpenHttpServer, openHttpServer } from "../../../src/ops/http-server.ts";
+import type { OpenHttpServer } from "../../../src/ops/http-server.ts";
+import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createFaultRoutes } from "../../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
@@ -173,7 +174,7 @@ describe("faults", () => {
 
   it("are listed and switched over HTTP, with the token", async () => {
     const { sidecar, url } = await start();
-    const control: OpenHttpServer = await openHttpServer(
+    const control: OpenHttpServer = await openRouteServer(
       {
         name: "control",
         listen: ANY,

@@ -6,9 +6,9 @@ import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { type HttpReply, type HttpRoute, textReply } from "../../../src/ops/http-route.ts";
-import { openHttpServer } from "../../../src/ops/http-server.ts";
-import { PortInUseError } from "../../../src/ops/listen-error.ts";
+import { type HttpReply, textReply } from "../../../src/ops/http-reply.ts";
+import type { HttpRoute } from "../../../src/ops/http-route.ts";
+import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSidecar } from "../../../src/sidecar/sidecar.ts";
 import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
@@ -37,12 +37,12 @@ const recorded = (name: string): string =>
 /** Starts a server; its reply can be replaced. */
 async function serve(first: HttpReply, method: HttpRoute["method"] = "GET") {
   const served = { reply: first, bodies: new Array<string>(), url: "" };
-  const server = await openHttpServer(
+  const server = await openRouteServer(
     {
       name: "test",
       listen: ANY,
       portOption: "none",
-      closeTimeoutMs: 0,
+      limits: { closeGraceMs: 0 },
       routes: [
         {
           method,
@@ -156,7 +156,7 @@ describe("over HTTP", () => {
 
   it("finds the path of a version 1 sidecar", async () => {
     const [, body = ""] = recorded("prices-v1.http").split(/\r?\n\r?\n/);
-    const server = await openHttpServer(
+    const server = await openRouteServer(
       {
         name: "v1",
         listen: ANY,
@@ -239,8 +239,8 @@ describe("startup and shutdown", () => {
     const { url } = await startWatchdog({});
     const listen = { host: "127.0.0.1", port: Number(new URL(url).port) };
     const error = await startWatchdog({}, { listen }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(PortInUseError);
-    expect(String(error)).toContain("move this with http.listen");
+    expect(error).toMatchObject({ facts: { code: "port-in-use" } });
+    expect(String(error)).toContain("choose another port with http.listen");
   });
 
   it("stops while a source neither answers nor reacts to its signal", async () => {

@@ -16,7 +16,7 @@ const payment = fc.record({
   gas: fc.constantFrom(90_000n, 200_000n, 400_000n),
 });
 
-/** One payment to several at once, or one message for each recipient. */
+/** Returns one payment to all recipients, or one message for each recipient. */
 function messagesOf(payer: string, recipients: readonly string[], untrn: bigint): readonly PackedMessage[] {
   if (untrn % 2n === 0n) return recipients.map((to) => sendMessage(payer, to, untrn));
   const coins = (amount: bigint) => [{ denom: "untrn", amount: amount.toString() }];
@@ -27,7 +27,7 @@ function messagesOf(payer: string, recipients: readonly string[], untrn: bigint)
   return [{ typeUrl: "/cosmos.bank.v1beta1.MsgMultiSend", value }];
 }
 
-function bankOf(chain: TestChain): { supply: string; held: bigint; indexed: number; balances: number } {
+function bankOf(chain: TestChain): { supply: string; sum: bigint; indexed: number; balances: number } {
   const all = (prefix: number): readonly string[] => {
     const data = Uint8Array.of(prefix);
     const { value } = chain.app.query({ path: "store/bank/subspace", data, height: 0n, prove: false });
@@ -36,13 +36,13 @@ function bankOf(chain: TestChain): { supply: string; held: bigint; indexed: numb
   const amounts = all(2).map((text) => BigInt(text));
   return {
     supply: all(0).join(),
-    held: amounts.reduce((sum, amount) => sum + amount, 0n),
+    sum: amounts.reduce((total, amount) => total + amount, 0n),
     indexed: all(3).length,
     balances: amounts.length,
   };
 }
 
-/** Values of an encoded list of pairs, as text. */
+/** Decodes the values of an encoded list of pairs as text. */
 function entriesOf(pairs: Uint8Array): readonly string[] {
   const values: string[] = [];
   for (let at = 0; at < pairs.length; ) {
@@ -56,7 +56,7 @@ function entriesOf(pairs: Uint8Array): readonly string[] {
 }
 
 describe("coins", () => {
-  it("are neither made nor lost by payments, fees and failures, and the index names every holder", () => {
+  it("are neither created nor lost by payments, fees and failures, and the index has every holder", () => {
     fc.assert(
       fc.property(fc.array(payment, { maxLength: 12 }), (payments) => {
         const chain = startTestChain(GENESIS);
@@ -69,14 +69,14 @@ describe("coins", () => {
           const sequence = sequences[from] ?? 0n;
           const tx = buildTx({ key, accountNumber: BigInt(from), sequence, gas, messages });
           const [result] = chain.block(tx).txResults;
-          const wasTaken = result?.events.some(({ attributes }) =>
+          const passedAnte = result?.events.some(({ attributes }) =>
             attributes.some(({ key: name }) => name === "acc_seq"),
           );
-          if (wasTaken === true) sequences[from] = sequence + 1n;
-          const { supply, held, indexed, balances } = bankOf(chain);
-          expect({ supply, held: held.toString(), indexed }).toEqual({
+          if (passedAnte === true) sequences[from] = sequence + 1n;
+          const { supply, sum, indexed, balances } = bankOf(chain);
+          expect({ supply, sum: sum.toString(), indexed }).toEqual({
             supply: TOTAL,
-            held: TOTAL,
+            sum: TOTAL,
             indexed: balances,
           });
         }
@@ -85,7 +85,7 @@ describe("coins", () => {
     );
   });
 
-  it("are exported as what they are", () => {
+  it("have their supply in an export", () => {
     const bank = startTestChain(GENESIS).app.exportState()["bank"];
     expect(bank).toMatchObject({ supply: [{ denom: "untrn", amount: TOTAL }] });
   });

@@ -30,10 +30,11 @@ const options = {
 };
 
 /**
- * What a verifier believes after reading these bytes; undefined when it refuses them. Left out are the addresses of the
- * signatures: CometBFT, too, finds a header's own signers by index, and of the trusted ones needs a third alone.
+ * Decodes and verifies a signed header. Returns what was accepted, in hex, or undefined if it was refused. Omits the
+ * addresses of the signatures, because a verifier can accept a wrong one, as CometBFT does. It finds the header's own
+ * signers by index, and of the trusted validators it needs only a third of the power.
  */
-function believed(signedHeader: Uint8Array): string | undefined {
+function accepted(signedHeader: Uint8Array): string | undefined {
   try {
     const { header, commit } = signedHeaderFromProto(SignedHeader.decode(signedHeader));
     const untrusted = { header, commit, validators: three.set };
@@ -48,27 +49,27 @@ function believed(signedHeader: Uint8Array): string | undefined {
 }
 
 describe("a signed header", () => {
-  it("is accepted as it is", () => {
-    expect(believed(bytes)).toBeDefined();
+  it("is accepted if it is not changed", () => {
+    expect(accepted(bytes)).toBeDefined();
   });
 
-  it("with any bit flipped is refused, or says nothing else", () => {
-    const truth = believed(bytes);
+  it("with any bit flipped is refused, or has the same content", () => {
+    const original = accepted(bytes);
     let refused = 0;
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const flipped = bytes.slice();
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      const found = believed(flipped);
-      if (found === undefined) refused += 1;
-      else expect(found, `bit ${bit}`).toBe(truth);
+      const content = accepted(flipped);
+      if (content === undefined) refused += 1;
+      else expect(content, `bit ${bit}`).toBe(original);
     }
-    // the rest: addresses, and bits that make a field unknown which held its default
+    // The other bits are in addresses, or turn a field with its default value into an unknown field.
     expect(refused).toBeGreaterThan(bytes.length * 7);
   });
 });
 
 describe("a validator set", () => {
-  it("keeps its total power and its centre however long it rotates", () => {
+  it("keeps its total power and the centre of its priorities when it rotates", () => {
     const powers = fc.array(fc.bigInt({ min: 1n, max: 1_000_000_000n }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(powers, fc.integer({ min: 1, max: 30 }), (of, times) => {
@@ -84,7 +85,7 @@ describe("a validator set", () => {
     );
   });
 
-  it("lets everyone propose as often as its power says", () => {
+  it("lets validators propose in proportion to their power", () => {
     const powers = [5n, 3n, 1n];
     let { set } = createSigners("turns", powers);
     const turns = new Map<bigint, number>();
@@ -96,7 +97,7 @@ describe("a validator set", () => {
     expect([turns.get(5n), turns.get(3n), turns.get(1n)]).toEqual([50, 30, 10]);
   });
 
-  it("after changes holds exactly who was not removed, sorted", () => {
+  it("after changes has the validators that were not removed, sorted", () => {
     const change = fc.record({
       index: fc.integer({ min: 0, max: 7 }),
       power: fc.bigInt({ min: 0n, max: 50n }),
@@ -123,10 +124,10 @@ describe("a validator set", () => {
 });
 
 describe("untrusted bytes", () => {
-  it("never end in anything but an answer or a decoding error", () => {
+  it("are decoded or refused with an error, and never cause a TypeError", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => {
-        believed(noise);
+        accepted(noise);
         try {
           validatorSetFromProto(ValidatorSet.decode(noise));
         } catch (error) {

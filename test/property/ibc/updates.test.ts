@@ -1,3 +1,4 @@
+import { updateHeader } from "../../support/comet/light-block.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/base/bytes.ts";
@@ -9,7 +10,6 @@ import { openConnectionGenesis } from "../../../src/chain/modules/ibc/open-conne
 import type { Context } from "../../../src/chain/runtime/context.ts";
 import { QueryError } from "../../../src/chain/runtime/module.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
-import { updateHeader } from "../../../src/comet/update-header.ts";
 import type { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
 import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../src/proto/type-urls.ts";
@@ -48,24 +48,24 @@ function connectedChain(): MemoryChain {
   return chain;
 }
 
-/** A target height, and which of the heights taken so far it is verified from. */
+/** A target height, and the index of the accepted height that it is verified from. */
 type Step = readonly [target: number, pick: number];
 
-/** Applies updates one after the other, each when its header is new or later; gives the heights that were taken. */
+/** Applies updates in order. Returns the accepted heights. */
 function applyAll(chain: MemoryChain, sequence: readonly Step[]): readonly number[] {
-  const taken = [1];
+  const accepted = [1];
   let now = 1;
   for (const [target, pick] of sequence) {
     now = Math.max(now, target);
-    const trusted = taken[pick % taken.length] ?? 1;
+    const trusted = accepted[pick % accepted.length] ?? 1;
     const context = chain.at(BigInt(now), blockTimeNs(BigInt(now)));
-    if (trusted < blocks.length && isTaken(context, headerAny(target, trusted))) taken.push(target);
+    if (trusted < blocks.length && isAccepted(context, headerAny(target, trusted))) accepted.push(target);
   }
-  return taken;
+  return accepted;
 }
 
-/** Whether an update was taken. Anything but a `ModuleError` passes through. */
-function isTaken(context: Context, header: Any): boolean {
+/** Whether an update is accepted. Rethrows any error but `ModuleError`. */
+function isAccepted(context: Context, header: Any): boolean {
   try {
     context.atomically((inner) => updateClient(inner, CLIENT, header));
     return true;
@@ -82,16 +82,16 @@ function contents(chain: MemoryChain): readonly string[] {
 const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 80 }), fc.nat({ max: 20 })), { maxLength: 15 });
 
 describe("any sequence of updates", () => {
-  it("leaves for every consensus state its three companions, and the greatest height as the latest", () => {
+  it("stores three metadata entries with each consensus state, and the greatest height as the latest", () => {
     let updates = 0;
     fc.assert(
       fc.property(steps, (sequence) => {
         const chain = connectedChain();
-        const taken = applyAll(chain, sequence);
-        updates += taken.length - 1;
+        const accepted = applyAll(chain, sequence);
+        updates += accepted.length - 1;
         const context = chain.at(100n, blockTimeNs(80n));
         const latest = ibcKeeper.clientLatestHeight(context, CLIENT)?.revisionHeight;
-        expect(latest).toBe(BigInt(Math.max(...taken)));
+        expect(latest).toBe(BigInt(Math.max(...accepted)));
         const keys = Array.from(chain.store.iterate(), ([key]) => Buffer.from(key).toString("latin1"));
         const states = keys.filter((key) => /consensusStates\/1-\d+$/.test(key));
         for (const key of states) {
@@ -105,7 +105,7 @@ describe("any sequence of updates", () => {
     expect(updates).toBeGreaterThan(60);
   });
 
-  it("gives the same store twice, and again after export and import", () => {
+  it("leads to the same store twice, and after export and import", () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const [one, two] = [connectedChain(), connectedChain()];
@@ -123,16 +123,19 @@ describe("any sequence of updates", () => {
 describe("untrusted bytes", () => {
   const module = createIbcModule({ bech32Prefix: "neutron", authority: "neutron1x" });
 
-  it("as a header are refused with a module's error", () => {
-    const whole = headerAny(9, 1).value;
-    const mutation = fc.array(fc.tuple(fc.nat({ max: whole.length - 1 }), fc.integer({ min: 0, max: 255 })), {
-      minLength: 1,
-      maxLength: 4,
-    });
+  it("as a header fail with a `ModuleError`", () => {
+    const header = headerAny(9, 1).value;
+    const mutation = fc.array(
+      fc.tuple(fc.nat({ max: header.length - 1 }), fc.integer({ min: 0, max: 255 })),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    );
     const chain = connectedChain();
     fc.assert(
-      fc.property(mutation, fc.nat({ max: whole.length }), (changes, cut) => {
-        const value = whole.slice();
+      fc.property(mutation, fc.nat({ max: header.length }), (changes, cut) => {
+        const value = header.slice();
         for (const [at, byte] of changes) value[at] = byte;
         for (const bytes of [value, value.slice(0, cut)]) {
           const context = chain.at(50n, blockTimeNs(9n));
@@ -147,7 +150,7 @@ describe("untrusted bytes", () => {
     );
   });
 
-  it("as messages and queries are refused with an error that has a code", () => {
+  it("as messages and queries fail with an error that has a code", () => {
     const chain = connectedChain();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (noise) => {
@@ -166,7 +169,7 @@ describe("untrusted bytes", () => {
   function codeOf(work: () => unknown): string {
     try {
       work();
-      return "answer";
+      return "response";
     } catch (error) {
       if (error instanceof ModuleError) return error.codespace;
       return error instanceof QueryError ? `grpc ${error.grpcCode}` : "bug";

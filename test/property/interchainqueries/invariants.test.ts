@@ -31,7 +31,7 @@ import {
 } from "../../support/icq-messages.ts";
 import { list, readJson, record, text } from "../../support/recorded-client.ts";
 
-/** One transaction, or the end of some blocks. Actors 0-2 are contracts, 3 and 4 accounts. */
+/** A transaction, or the ends of some blocks. Actors 0 to 2 are contracts, 3 and 4 are accounts. */
 type Step =
   | { readonly kind: "kv" | "tx"; readonly actor: number }
   | {
@@ -80,7 +80,7 @@ interface Run {
 }
 
 describe("invariants over random transactions of several owners", () => {
-  it("are asked of sequences in which all kinds of transactions succeed", () => {
+  it("are tested with sequences in which all kinds of transactions succeed", () => {
     const succeeded = new Set<string>();
     for (const sequence of fc.sample(steps, { numRuns: 40, seed: 1 }))
       run(sequence, (_chain, kind) => succeeded.add(kind));
@@ -95,14 +95,14 @@ describe("invariants over random transactions of several owners", () => {
     ]);
   });
 
-  it("the module holds exactly the deposits of the registered queries", () => {
+  it("the escrow balance is the sum of the deposits of all registered queries", () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         run(sequence, (chain) => {
-          const held = [...keeper.queries.entries(chain.world.context())].flatMap(
+          const deposits = [...keeper.queries.entries(chain.world.context())].flatMap(
             ([, query]) => query.deposit,
           );
-          const sum = held.reduce((total, { amount }) => total + BigInt(amount), 0n);
+          const sum = deposits.reduce((total, { amount }) => total + BigInt(amount), 0n);
           expect(chain.bank.balance(ESCROW)).toBe(sum);
         });
       }),
@@ -110,7 +110,7 @@ describe("invariants over random transactions of several owners", () => {
     );
   });
 
-  it("ids only grow, also over an export and import", () => {
+  it("ids only grow, also across export and import", () => {
     fc.assert(
       fc.property(steps, steps, (before, after) => {
         const first = run(before);
@@ -122,19 +122,19 @@ describe("invariants over random transactions of several owners", () => {
     );
   });
 
-  it("a removed query leaves nothing behind once enough blocks have ended", () => {
+  it("a removed query leaves no entry behind after enough blocks", () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const { chain, removed } = run([...sequence, { kind: "blocks", count: 40 }]);
         const keys = chain.world.dump("interchainqueries").map(([key]) => key);
-        for (const gone of removed)
-          expect(keys.filter((key) => key.slice(2, 18) === toHex(uint64BigEndian(gone)))).toEqual([]);
+        for (const removedId of removed)
+          expect(keys.filter((key) => key.slice(2, 18) === toHex(uint64BigEndian(removedId)))).toEqual([]);
       }),
       { numRuns: 100 },
     );
   });
 
-  it("the same transactions give the same state, and an import of an export gives the same store", () => {
+  it("the same transactions lead to the same state, and an import of an export restores the store", () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const [one, two] = [run(sequence), run(sequence)];

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createProofVerifier, type ProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
-import { type RecordedProof, readRecordedProofs } from "../../vectors/merkle/recorded-proofs.ts";
+import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";
 
 const valid = readRecordedProofs().filter((recorded) => recorded.expect.valid);
 
 /**
- * The one field that the Go verifier ignores too: a non-existence proof's own key, field 1 of `NonExistenceProof` (what is
- * asked for comes from the query). It stands right behind the proof's tag and length; these are the bits of its tag,
- * length and bytes, [from, to).
+ * Returns the bits [from, to) of the only field that the verifier ignores, as the Go verifier does: the key in a
+ * `NonExistenceProof` (field 1). The key of the query is used instead. The field is the first one of the message; its
+ * tag, length and bytes are counted.
  */
 function ignoredBits(recorded: RecordedProof): readonly [number, number] {
   if (recorded.expect.kind === "membership") return [0, 0];
@@ -38,7 +38,10 @@ function accepts(
   return verifier.verify(root, { store, key, value: claimed, operations }).ok;
 }
 
-/** The bits that may be flipped, each alone. The bytes are changed in place: a verifier must not rely on them later. */
+/**
+ * Returns the bits with which the proof is still accepted when one of them is flipped. The bytes are changed in place,
+ * so a verifier that kept a reference to them would fail.
+ */
 function acceptedBits(recorded: RecordedProof, verifier: ProofVerifier): readonly FlippedBit[] {
   const operations = (recorded.operations ?? []).map((bytes) => bytes.slice());
   return operations.flatMap((bytes, operation) =>
@@ -52,12 +55,12 @@ function acceptedBits(recorded: RecordedProof, verifier: ProofVerifier): readonl
 }
 
 describe("a valid proof with one bit flipped", () => {
-  it("is tried for all valid recorded proofs", () => {
+  it("is tested for all valid recorded proofs", () => {
     expect(valid).toHaveLength(42);
     expect(valid.filter((recorded) => recorded.expect.kind === "membership")).toHaveLength(21);
   });
 
-  it.each(valid)("$name at $height is refused wherever the bit is", (recorded) => {
+  it.each(valid)("$name at $height is refused for every bit", (recorded) => {
     const [from, to] = ignoredBits(recorded);
     const outside = acceptedBits(recorded, createProofVerifier()).filter(
       ({ operation, bit }) => operation !== 0 || bit < from || bit >= to,
@@ -65,7 +68,7 @@ describe("a valid proof with one bit flipped", () => {
     expect(outside).toEqual([]);
   });
 
-  it("is accepted within a non-existence proof's own key, which says nothing", () => {
+  it("is accepted if the bit is in the key of a non-existence proof, which the verifier ignores", () => {
     const absence = valid.filter((recorded) => recorded.expect.kind === "non-membership");
     expect(absence).toHaveLength(21);
     for (const recorded of absence) {
@@ -76,7 +79,7 @@ describe("a valid proof with one bit flipped", () => {
     }
   });
 
-  it("changes nothing for the proof as it was, when one verifier saw all of it", () => {
+  it("does not change later verdicts of the same verifier", () => {
     const verifier = createProofVerifier();
     for (const recorded of valid.slice(4, 5)) {
       acceptedBits(recorded, verifier);

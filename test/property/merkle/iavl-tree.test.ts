@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { compareBytes, equalBytes, toHex } from "../../../src/base/bytes.ts";
 import { createProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
 import { simpleMapProof, simpleMapRoot } from "../../../src/merkle/simple-map.ts";
-import { createMemoryStorage } from "../../unit/merkle/memory-storage.ts";
+import { createTreeStorage } from "../../support/merkle/tree-storage.ts";
 
 const key = fc.uint8Array({ minLength: 1, maxLength: 2 }).map((bytes) => bytes.map((byte) => byte % 6));
 const value = fc.uint8Array({ minLength: 1, maxLength: 3 });
@@ -26,18 +26,18 @@ function modelEntries(model: ReadonlyMap<string, string>): Entries {
   return [...model].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-describe("IAVL tree against a Map", () => {
-  it("agrees after any operations, at every kept version, over restarts and releases", () => {
+describe("IAVL tree", () => {
+  it("has the entries of a Map after any operations, restarts and releases, at every kept version", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 120 }), (steps) => {
-        const storage = createMemoryStorage();
+        const storage = createTreeStorage();
         let tree = storage.open();
         let model = new Map<string, string>();
         const versions = new Map<bigint, Map<string, string>>();
         const commit = () => {
-          const made = tree.commit();
-          storage.keep(made);
-          versions.set(made.version, new Map(model));
+          const committed = tree.commit();
+          storage.keep(committed);
+          versions.set(committed.version, new Map(model));
         };
         for (const one of steps) {
           if (one.kind === "set") {
@@ -70,10 +70,10 @@ describe("IAVL tree against a Map", () => {
     );
   });
 
-  it("iterates any range as a sorted list does", () => {
+  it("iterates over any range like a sorted list", () => {
     fc.assert(
       fc.property(fc.array(key), fc.option(key), fc.option(key), (keys, start, end) => {
-        const tree = createMemoryStorage().open();
+        const tree = createTreeStorage().open();
         for (const one of keys) tree.set(one, one);
         const inRange = keys
           .toSorted(compareBytes)
@@ -95,11 +95,11 @@ describe("IAVL tree against a Map", () => {
   });
 });
 
-describe("proofs of any tree", () => {
-  it("verify here and with another implementation, and prove nothing else", () => {
+describe("proof of any key in any tree", () => {
+  it("is valid here and in @confio/ics23, and is invalid for another claim", () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(key, value), { minLength: 1, maxLength: 60 }), key, (entries, asked) => {
-        const tree = createMemoryStorage().open();
+      fc.property(fc.array(fc.tuple(key, value), { minLength: 1, maxLength: 60 }), key, (entries, query) => {
+        const tree = createTreeStorage().open();
         for (const [index, [one, content]] of entries.entries()) {
           tree.set(one, content);
           if (index % 7 === 6) tree.commit();
@@ -110,19 +110,19 @@ describe("proofs of any tree", () => {
           { name: "bank", hash: view.rootHash },
           { name: "acc", hash: view.rootHash },
         ];
-        const held = tree.get(asked);
-        const proof = view.proof(asked);
+        const stored = tree.get(query);
+        const proof = view.proof(query);
         const operations = [proof, simpleMapProof(stores, "bank") ?? proof];
         const root = simpleMapRoot(stores);
         const verify = (claimed: Uint8Array | undefined) =>
-          createProofVerifier().verify(root, { store: "bank", key: asked, value: claimed, operations }).ok;
-        expect(verify(held)).toBe(true);
-        expect(verify(held === undefined ? Uint8Array.of(1) : undefined)).toBe(false);
+          createProofVerifier().verify(root, { store: "bank", key: query, value: claimed, operations }).ok;
+        expect(verify(stored)).toBe(true);
+        expect(verify(stored === undefined ? Uint8Array.of(1) : undefined)).toBe(false);
         const decoded = ics23.ics23.CommitmentProof.decode(proof);
         const other =
-          held === undefined
-            ? ics23.verifyNonMembership(decoded, ics23.iavlSpec, view.rootHash, asked)
-            : ics23.verifyMembership(decoded, ics23.iavlSpec, view.rootHash, asked, held);
+          stored === undefined
+            ? ics23.verifyNonMembership(decoded, ics23.iavlSpec, view.rootHash, query)
+            : ics23.verifyMembership(decoded, ics23.iavlSpec, view.rootHash, query, stored);
         expect(other).toBe(true);
       }),
       { numRuns: 300 },

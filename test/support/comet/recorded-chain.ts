@@ -1,14 +1,14 @@
+import type { LightBlock } from "./light-block.ts";
 import { readFileSync } from "node:fs";
 import { isRecord } from "../../../src/base/json.ts";
-import type { LightBlock } from "../../../src/comet/block-types.ts";
 import { parseSignedHeader, parseValidators } from "../../../src/comet/rpc-parse.ts";
 
-/** A recorded light block, and the JSON that it was read from. */
+/** A recorded light block, with its JSON. */
 export interface RecordedBlock extends LightBlock {
   readonly json: { readonly signed_header: unknown; readonly validators: unknown };
 }
 
-/** A recorded chain with pairs of heights that CometBFT judged. */
+/** A recorded chain, and pairs of heights with CometBFT's verdicts. */
 export interface RecordedChain {
   readonly blocks: ReadonlyMap<bigint, RecordedBlock>;
   readonly cases: readonly Readonly<Record<string, unknown>>[];
@@ -35,7 +35,7 @@ export function readRecordedChain(name: "test-1" | "test-2"): RecordedChain {
   };
 }
 
-/** A block of a recorded chain. Throws when it was not recorded. */
+/** Returns a block of a recorded chain. Throws if it was not recorded. */
 export function recordedBlock(chain: RecordedChain, height: bigint): RecordedBlock {
   const block = chain.blocks.get(height);
   if (block === undefined) throw new Error(`block ${height} was not recorded`);

@@ -1,7 +1,8 @@
+import type { LightBlock } from "./light-block.ts";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import { toHex, fromHex, concat } from "../../../src/base/bytes.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
-import type { CommitSig, Header, LightBlock, ValidatorSet } from "../../../src/comet/block-types.ts";
+import type { CommitSig, Header, ValidatorSet } from "../../../src/comet/block-types.ts";
 import { BLOCK_ID_FLAG, NO_BLOCK_ID } from "../../../src/comet/block-types.ts";
 import { commitSignBytes } from "../../../src/comet/commit-bytes.ts";
 import { headerHash } from "../../../src/comet/header-hash.ts";
@@ -11,15 +12,15 @@ import { validatorsHash } from "../../../src/comet/validator-set.ts";
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 const SECOND = 1_000_000_000n;
 
-/** Validators with their keys: all that is needed to sign any header. */
+/** A validator set and its private keys, by public key in hex. */
 export interface Signers {
   readonly set: ValidatorSet;
   readonly keys: ReadonlyMap<string, KeyObject>;
 }
 
-/** Validators with keys made from `name` and their index, of these powers. */
+/** Creates validators with these powers. Their keys are derived from `name` and the index. */
 export function createSigners(name: string, powers: readonly bigint[]): Signers {
-  const made = powers.map((power, index) => {
+  const validators = powers.map((power, index) => {
     const seed = createHash("sha256").update(`${name} ${index}`).digest();
     const der = Buffer.from(concat(PKCS8_PREFIX, seed));
     const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
@@ -29,30 +30,30 @@ export function createSigners(name: string, powers: readonly bigint[]): Signers 
     return { key, publicKey, power };
   });
   return {
-    set: createValidatorSet(made.map(({ publicKey, power }) => ({ publicKey, power }))),
-    keys: new Map(made.map(({ key, publicKey }) => [toHex(publicKey), key])),
+    set: createValidatorSet(validators.map(({ publicKey, power }) => ({ publicKey, power }))),
+    keys: new Map(validators.map(({ key, publicKey }) => [toHex(publicKey), key])),
   };
 }
 
-/** What differs between blocks; the rest is made up from the height. */
+/** Fields of a test block. All others are derived from the height. */
 export interface BlockFacts {
   readonly chainId: string;
   readonly height: bigint;
   readonly timeNs?: bigint;
-  /** Something to tell apart two blocks of one height. */
+  /** Makes two blocks of one height different. */
   readonly appHash?: Uint8Array;
-  /** Who comes next; by default the same. */
+  /** Next validators; by default the same. */
   readonly next?: Signers;
-  /** Whether the validator at this index signs; by default all do. */
+  /** Whether the validator at this index signs; by default all validators sign. */
   readonly signs?: (index: number) => boolean;
 }
 
-/** Time of a block unless it is given: a second each. */
+/** Returns the default time of a block. Blocks are one second apart. */
 export function blockTimeNs(height: bigint): bigint {
   return 1_800_000_000n * SECOND + height * SECOND;
 }
 
-/** A block's header, signed by these validators. */
+/** Creates a header and signs it with the keys of the validators. */
 export function signBlock(signers: Signers, facts: BlockFacts): LightBlock {
   const header = headerOf(signers, facts);
   const hash = headerHash(header);
@@ -84,21 +85,22 @@ const ABSENT: CommitSig = {
 };
 
 function headerOf(signers: Signers, facts: BlockFacts): Header {
-  const word = (name: string): Uint8Array => new Uint8Array(sha256(Buffer.from(`${name} ${facts.height}`)));
+  const hashFor = (name: string): Uint8Array =>
+    new Uint8Array(sha256(Buffer.from(`${name} ${facts.height}`)));
   return {
     version: { block: 11n, app: 0n },
     chainId: facts.chainId,
     height: facts.height,
     timeNs: facts.timeNs ?? blockTimeNs(facts.height),
     lastBlockId: NO_BLOCK_ID,
-    lastCommitHash: word("commit"),
-    dataHash: word("data"),
+    lastCommitHash: hashFor("commit"),
+    dataHash: hashFor("data"),
     validatorsHash: validatorsHash(signers.set.validators),
     nextValidatorsHash: validatorsHash((facts.next ?? signers).set.validators),
-    consensusHash: word("params"),
-    appHash: facts.appHash ?? word("app"),
-    lastResultsHash: word("results"),
-    evidenceHash: word("evidence"),
+    consensusHash: hashFor("params"),
+    appHash: facts.appHash ?? hashFor("app"),
+    lastResultsHash: hashFor("results"),
+    evidenceHash: hashFor("evidence"),
     proposerAddress: signers.set.validators[0]?.address ?? new Uint8Array(20),
   };
 }

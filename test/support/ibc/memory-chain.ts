@@ -5,7 +5,7 @@ import { createGasMeter } from "../../../src/chain/runtime/gas.ts";
 import { createCacheStore } from "../../../src/chain/store/cache-store.ts";
 import type { Entry, KVStore } from "../../../src/chain/store/kv-store.ts";
 
-/** A chain without blocks: stores in memory, and a context of any height and time over them. */
+/** A chain without blocks: one store in memory, and contexts of any height and time. */
 export interface MemoryChain {
   readonly store: KVStore;
   readonly events: ChainEvent[];
@@ -16,10 +16,10 @@ const EMPTY: KVStore = {
   get: () => undefined,
   has: () => false,
   set: () => {
-    throw new Error("the empty store below is not written to");
+    throw new Error("the base store is read-only");
   },
   delete: () => {
-    throw new Error("the empty store below is not written to");
+    throw new Error("the base store is read-only");
   },
   iterate: () => nothing(),
   iterateReverse: () => nothing(),
@@ -27,7 +27,7 @@ const EMPTY: KVStore = {
 
 function* nothing(): IterableIterator<Entry> {}
 
-/** Creates a chain with one store, "ibc". */
+/** Creates a chain with the store "ibc". */
 export function createMemoryChain(chainId: string): MemoryChain {
   const store = createCacheStore(EMPTY);
   const events: ChainEvent[] = [];

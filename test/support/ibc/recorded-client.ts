@@ -4,7 +4,7 @@ import { isRecord } from "../../../src/base/json.ts";
 import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
 import { unpackClientState } from "../../../src/chain/modules/ibc/client/client-state.ts";
 import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
-import type { VerifiedState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
+import type { ConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
 import { createLocalhostClient } from "../../../src/chain/modules/ibc/client/localhost.ts";
 import {
   createLocalhostConnection,
@@ -19,15 +19,12 @@ import { messageFromJson } from "../../../src/proto/json.ts";
 /** Revision of the recorded remote chain, `test-2`. */
 const REVISION = 2n;
 
-/** The recorded client of `test-2` on `test-1`, and all consensus states that it ever held. */
+/** The recorded client of `test-2` on `test-1`, with all consensus states that it ever stored. */
 export interface RecordedClient {
   readonly clientId: string;
-  /** By height, ascending. */
-  readonly states: ReadonlyMap<bigint, VerifiedState>;
-  /**
-   * Writes the client with its connection as it was when its latest height was `latest` (by default at the end): with
-   * all consensus states up to there.
-   */
+  /** By height, in ascending order. */
+  readonly states: ReadonlyMap<bigint, ConsensusState>;
+  /** Stores the client with its connection, and the consensus states up to the height `latest` (by default all). */
   readonly install: (context: Context, latest?: bigint) => void;
 }
 
@@ -64,8 +61,8 @@ export function readRecordedClient(): RecordedClient {
   return { clientId, states, install };
 }
 
-function stateOf(json: Readonly<Record<string, unknown>>): readonly [bigint, VerifiedState] {
-  const state: VerifiedState = {
+function stateOf(json: Readonly<Record<string, unknown>>): readonly [bigint, ConsensusState] {
+  const state: ConsensusState = {
     timeNs: parseRfc3339Ns(String(json["timestamp"])),
     root: fromBase64(String(json["root"])),
     nextValidatorsHash: fromHex(String(json["next_validators_hash"])),

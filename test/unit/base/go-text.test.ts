@@ -18,6 +18,7 @@ describe("goString and upperHex", () => {
     ["eda080", "\ufffd\ufffd\ufffd"],
     ["f4908080", "\ufffd\ufffd\ufffd\ufffd"],
     ["ee8080", "\ue000"],
+    ["efbbbf", "\ufeff"],
   ])("%s as a string", (hex, text) => {
     expect(goString(fromHex(hex))).toBe(text);
   });

@@ -19,7 +19,7 @@ const GENESIS = testGenesis([
   { key: alice, untrn: 1_000_000_000n },
   { key: bob, untrn: 5n },
 ]);
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 function payment(sequence: bigint, untrn: bigint, gas = 200_000n): Uint8Array {
   return buildTx({ key: alice, sequence, gas, messages: [sendMessage(alice.address, bob.address, untrn)] });
@@ -28,23 +28,23 @@ function payment(sequence: bigint, untrn: bigint, gas = 200_000n): Uint8Array {
 function balance(chain: TestChain, address: string, height = 0n): string | undefined {
   const data = QueryBalanceRequest.encode({ address, denom: "untrn" }).finish();
   const path = "/cosmos.bank.v1beta1.Query/Balance";
-  const answer = chain.app.query({ path, data, height, prove: false });
-  expect(answer.log).toBe("");
-  return QueryBalanceResponse.decode(answer.value).balance?.amount;
+  const response = chain.app.query({ path, data, height, prove: false });
+  expect(response.log).toBe("");
+  return QueryBalanceResponse.decode(response.value).balance?.amount;
 }
 
 describe("the application", () => {
-  it("begins with the hash of nothing and commits genesis with its first block", () => {
+  it("starts with the hash of an empty state and commits genesis with the first block", () => {
     const app = createApp({ kind: "local", denom: "untrn" });
     const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-    const begun = app.initChain({
+    const initialized = app.initChain({
       chainId: "a-1",
       timeNs: 0n,
       initialHeight: 1n,
       validators: [],
       appState: GENESIS,
     });
-    expect(toHex(begun.appHash)).toBe(emptyHash);
+    expect(toHex(initialized.appHash)).toBe(emptyHash);
     expect(app.info().height).toBe(0n);
     const chain = continueTestChain(app, 0n);
     const { appHash, changes } = chain.block();
@@ -53,7 +53,7 @@ describe("the application", () => {
     expect(balance(chain, alice.address)).toBe("1000000000");
   });
 
-  it("checks pile up between blocks and are forgotten with the next", () => {
+  it("keeps the writes of checks until the next commit", () => {
     const chain = startTestChain(GENESIS);
     expect(chain.app.checkTx(payment(0n, 1n), false).code).toBe(0);
     expect(chain.app.checkTx(payment(1n, 1n), false).code).toBe(0);
@@ -63,10 +63,10 @@ describe("the application", () => {
     expect(balance(chain, bob.address)).toBe("6");
   });
 
-  it("keeps nothing of a simulation, which needs no signature and asks for no fee", () => {
+  it("drops the writes of a simulation, which needs neither signature nor fee", () => {
     const chain = startTestChain(GENESIS);
     const unsigned = buildTx({
-      key: { ...alice, sign: () => NOTHING },
+      key: { ...alice, sign: () => NO_BYTES },
       sequence: 0n,
       gas: 0n,
       fee: [],
@@ -74,9 +74,9 @@ describe("the application", () => {
     });
     const data = SimulateRequest.encode({ tx: undefined, txBytes: unsigned }).finish();
     const path = "/cosmos.tx.v1beta1.Service/Simulate";
-    const answer = chain.app.query({ path, data, height: 0n, prove: false });
-    expect(answer.code).toBe(0);
-    const { gasInfo, result } = SimulateResponse.decode(answer.value);
+    const response = chain.app.query({ path, data, height: 0n, prove: false });
+    expect(response.code).toBe(0);
+    const { gasInfo, result } = SimulateResponse.decode(response.value);
     expect(Number(gasInfo?.gasUsed)).toBeGreaterThan(50_000);
     expect(result?.events.some(({ type }) => type === "transfer")).toBe(true);
     expect(result?.msgResponses.map(({ typeUrl }) => typeUrl)).toEqual([
@@ -86,23 +86,23 @@ describe("the application", () => {
     expect(chain.app.checkTx(payment(0n, 1n), false).code).toBe(0);
   });
 
-  it("tells why a simulation fails as the SDK does", () => {
+  it("reports a failed simulation with the SDK's text", () => {
     const { app } = startTestChain(GENESIS);
-    const ask = (txBytes: Uint8Array) =>
+    const query = (txBytes: Uint8Array) =>
       app.query({
         path: "/cosmos.tx.v1beta1.Service/Simulate",
         data: SimulateRequest.encode({ tx: undefined, txBytes }).finish(),
         height: 0n,
         prove: false,
       });
-    expect(ask(NOTHING)).toMatchObject({ grpcCode: 3, grpcMessage: "empty txBytes is not allowed" });
-    expect(ask(payment(9n, 1n)).grpcMessage).toMatch(
+    expect(query(NO_BYTES)).toMatchObject({ grpcCode: 3, grpcMessage: "empty txBytes is not allowed" });
+    expect(query(payment(9n, 1n)).grpcMessage).toMatch(
       /^account sequence mismatch, expected 0, got 9: incorrect account sequence with gas used: '\d+'$/,
     );
-    expect(ask(Uint8Array.of(0, 0, 0))).toMatchObject({ grpcCode: 2, code: 18, codespace: "sdk" });
+    expect(query(Uint8Array.of(0, 0, 0))).toMatchObject({ grpcCode: 2, code: 18, codespace: "sdk" });
   });
 
-  it("undoes all messages when the last one fails, but keeps sequence and fee", () => {
+  it("drops the writes of all messages when the last one fails, but keeps sequence and fee", () => {
     const chain = startTestChain(GENESIS);
     const messages = [1n, 2n, 10n ** 18n].map((untrn) => sendMessage(alice.address, bob.address, untrn));
     const tx = buildTx({ key: alice, sequence: 0n, gas: 400_000n, messages });
@@ -114,23 +114,23 @@ describe("the application", () => {
     expect(chain.block(payment(1n, 1n)).txResults[0]?.code).toBe(0);
   });
 
-  it("moves the whole fee into escrow, then pays what was used to the chain and the rest to the proposer", () => {
+  it("moves the fee into escrow, then pays for the used gas and pays the remainder to the proposer", () => {
     const chain = startTestChain(GENESIS);
     const { events = [] } = chain.block(payment(0n, 1n)).txResults[0] ?? {};
-    const paid = events.flatMap(({ type, attributes }) =>
+    const amounts = events.flatMap(({ type, attributes }) =>
       type === "fee_pay" || type === "tip_pay" ? [Number.parseInt(attributes[0]?.value ?? "", 10)] : [],
     );
-    expect(paid).toHaveLength(2);
-    expect((paid[0] ?? 0) + (paid[1] ?? 0)).toBe(5000);
-    expect(balance(chain, createAddress("feemarket-fee-collector"))).toBe("0");
-    expect(balance(chain, createAddress("revenue-fee-redistribute"))).toBe(String(paid[0]));
+    expect(amounts).toHaveLength(2);
+    expect((amounts[0] ?? 0) + (amounts[1] ?? 0)).toBe(5000);
+    expect(balance(chain, moduleText("feemarket-fee-collector"))).toBe("0");
+    expect(balance(chain, moduleText("revenue-fee-redistribute"))).toBe(String(amounts[0]));
   });
 
-  it("refuses in the block what would fill it above the market's cap, and lets the check pass it", () => {
-    const small = testGenesis([{ key: alice, untrn: 1_000_000_000n }], {
+  it("rejects a transaction above the maximum block utilization in the block, not in the check", () => {
+    const genesis = testGenesis([{ key: alice, untrn: 1_000_000_000n }], {
       feemarket: { params: { ...MARKET, max_block_utilization: "200000" } },
     });
-    const chain = startTestChain(small);
+    const chain = startTestChain(genesis);
     const txs = [0n, 1n, 2n, 3n].map((sequence) => payment(sequence, 1n));
     for (const tx of txs) expect(chain.app.checkTx(tx, false).code).toBe(0);
     const results = chain.block(...txs).txResults;
@@ -141,25 +141,25 @@ describe("the application", () => {
     );
   });
 
-  it("skips what does not decode, as the first entry of a real block may be no transaction", () => {
+  it("continues after an entry that does not decode: the first entry of a real block may not be a transaction", () => {
     const chain = startTestChain(GENESIS);
     const results = chain.block(Uint8Array.of(8, 1), payment(0n, 1n)).txResults;
     expect(results[0]).toMatchObject({ code: 2, codespace: "sdk", log: "tx parse error", gasWanted: 0n });
     expect(results[1]?.code).toBe(0);
   });
 
-  it("speaks under the chain's own name, and the plain chain without interchain queries and contracts", () => {
+  it("serves its own queries under the chain's name; a remote chain has no interchain queries and contracts", () => {
     const paths = (options: Parameters<typeof startTestChain>[1]) =>
       startTestChain({}, options).app.queryPaths();
     const own = paths({ chainName: "mychain" });
     expect(own).toContain("/mychain.interchainqueries.Query/Params");
     expect(own.filter((path) => path.startsWith("/neutron."))).toEqual([]);
-    const plain = paths({ kind: "remote" });
-    expect(plain).toContain("/ibc.core.client.v1.Query/ClientState");
-    expect(plain.filter((path) => /interchainqueries|wasm/.test(path))).toEqual([]);
+    const remote = paths({ kind: "remote" });
+    expect(remote).toContain("/ibc.core.client.v1.Query/ClientState");
+    expect(remote.filter((path) => /interchainqueries|wasm/.test(path))).toEqual([]);
   });
 
-  it("refuses to be called out of order", () => {
+  it("throws when its methods are called out of order", () => {
     const { app } = startTestChain(GENESIS);
     const block = { timeNs: 0n, proposerAddress: new Uint8Array(20), txs: [], lastCommit: [] };
     expect(() => app.finalizeBlock({ ...block, height: 3n })).toThrow("invalid height: 3; expected: 2");
@@ -170,16 +170,16 @@ describe("the application", () => {
     app.commit();
     expect(() => app.commit()).toThrow("commit was called without a finalized block");
     const again = { chainId: "a", timeNs: 0n, initialHeight: 1n, validators: [], appState: GENESIS };
-    expect(() => app.initChain(again)).toThrow("there is a state already, of height 2");
+    expect(() => app.initChain(again)).toThrow("a state of height 2 already exists");
   });
 
-  it("refuses a genesis with a module that nobody knows, or a broken part, by path", () => {
-    const begin = (appState: typeof GENESIS) => () => startTestChain(appState);
-    expect(begin({ bnak: {} })).toThrow("app_state.bnak: no such module");
-    expect(begin({ bank: { balances: [{ address: "x", coins: [] }] } })).toThrow(
+  it("rejects a genesis with an unknown module or an invalid field and names the path", () => {
+    const start = (appState: typeof GENESIS) => () => startTestChain(appState);
+    expect(start({ bnak: {} })).toThrow("app_state.bnak: no such module");
+    expect(start({ bank: { balances: [{ address: "x", coins: [] }] } })).toThrow(
       "app_state.bank.balances[0].address: decoding bech32 failed: invalid bech32 string length 1",
     );
-    expect(begin({ feemarket: { params: { ...MARKET, window: "0" } } })).toThrow(
+    expect(start({ feemarket: { params: { ...MARKET, window: "0" } } })).toThrow(
       "app_state.feemarket.params.window: window cannot be zero",
     );
   });
@@ -201,12 +201,12 @@ const MARKET = {
   send_tip_to_proposer: true,
 };
 
-function createAddress(name: string): string {
+function moduleText(name: string): string {
   return formatAddress("neutron", moduleAddress(name));
 }
 
 describe("state over time", () => {
-  it("is the same in an application that continues from storage, and stays so", () => {
+  it("is equal in an application that continues from storage", () => {
     const storage = createMemoryStorage();
     const options = { kind: "local", denom: "untrn", keepRecent: KEPT } as const;
     const first = startTestChain(GENESIS, { keepRecent: KEPT, onCommit: storage.save });
@@ -217,25 +217,25 @@ describe("state over time", () => {
     expect(second.app.checkTx(payment(9n, 1n), false).code).toBe(0);
     for (let sequence = 9n; sequence < 12n; sequence++) {
       const [a, b] = [first, second].map((chain) => chain.block(payment(sequence, 2n)));
-      expect(toHex(b?.appHash ?? NOTHING)).toBe(toHex(a?.appHash ?? NOTHING));
+      expect(toHex(b?.appHash ?? NO_BYTES)).toBe(toHex(a?.appHash ?? NO_BYTES));
       expect(b?.changes.deletes.length).toBe(a?.changes.deletes.length);
     }
   });
 
-  it("can be read at kept heights only", () => {
+  it("is readable at kept heights only", () => {
     const chain = startTestChain(GENESIS, { keepRecent: KEPT });
     for (let sequence = 0n; sequence < 9n; sequence++) chain.block(payment(sequence, 1n));
     expect(balance(chain, bob.address, 10n)).toBe("14");
     expect(balance(chain, bob.address, 6n)).toBe("10");
-    const ask = (height: bigint) =>
-      chain.app.query({ path: "/cosmos.bank.v1beta1.Query/Params", data: NOTHING, height, prove: false });
-    expect(ask(5n)).toMatchObject({ code: 38, codespace: "sdk" });
-    expect(ask(11n).log).toBe(
+    const query = (height: bigint) =>
+      chain.app.query({ path: "/cosmos.bank.v1beta1.Query/Params", data: NO_BYTES, height, prove: false });
+    expect(query(5n)).toMatchObject({ code: 38, codespace: "sdk" });
+    expect(query(11n).log).toBe(
       "cannot query with height in the future; please provide a valid height: invalid height",
     );
   });
 
-  it("is proven by operators that verify against the hash in the next header", () => {
+  it("has proofs that verify against the app hash of the next header", () => {
     const chain = startTestChain(GENESIS);
     const { appHash } = chain.block(payment(0n, 1n));
     const verifier = createProofVerifier();
@@ -243,17 +243,17 @@ describe("state over time", () => {
       [Uint8Array.of(0, ...utf8("untrn")), true],
       [Uint8Array.of(0, ...utf8("nosuch")), false],
     ] as const) {
-      const answer = chain.app.query({ path: "store/bank/key", data: key, height: 2n, prove: true });
-      expect(answer.proof?.map(({ type }) => type)).toEqual(["ics23:iavl", "ics23:simple"]);
-      const operations = answer.proof?.map(({ data }) => data);
-      const value = present ? answer.value : undefined;
+      const response = chain.app.query({ path: "store/bank/key", data: key, height: 2n, prove: true });
+      expect(response.proof?.map(({ type }) => type)).toEqual(["ics23:iavl", "ics23:simple"]);
+      const operations = response.proof?.map(({ data }) => data);
+      const value = present ? response.value : undefined;
       expect(verifier.verify(appHash, { store: "bank", key, value, operations }).ok).toBe(true);
-      const other = present ? Uint8Array.of(1) : answer.value.length === 0 ? Uint8Array.of(1) : undefined;
+      const other = present ? Uint8Array.of(1) : response.value.length === 0 ? Uint8Array.of(1) : undefined;
       expect(verifier.verify(appHash, { store: "bank", key, value: other, operations }).ok).toBe(false);
     }
   });
 
-  it("comes back from an export", () => {
+  it("round-trips through an export", () => {
     const chain = startTestChain(GENESIS);
     chain.block(payment(0n, 1n));
     const exported = chain.app.exportState();

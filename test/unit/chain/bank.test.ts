@@ -34,17 +34,17 @@ function deliver(message: PackedMessage, more: JsonObject = {}) {
 const from = alice.address;
 const blocked = formatAddress("neutron", moduleAddress("interchainqueries"));
 
-describe("payments that are refused", () => {
+describe("a payment is rejected", () => {
   it.each<readonly [string, PackedMessage, number, string, string]>([
     [
-      "no output",
+      "without an output",
       multiSend({ inputs: [{ address: from, coins: [coin("1")] }], outputs: [] }),
       3,
       "bank",
       "no outputs to send transaction",
     ],
     [
-      "sums that differ",
+      "with different sums",
       multiSend({
         inputs: [{ address: from, coins: [coin("2")] }],
         outputs: [{ address: bob.address, coins: [coin("1")] }],
@@ -54,7 +54,7 @@ describe("payments that are refused", () => {
       "sum inputs != sum outputs",
     ],
     [
-      "an output that is no address",
+      "with an output that is not an address",
       multiSend({
         inputs: [{ address: from, coins: [coin("1")] }],
         outputs: [{ address: "x", coins: [coin("1")] }],
@@ -64,22 +64,22 @@ describe("payments that are refused", () => {
       "invalid output address: decoding bech32 failed: invalid bech32 string length 1: invalid address",
     ],
     [
-      "a module's account",
+      "to a module account",
       send(blocked, coin("1")),
       4,
       "sdk",
       `${blocked} is not allowed to receive funds: unauthorized`,
     ],
     [
-      "unsorted coins",
+      "with unsorted coins",
       send(bob.address, coin("1"), coin("1", "aaa")),
       10,
       "sdk",
       "1untrn,1aaa: invalid coins",
     ],
-    ["a negative amount", send(bob.address, coin("-1")), 10, "sdk", "-1untrn: invalid coins"],
+    ["with a negative amount", send(bob.address, coin("-1")), 10, "sdk", "-1untrn: invalid coins"],
     [
-      "a denomination that nobody has",
+      "in a denomination without balances",
       send(bob.address, coin("1", "nosuch")),
       5,
       "sdk",
@@ -90,7 +90,7 @@ describe("payments that are refused", () => {
     expect(deliver(message)).toEqual({ code, codespace, log });
   });
 
-  it("in a denomination that may not be sent", () => {
+  it("in a denomination with send_enabled false", () => {
     const balances = [{ address: from, coins: [coin("1000000")] }];
     const bank = {
       balances,
@@ -104,14 +104,14 @@ describe("payments that are refused", () => {
     });
   });
 
-  it("with an amount that is no number", () => {
+  it("with an amount that is not an integer", () => {
     const message = send(bob.address, coin("1e3"));
     expect(deliver(message)).toMatchObject({ code: 2, codespace: "sdk" });
   });
 });
 
-describe("a payment to several", () => {
-  it("names the sender once and each recipient", () => {
+describe("a payment to several recipients", () => {
+  it("emits one event for the sender and two for each recipient", () => {
     const genesis = testGenesis([{ key: alice, untrn: 1_000_000n }]);
     const chain = startTestChain(genesis);
     const carol = createTestKey("carol");

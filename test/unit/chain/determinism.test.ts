@@ -10,8 +10,8 @@ const keys = ["a", "b", "c", "d"].map((name) => createTestKey(name));
 const GENESIS = testGenesis(keys.map((key) => ({ key, untrn: 1_000_000_000n })));
 const OPTIONS = { kind: "local", denom: "untrn", keepRecent: KEPT } as const;
 
-/** The transactions of one round: payments around a circle, some of which fail. */
-function round(sequence: bigint): readonly Uint8Array[] {
+/** Returns the transactions of one block: each account pays the next one. Some payments fail. */
+function blockOf(sequence: bigint): readonly Uint8Array[] {
   return keys.map((key, index) => {
     const to = keys[(index + 1) % keys.length] ?? key;
     const untrn = (sequence + BigInt(index)) % 5n === 0n ? 10n ** 12n : sequence + 1n;
@@ -20,42 +20,42 @@ function round(sequence: bigint): readonly Uint8Array[] {
   });
 }
 
-function hashesOf(chain: TestChain, rounds: readonly bigint[]): readonly string[] {
-  return rounds.map((sequence) => toHex(chain.block(...round(sequence)).appHash));
+function hashesOf(chain: TestChain, sequences: readonly bigint[]): readonly string[] {
+  return sequences.map((sequence) => toHex(chain.block(...blockOf(sequence)).appHash));
 }
 
-const ROUNDS = [0n, 1n, 2n, 3n, 4n, 5n];
+const SEQUENCES = [0n, 1n, 2n, 3n, 4n, 5n];
 
 describe("app hashes", () => {
-  it("depend on blocks alone: not on checks, simulations, queries, exports or restarts between them", () => {
-    const quiet = hashesOf(startTestChain(GENESIS, OPTIONS), ROUNDS);
+  it("depend on blocks only, not on checks, simulations, exports or restarts between them", () => {
+    const quiet = hashesOf(startTestChain(GENESIS, OPTIONS), SEQUENCES);
     const storage = createMemoryStorage();
     let busy = startTestChain(GENESIS, { ...OPTIONS, onCommit: storage.save });
     let height = 1n;
-    for (const [index, sequence] of ROUNDS.entries()) {
-      for (const tx of round(sequence)) busy.app.checkTx(tx, false);
-      for (const tx of round(sequence)) busy.app.simulate(tx);
+    for (const [index, sequence] of SEQUENCES.entries()) {
+      for (const tx of blockOf(sequence)) busy.app.checkTx(tx, false);
+      for (const tx of blockOf(sequence)) busy.app.simulate(tx);
       busy.app.exportState();
-      const { appHash, changes } = busy.block(...round(sequence));
+      const { appHash, changes } = busy.block(...blockOf(sequence));
       expect(toHex(appHash)).toBe(quiet[index]);
       storage.save(changes);
       height += 1n;
       busy = continueTestChain(createApp(OPTIONS, { storage }), height);
     }
-    expect(new Set(quiet).size).toBe(ROUNDS.length);
+    expect(new Set(quiet).size).toBe(SEQUENCES.length);
   });
 
-  it("depend on nothing that is asked between a block's execution and its commit, which sees the chain as it was", () => {
-    const quiet = hashesOf(startTestChain(GENESIS, OPTIONS), ROUNDS);
+  it("do not depend on calls between finalizeBlock and commit, which read the state before the block", () => {
+    const quiet = hashesOf(startTestChain(GENESIS, OPTIONS), SEQUENCES);
     const busy = startTestChain(GENESIS, OPTIONS);
-    for (const [index, sequence] of ROUNDS.entries()) {
+    for (const [index, sequence] of SEQUENCES.entries()) {
       const before = { info: busy.app.info(), state: busy.app.exportState() };
-      const { appHash } = busy.app.finalizeBlock(busy.nextRequest(...round(sequence)));
+      const { appHash } = busy.app.finalizeBlock(busy.nextRequest(...blockOf(sequence)));
       expect(busy.app.info()).toEqual(before.info);
       expect(busy.app.exportState()).toEqual(before.state);
-      const checks = round(sequence).map((tx) => busy.app.checkTx(tx, false).code);
+      const checks = blockOf(sequence).map((tx) => busy.app.checkTx(tx, false).code);
       expect(checks.filter((code) => code === 0).length).toBe(keys.length);
-      for (const tx of round(sequence)) busy.app.simulate(tx);
+      for (const tx of blockOf(sequence)) busy.app.simulate(tx);
       busy.app.commit();
       expect(toHex(appHash)).toBe(quiet[index]);
     }
@@ -63,19 +63,21 @@ describe("app hashes", () => {
 
   it("differ when one transaction differs", () => {
     const [one, other] = [startTestChain(GENESIS, OPTIONS), startTestChain(GENESIS, OPTIONS)];
-    const txs = round(0n);
+    const txs = blockOf(0n);
     expect(toHex(one.block(...txs).appHash)).not.toBe(toHex(other.block(...txs.slice(1)).appHash));
   });
 
-  it("are the same in every process: pinned for the plain chain", () => {
+  it("are the same in every process (pinned for a remote chain)", () => {
     const chain = startTestChain(GENESIS, { ...OPTIONS, kind: "remote" });
     expect(hashesOf(chain, [0n, 1n])).toEqual([
       "847cf8a679969d9dc1bf31038c964a1710550c8525268149483b679087b609b0",
       "ef1b7de0aea3d65fcfb655af7ca240e9c659121c250e45819793fc40dc901fd0",
     ]);
   });
+});
 
-  it("let nodes go that no kept height needs", () => {
+describe("storage", () => {
+  it("does not grow with heights that are no longer kept", () => {
     const storage = createMemoryStorage();
     const chain = startTestChain(GENESIS, { ...OPTIONS, onCommit: storage.save });
     const sizes = Array.from({ length: 40 }, () => {

@@ -13,7 +13,7 @@ const NOTHING: KVStore = {
   iterateReverse: () => [].values(),
 };
 
-function charged(work: (store: KVStore) => void): bigint {
+function gasOf(work: (store: KVStore) => void): bigint {
   const below = createCacheStore(NOTHING);
   below.set(Uint8Array.of(1), new Uint8Array(10));
   below.set(Uint8Array.of(2, 2), new Uint8Array(20));
@@ -22,30 +22,26 @@ function charged(work: (store: KVStore) => void): bigint {
   return gas.used();
 }
 
-describe("a store that charges gas", () => {
+describe("a gas store", () => {
   it.each<readonly [string, (store: KVStore) => unknown, bigint]>([
     ["read", (store) => store.get(Uint8Array.of(1)), 1000n + 3n * 11n],
-    ["read of what is not there", (store) => store.get(Uint8Array.of(9)), 1000n + 3n],
+    ["read of an absent key", (store) => store.get(Uint8Array.of(9)), 1000n + 3n],
     ["has", (store) => store.has(Uint8Array.of(1)), 1000n],
     ["write", (store) => store.set(Uint8Array.of(1, 2), new Uint8Array(5)), 2000n + 30n * 7n],
     ["delete", (store) => store.delete(Uint8Array.of(1)), 1000n],
+    ["iteration", (store) => [...store.iterate()], 3n * 11n + 30n + (3n * 11n + 30n) + (3n * 22n + 30n)],
     [
-      "whole iteration",
-      (store) => [...store.iterate()],
-      3n * 11n + 30n + (3n * 11n + 30n) + (3n * 22n + 30n),
-    ],
-    [
-      "iteration backwards",
+      "reverse iteration",
       (store) => [...store.iterateReverse()],
       3n * 22n + 30n + (3n * 22n + 30n) + (3n * 11n + 30n),
     ],
-    ["iteration over nothing", (store) => [...store.iterate(Uint8Array.of(7))], 30n],
-    ["iterator that nobody moves", (store) => store.iterate(), 3n * 11n + 30n],
+    ["iteration over an empty range", (store) => [...store.iterate(Uint8Array.of(7))], 30n],
+    ["iterator without a step", (store) => store.iterate(), 3n * 11n + 30n],
   ])("%s", (_name, work, gas) => {
-    expect(charged(work)).toBe(gas);
+    expect(gasOf(work)).toBe(gas);
   });
 
-  it("stops where the gas ends, with the SDK's words", () => {
+  it("throws at the limit with the SDK's text", () => {
     const store = createGasStore(NOTHING, createGasMeter(2500n));
     store.get(Uint8Array.of(1));
     expect(() => store.set(Uint8Array.of(1), Uint8Array.of(1))).toThrow(

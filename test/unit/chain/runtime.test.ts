@@ -13,10 +13,10 @@ import { createTestKey } from "../../support/test-keys.ts";
 import { buildTx } from "../../support/test-tx.ts";
 
 const key = createTestKey("anyone");
-const ErrNo = registerError("notes", 7, "refused");
-const NOTHING = new Uint8Array(0);
+const ErrRefused = registerError("notes", 7, "refused");
+const NO_BYTES = new Uint8Array(0);
 
-/** What a payment's recipient names is done: the messages of these tests are commands in disguise. */
+/** Commands by name. A payment of these tests runs the command that its recipient names. */
 type Commands = Readonly<Record<string, (context: Context) => void>>;
 
 const write = (context: Context, byte: number): void =>
@@ -29,7 +29,7 @@ const COMMANDS: Commands = {
   },
   refuse: (context) => {
     write(context, 2);
-    throw ErrNo("inner").wrap("outer: with a colon");
+    throw ErrRefused("inner").wrap("outer: with a colon");
   },
   break: (context) => {
     write(context, 3);
@@ -42,7 +42,7 @@ const COMMANDS: Commands = {
       context.atomically((inner) => {
         write(inner, 5);
         inner.emit(event("lost", []));
-        throw ErrNo();
+        throw ErrRefused();
       }),
     ).toThrow("refused");
     context.atomically((inner) => {
@@ -62,17 +62,17 @@ function notesModule(): ChainModule {
         signers: (bytes) => [MsgSend.decode(bytes).fromAddress],
         handle: (context, bytes) => {
           COMMANDS[MsgSend.decode(bytes).toAddress]?.(context);
-          return { typeUrl: "/cosmos.bank.v1beta1.MsgSendResponse", response: NOTHING };
+          return { typeUrl: "/cosmos.bank.v1beta1.MsgSendResponse", response: NO_BYTES };
         },
       },
     ],
     queries: [
-      { path: "/notes/Refuse", query: () => raise(ErrNo("inner: detail").wrap("outer")) },
+      { path: "/notes/Refuse", query: () => raise(ErrRefused("inner: detail").wrap("outer")) },
       { path: "/notes/Absent", query: () => raise(new QueryError(5, "no such note")) },
       { path: "/notes/Plain", query: () => raise(new QueryError(2, "unreadable")) },
       { path: "/notes/Bad", query: () => raise(new QueryError(3, "bad note")) },
       { path: "/notes/Break", query: () => raise(new TypeError("a bug")) },
-      { path: "/notes/Write", query: (context) => (write(context, 9), NOTHING) },
+      { path: "/notes/Write", query: (context) => (write(context, 9), NO_BYTES) },
       { path: "/notes/Time", query: ({ height, timeNs }) => new TextEncoder().encode(`${height} ${timeNs}`) },
     ],
     beginBlock: (context) => context.emit(event("began", [["height", context.height.toString()]])),
@@ -86,16 +86,14 @@ function raise(error: Error): never {
   throw error;
 }
 
-function begin(): TestChain & { readonly keys: () => readonly string[] } {
+function start(): TestChain & { readonly keys: () => readonly string[] } {
   const app: Application = createApplication({
     version: "1",
     appVersion: 0n,
     chainName: "neutron",
     modules: [createConsensusModule(), notesModule()],
-    genesisOrder: [],
-    beginBlockOrder: [],
     endBlockOrder: [],
-    ante: (context) => context.store("notes").set(Uint8Array.of(0), NOTHING),
+    ante: (context) => context.store("notes").set(Uint8Array.of(0), NO_BYTES),
     post: (context) => context.emit(event("settled", [])),
     maxBlockGas: () => 0n,
     keepRecent: 10,
@@ -108,13 +106,13 @@ function begin(): TestChain & { readonly keys: () => readonly string[] } {
     keys: () =>
       [0, 1, 2, 3, 4, 5, 6, 9]
         .filter((byte) => {
-          const answer = app.query({
+          const response = app.query({
             path: "store/notes/key",
             data: Uint8Array.of(byte),
             height: 0n,
             prove: true,
           });
-          return answer.value.length > 0;
+          return response.value.length > 0;
         })
         .map(String),
   };
@@ -129,8 +127,8 @@ function commands(...names: readonly string[]): Uint8Array {
 }
 
 describe("messages of one transaction", () => {
-  it("keep what they wrote when all pass, and say where each event came from", () => {
-    const chain = begin();
+  it("keep their writes when all succeed, and their events have the message index", () => {
+    const chain = start();
     const [result] = chain.block(commands("write", "try")).txResults;
     expect(chain.keys()).toEqual(["1", "4", "6"]);
     expect(
@@ -146,8 +144,8 @@ describe("messages of one transaction", () => {
     ]);
   });
 
-  it("lose everything when one is refused, and tell which", () => {
-    const chain = begin();
+  it("lose all writes when one fails, and the log names its index", () => {
+    const chain = start();
     const [result] = chain.block(commands("write", "refuse")).txResults;
     expect(chain.keys()).toEqual([]);
     expect(result).toMatchObject({
@@ -157,8 +155,8 @@ describe("messages of one transaction", () => {
     });
   });
 
-  it("end where the gas ends, with its own words", () => {
-    const chain = begin();
+  it("stop at the gas limit without the message index in the log", () => {
+    const chain = start();
     const [result] = chain.block(commands("write", "spend")).txResults;
     expect(chain.keys()).toEqual([]);
     expect(result?.log).toMatch(
@@ -167,8 +165,8 @@ describe("messages of one transaction", () => {
     expect(result?.events).toEqual([]);
   });
 
-  it("stop the machine on a bug of ours, with nothing written", () => {
-    const chain = begin();
+  it("propagate an unexpected exception without any writes", () => {
+    const chain = start();
     const before = toHex(chain.app.info().appHash);
     expect(() => chain.block(commands("break"))).toThrow(new TypeError("a bug"));
     expect(toHex(chain.app.info().appHash)).toBe(before);
@@ -177,8 +175,8 @@ describe("messages of one transaction", () => {
 });
 
 describe("blocks", () => {
-  it("mark the events of their beginning and end", () => {
-    const { events } = begin().block();
+  it("add the mode to the events of begin and end hooks", () => {
+    const { events } = start().block();
     expect(
       events.map(({ type, attributes }) => [type, ...attributes.map((each) => `${each.key}=${each.value}`)]),
     ).toEqual([
@@ -189,8 +187,9 @@ describe("blocks", () => {
 });
 
 describe("queries", () => {
-  const chain = begin();
-  const ask = (path: string, height = 0n) => chain.app.query({ path, data: NOTHING, height, prove: false });
+  const chain = start();
+  const query = (path: string, height = 0n) =>
+    chain.app.query({ path, data: NO_BYTES, height, prove: false });
 
   it.each([
     [
@@ -203,24 +202,24 @@ describe("queries", () => {
     ["/notes/Absent", 5, "no such note", 22, "rpc error: code = NotFound desc = no such note: key not found"],
     ["/notes/Plain", 2, "unreadable", 18, "unreadable: invalid request"],
     ["/notes/Bad", 3, "bad note", 18, "rpc error: code = InvalidArgument desc = bad note: invalid request"],
-  ])("%s fails in both forms", (...row) => {
+  ])("%s fails with a gRPC status and an ABCI code", (...row) => {
     const [path, grpcCode, grpcMessage, code, log] = row;
-    expect(ask(path)).toMatchObject({ grpcCode, grpcMessage, code, codespace: "sdk", log, height: 1n });
+    expect(query(path)).toMatchObject({ grpcCode, grpcMessage, code, codespace: "sdk", log, height: 1n });
   });
 
-  it("answer even a bug of ours", () => {
+  it("return a panic error for an unexpected exception", () => {
     const expected = { code: 111_222, codespace: "undefined", log: "a bug: panic", grpcCode: 13 };
-    expect(ask("/notes/Break")).toMatchObject(expected);
+    expect(query("/notes/Break")).toMatchObject(expected);
   });
 
-  it("change nothing", () => {
-    expect(ask("/notes/Write").code).toBe(0);
+  it("do not change the state", () => {
+    expect(query("/notes/Write").code).toBe(0);
     expect(chain.keys()).toEqual([]);
   });
 
-  it("know the time of the height that they ask about", () => {
+  it("have the block time of their height", () => {
     chain.block();
-    expect(Buffer.from(ask("/notes/Time").value).toString()).toBe("2 1790000002000000000");
-    expect(Buffer.from(ask("/notes/Time", 1n).value).toString()).toBe("1 1790000001000000000");
+    expect(Buffer.from(query("/notes/Time").value).toString()).toBe("2 1790000002000000000");
+    expect(Buffer.from(query("/notes/Time", 1n).value).toString()).toBe("1 1790000001000000000");
   });
 });

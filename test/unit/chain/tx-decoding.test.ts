@@ -1,16 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, utf8 } from "../../../src/base/bytes.ts";
+import { concat, fromHex, utf8 } from "../../../src/base/bytes.ts";
 import { rejectNonCanonicalTx } from "../../../src/chain/runtime/tx-bytes.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../../support/test-keys.ts";
-import { sendMessage } from "../../support/test-tx.ts";
+import { buildTx, sendMessage, signTx } from "../../support/test-tx.ts";
+import { messageToJson } from "../../../src/proto/json.ts";
 import { PubKey } from "../../../src/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../../src/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { TYPE_URL } from "../../../src/proto/type-urls.ts";
 
-describe("the canonical form of a transaction", () => {
+describe("the canonical encoding of a transaction", () => {
   it.each([
     ["000000", "invalid length; proto: invalid field number"],
     ["0801", "expected 2 wire type, got 0"],
@@ -19,18 +20,18 @@ describe("the canonical form of a transaction", () => {
     ["0a05ff", "invalid length; unexpected EOF"],
     ["0a", "invalid length; unexpected EOF"],
     ["0affffffffffffffffffff01", "invalid length; proto: variable length integer overflow"],
-  ])("%s is refused", (hex, text) => {
+  ])("%s is rejected", (hex, text) => {
     expect(() => rejectNonCanonicalTx(fromHex(hex))).toThrow(
       new ModuleError("sdk", 2, `${text}: tx parse error`, "tx parse error"),
     );
   });
 
-  it.each(["", "0a00", "0a011212020a0b1a01001a00"])("%j passes", (hex) => {
+  it.each(["", "0a00", "0a011212020a0b1a01001a00"])("%j is accepted", (hex) => {
     expect(() => rejectNonCanonicalTx(fromHex(hex))).not.toThrow();
   });
 });
 
-describe("what is no transaction", () => {
+describe("bytes that are not a transaction", () => {
   const { app } = startTestChain(testGenesis([{ key: createTestKey("a"), untrn: 1n }]));
 
   it.each([
@@ -41,7 +42,7 @@ describe("what is no transaction", () => {
       "failed to decode tx: invalid length; proto: invalid field number: tx parse error",
     ],
     ["", 18, "sdk", "must contain at least one message: invalid request"],
-  ])("%j is answered as a real chain answers it", (hex, code, codespace, log) => {
+  ])("%j fails like on a real chain", (hex, code, codespace, log) => {
     expect(app.checkTx(fromHex(hex), false)).toMatchObject({
       code,
       codespace,
@@ -51,7 +52,7 @@ describe("what is no transaction", () => {
     });
   });
 
-  it("never throws, whatever the bytes", () => {
+  it("never throw", () => {
     for (let seed = 0; seed < 500; seed++) {
       const bytes = Uint8Array.from(
         { length: seed % 40 },
@@ -62,7 +63,7 @@ describe("what is no transaction", () => {
   });
 });
 
-describe("unknown fields of a body that are not critical", () => {
+describe("unknown non-critical fields of a body", () => {
   const key = createTestKey("a");
   const chain = () => startTestChain(testGenesis([{ key, untrn: 1_000_000n }]));
   const body = TxBody.encode({
@@ -78,18 +79,18 @@ describe("unknown fields of a body that are not critical", () => {
   it.each([
     [SignMode.SIGN_MODE_DIRECT, 0],
     [SignMode.SIGN_MODE_LEGACY_AMINO_JSON, 4],
-  ])("sign mode %d: code %d, as only a direct signature covers them", (mode, code) => {
+  ])("in sign mode %d: code %d, since only a direct signature covers them", (mode, code) => {
     const signed = signAs(key, withUnknown, mode);
     expect(chain().app.checkTx(signed, false).code).toBe(code);
   });
 
-  it("in sign mode amino are what makes the difference", () => {
+  it("are the only reason why the amino signature fails", () => {
     const signed = signAs(key, body, SignMode.SIGN_MODE_LEGACY_AMINO_JSON);
     expect(chain().app.checkTx(signed, false)).toMatchObject({ code: 0, log: "" });
   });
 });
 
-/** Signs a body with a payment of 1untrn to oneself in one of two modes. */
+/** Signs a body with a payment of 1untrn to the sender itself. */
 function signAs(key: TestKey, bodyBytes: Uint8Array, mode: SignMode): Uint8Array {
   const fee = { amount: [{ denom: "untrn", amount: "5000" }], gasLimit: 200_000n, payer: "", granter: "" };
   const authInfoBytes = AuthInfo.encode({
@@ -114,3 +115,19 @@ function signAs(key: TestKey, bodyBytes: Uint8Array, mode: SignMode): Uint8Array
       : utf8(amino);
   return TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [key.sign(document)] }).finish();
 }
+
+describe("a tag in more bytes than it needs", () => {
+  const key = createTestKey("a");
+  const { app } = startTestChain(testGenesis([{ key, untrn: 1_000_000n }]));
+  const { bodyBytes, authInfoBytes } = TxRaw.decode(
+    buildTx({ key, sequence: 0n, messages: [sendMessage(key.address, key.address, 1n)] }),
+  );
+  // memo (field 2) with its tag in ten bytes.
+  const padded = concat(bodyBytes, fromHex(`92${"80".repeat(8)}000161`));
+
+  it("is accepted, as in Go, and printed", () => {
+    const tx = signTx({ key }, padded, authInfoBytes);
+    expect(app.checkTx(tx, false)).toMatchObject({ code: 0 });
+    expect(messageToJson("cosmos.tx.v1beta1.TxBody", padded)).toMatchObject({ memo: "a" });
+  });
+});

@@ -41,7 +41,7 @@ const search = GetTxsEventRequest.encode({
 }).finish();
 
 describe("the router of gRPC calls", () => {
-  it("steps over block entries that are no transactions, yet counts them", () => {
+  it("leaves out block entries that are not transactions, but counts them", () => {
     const items = [stored(utf8("an extended commit"), 0), stored(fromBase64(recordedTxBase64()), 1)];
     const reply = router({
       searchTxs: ({ page, perPage, order }) => {
@@ -57,7 +57,7 @@ describe("the router of gRPC calls", () => {
     expect(answer.txResponses.map(({ height }) => height)).toEqual([5n]);
   });
 
-  it("says why an entry that is no transaction cannot be shown by its hash", () => {
+  it("reports an error for the hash of an entry that is not a transaction", () => {
     const entry = stored(utf8("an extended commit"), 0);
     const data = GetTxRequest.encode({ hash: Buffer.from(entry.hash).toString("hex") }).finish();
     const reply = router({ tx: () => entry }).call({
@@ -68,7 +68,7 @@ describe("the router of gRPC calls", () => {
     expect(reply).toMatchObject({ code: 2, message: expect.stringContaining("tx parse error"), height: 7n });
   });
 
-  it("takes one height and ignores several, as the real server does", () => {
+  it("reads one height and ignores several, as the real server does", () => {
     const asked: bigint[] = [];
     const calls = router({
       queryPaths: () => [PARAMS],
@@ -85,7 +85,7 @@ describe("the router of gRPC calls", () => {
     expect(asked).toEqual([0n, 3n, 0n]);
   });
 
-  it("hides an error of ours from the caller and logs it", () => {
+  it("hides a bug of the node from the caller and logs it", () => {
     const logged: string[] = [];
     const logger = { ...silentLogger, error: (message: string) => logged.push(message) };
     const reply = router(
@@ -101,7 +101,7 @@ describe("the router of gRPC calls", () => {
     expect(logged).toEqual(["grpc call failed"]);
   });
 
-  it("broadcasts before the first block, when nothing else answers", () => {
+  it("broadcasts before the first block, when every other method fails", () => {
     const status = { ...createFakeView({}).status(), latestHeight: 0n };
     const calls = router({ status: () => status });
     const broadcast = calls.call({
@@ -117,7 +117,7 @@ describe("the router of gRPC calls", () => {
     });
   });
 
-  it("has no path of another chain's name", () => {
+  it("has no path under the name of another chain", () => {
     const path = "/acme.interchainqueries.Query/Params";
     const calls = router({ queryPaths: () => [path] }, silentLogger, "acme");
     expect(calls.paths).toContain(path);

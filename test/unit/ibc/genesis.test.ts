@@ -4,6 +4,7 @@ import { exportGenesis, initGenesis } from "../../../src/chain/modules/ibc/genes
 import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
 import { openConnectionGenesis } from "../../../src/chain/modules/ibc/open-connection.ts";
 import { createSigners, signBlock } from "../../support/comet/signed-chain.ts";
+import { clientStatus } from "../../support/ibc/client-status.ts";
 import { createMemoryChain, type MemoryChain } from "../../support/ibc/memory-chain.ts";
 import { readRecordedClient } from "../../support/ibc/recorded-client.ts";
 
@@ -15,7 +16,7 @@ function contents(chain: MemoryChain): readonly string[] {
 }
 
 describe("genesis", () => {
-  it("exported and imported gives the same store", () => {
+  it("restores the same store from an export", () => {
     const chain = createMemoryChain("test-1");
     const context = chain.at(2500n, 1_795_263_966_000_000_000n);
     initGenesis(context, undefined);
@@ -28,7 +29,7 @@ describe("genesis", () => {
     expect(exportGenesis(copy.at(2500n, context.timeNs))).toEqual(exported);
   });
 
-  it("of an open connection has a client that works", () => {
+  it("with an open connection has an active client", () => {
     const signers = createSigners("genesis", [1n]);
     const remote = signBlock(signers, { chainId: "remote-1", height: 7n });
     const chain = createMemoryChain("local-1");
@@ -41,7 +42,7 @@ describe("genesis", () => {
     });
     initGenesis(context, genesis);
     expect(ibcKeeper.connectionClientId(context, "connection-0")).toBe("07-tendermint-0");
-    expect(ibcKeeper.getClientStatus(context, "07-tendermint-0")).toBe("Active");
+    expect(clientStatus(context, "07-tendermint-0")).toBe("Active");
     const height = { revisionNumber: 1n, revisionHeight: 7n };
     expect(ibcKeeper.clientLatestHeight(context, "07-tendermint-0")).toEqual(height);
     expect(toHex(ibcKeeper.consensusRoot(context, "07-tendermint-0", height) ?? new Uint8Array(0))).toBe(
@@ -50,16 +51,19 @@ describe("genesis", () => {
   });
 
   it.each([
-    [[], "ibc: an object was expected"],
-    [{ client_genesis: 3 }, "ibc.client_genesis: an object was expected"],
-    [{ client_genesis: { clients: {} } }, "ibc.client_genesis.clients: a list was expected"],
-    [{ client_genesis: { clients: [{}] } }, "ibc.client_genesis.clients[0].client_id: a text was expected"],
+    [[], "app_state.ibc: not an object"],
+    [{ client_genesis: 3 }, "app_state.ibc.client_genesis: not an object"],
+    [{ client_genesis: { clients: {} } }, "app_state.ibc.client_genesis.clients: not a list"],
+    [{ client_genesis: { clients: [{}] } }, "app_state.ibc.client_genesis.clients[0].client_id: not present"],
     [
       { client_genesis: { next_client_sequence: "18446744073709551616" } },
-      "ibc.client_genesis.next_client_sequence: a uint64 as text was expected",
+      "app_state.ibc.client_genesis.next_client_sequence: not an unsigned 64-bit integer",
     ],
-    [{ channel_genesis: { channels: [{}] } }, "ibc.channel_genesis.channels: channels are not implemented"],
-  ])("is refused with the path of what is wrong: %j", (genesis, expected) => {
+    [
+      { channel_genesis: { channels: [{}] } },
+      "app_state.ibc.channel_genesis.channels: channels are not implemented",
+    ],
+  ])("fails with the path of the invalid field: %j", (genesis, expected) => {
     const context = createMemoryChain("local-1").at(1n, 0n);
     expect(() => initGenesis(context, genesis)).toThrow(expected);
   });

@@ -1,7 +1,6 @@
+import { updateHeader, type LightBlock } from "../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { toHex } from "../../../src/base/bytes.ts";
-import type { LightBlock } from "../../../src/comet/block-types.ts";
-import { updateHeader } from "../../../src/comet/update-header.ts";
 import { packClientState, TENDERMINT_TYPE } from "../../../src/chain/modules/ibc/client/client-state.ts";
 import { packConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
 import { createClient } from "../../../src/chain/modules/ibc/client/create-client.ts";
@@ -17,6 +16,7 @@ import type { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
 import { Header, Misbehaviour } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../src/proto/type-urls.ts";
 import { blockTimeNs, createSigners, signBlock, type Signers } from "../../support/comet/signed-chain.ts";
+import { clientStatus } from "../../support/ibc/client-status.ts";
 import { createMemoryChain, type MemoryChain } from "../../support/ibc/memory-chain.ts";
 
 const REMOTE = "remote-2";
@@ -32,7 +32,7 @@ function height(of: bigint): { revisionNumber: bigint; revisionHeight: bigint } 
   return { revisionNumber: 2n, revisionHeight: of };
 }
 
-/** Own block whose time is that of the remote height, one second later. */
+/** The context of an own block, one second after the time of the remote height. */
 function at(remoteHeight: bigint): ReturnType<MemoryChain["at"]> {
   return chain.at(1000n + remoteHeight, blockTimeNs(remoteHeight) + 1_000_000_000n);
 }
@@ -67,7 +67,7 @@ function failure(work: () => void): string {
     if (error instanceof ModuleError) return `${error.codespace}/${error.code} ${error.message}`;
     throw error;
   }
-  throw new Error("nothing failed");
+  throw new Error("no error was thrown");
 }
 
 function rootAt(of: bigint): string | undefined {
@@ -92,7 +92,7 @@ describe("an update", () => {
     });
   });
 
-  it("tells what it did", () => {
+  it("emits its events", () => {
     const any = headerAny(block(11n), 10n);
     updateClient(at(11n), CLIENT, any);
     expect(chain.events.map(({ type }) => type)).toEqual(["update_client", "message"]);
@@ -108,19 +108,19 @@ describe("an update", () => {
     expect(attributes["header"]?.endsWith(toHex(any.value))).toBe(true);
   });
 
-  it("may skip heights while enough of the trusted validators signed", () => {
+  it("skips heights when enough trusted validators signed", () => {
     updateClient(at(500n), CLIENT, headerAny(block(500n), 10n));
     expect(ibcKeeper.clientLatestHeight(at(500n), CLIENT)).toEqual(height(500n));
   });
 
-  it("may fill in a past height, which leaves the latest height alone", () => {
+  it("adds a past height and keeps the latest height", () => {
     updateClient(at(500n), CLIENT, headerAny(block(500n), 10n));
     updateClient(at(500n), CLIENT, headerAny(block(300n), 10n));
     expect(ibcKeeper.clientLatestHeight(at(500n), CLIENT)).toEqual(height(500n));
     expect(rootAt(300n)).toBeDefined();
   });
 
-  it("with a known header changes nothing and succeeds", () => {
+  it("succeeds and changes nothing for a stored header", () => {
     updateClient(at(11n), CLIENT, headerAny(block(11n), 10n));
     updateClient(at(12n), CLIENT, headerAny(block(11n), 10n));
     expect(openClientStore(at(12n), CLIENT).processed(height(11n))?.height.revisionHeight).toBe(1011n);
@@ -132,15 +132,15 @@ describe("an update", () => {
     ]);
   });
 
-  it("is refused without a third of the trusted power", () => {
+  it("fails without a third of the trusted voting power", () => {
     const others = createSigners("others", [1n, 1n]);
-    const alien = block(20n, {}, others);
-    expect(failure(() => updateClient(at(20n), CLIENT, headerAny(alien, 10n)))).toBe(
+    const foreign = block(20n, {}, others);
+    expect(failure(() => updateClient(at(20n), CLIENT, headerAny(foreign, 10n)))).toBe(
       "undefined/1 failed to verify header: cant trust new val set: invalid commit -- insufficient voting power: got 0, needed more than 3",
     );
   });
 
-  it("is refused without two thirds of the header's own power", () => {
+  it("fails without two thirds of the header's own voting power", () => {
     const weak = block(20n, { signs: (index) => index === 0 });
     expect(failure(() => updateClient(at(20n), CLIENT, headerAny(weak, 10n)))).toBe(
       "undefined/1 failed to verify header: invalid header: invalid commit -- insufficient voting power: got 4, needed more than 6",
@@ -162,7 +162,7 @@ describe("an update", () => {
       "client/4 cannot update client with ID 07-tendermint-7: light client not found",
     ],
     [
-      "a trusted height that the client does not hold",
+      "a trusted height without a consensus state",
       CLIENT,
       () => headerAny(block(11n), 9n),
       "client/7 could not get trusted consensus state from clientStore for Header at TrustedHeight: 2-9: consensus state not found",
@@ -189,13 +189,13 @@ describe("an update", () => {
       "a header that is not newer than its trusted height",
       CLIENT,
       () => headerAny(block(10n), 10n),
-      "client/12 header height ≤ consensus state height (2-10 < 2-10): invalid client header",
+      "client/12 header height ≤ consensus state height (2-10 ≤ 2-10): invalid client header",
     ],
-  ] as const)("is refused for %s", (_name, clientId, message, expected) => {
+  ] as const)("fails for %s", (_name, clientId, message, expected) => {
     expect(failure(() => updateClient(at(11n), clientId, message()))).toBe(expected);
   });
 
-  it("is refused with validators that the client does not know", () => {
+  it("fails when the trusted validators have another hash", () => {
     const others = createSigners("others", [1n]);
     const any = headerAny(block(11n), 10n, block(11n, {}, others));
     expect(failure(() => updateClient(at(11n), CLIENT, any))).toMatch(
@@ -203,42 +203,42 @@ describe("an update", () => {
     );
   });
 
-  it("is refused for bytes that are no header", () => {
+  it("fails for bytes that do not decode", () => {
     const any = { typeUrl: TYPE_URL.tendermintHeader, value: Uint8Array.of(0x0a, 0xff) };
     expect(failure(() => updateClient(at(11n), CLIENT, any))).toMatch(/^undefined\/1 proto: /);
   });
 });
 
-describe("a contradiction", () => {
-  it("of a stored header freezes the client, and nothing works after that", () => {
+describe("misbehaviour", () => {
+  it("in a header that differs from a stored one freezes the client, and later updates fail", () => {
     updateClient(at(20n), CLIENT, headerAny(block(20n), 10n));
     chain.events.length = 0;
     const fork = block(20n, { appHash: new Uint8Array(32) });
     updateClient(at(21n), CLIENT, headerAny(fork, 10n));
     expect(chain.events.map(({ type }) => type)).toEqual(["client_misbehaviour", "message"]);
-    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+    expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
     expect(rootAt(20n)).toBe(toHex(block(20n).header.appHash));
     expect(failure(() => updateClient(at(22n), CLIENT, headerAny(block(22n), 10n)))).toBe(
       `client/29 cannot update client (${CLIENT}) with status Frozen: client state is not active`,
     );
   });
 
-  it("of time between stored headers freezes the client", () => {
+  it("in times out of order freezes the client", () => {
     updateClient(at(20n), CLIENT, headerAny(block(20n), 10n));
     const late = block(15n, { timeNs: blockTimeNs(20n) });
     updateClient(at(21n), CLIENT, headerAny(late, 10n));
-    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+    expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
   });
 
-  it("reported as misbehaviour freezes the client", () => {
+  it("in a misbehaviour message freezes the client", () => {
     const [one, two] = [block(20n), block(20n, { appHash: new Uint8Array(32) })];
     updateClient(at(21n), CLIENT, misbehaviourAny(one, two));
-    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Frozen");
+    expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
   });
 
-  it("that is none leaves the client as it is", () => {
+  it("message without a contradiction changes nothing", () => {
     updateClient(at(21n), CLIENT, misbehaviourAny(block(21n), block(20n)));
-    expect(ibcKeeper.getClientStatus(at(21n), CLIENT)).toBe("Active");
+    expect(clientStatus(at(21n), CLIENT)).toBe("Active");
     expect(rootAt(21n)).toBeUndefined();
   });
 
@@ -252,18 +252,18 @@ describe("a contradiction", () => {
   }
 });
 
-describe("time", () => {
-  it("ends a client whose latest state is older than the trusting period", () => {
+describe("the trusting period and clock drift", () => {
+  it("expire a client whose latest state is older than the trusting period", () => {
     const last = chain.at(2000n, blockTimeNs(10n) + HOUR - 1n);
-    expect(ibcKeeper.getClientStatus(last, CLIENT)).toBe("Active");
+    expect(clientStatus(last, CLIENT)).toBe("Active");
     const over = chain.at(2000n, blockTimeNs(10n) + HOUR);
-    expect(ibcKeeper.getClientStatus(over, CLIENT)).toBe("Expired");
+    expect(clientStatus(over, CLIENT)).toBe("Expired");
     expect(failure(() => updateClient(over, CLIENT, headerAny(block(3700n), 10n)))).toBe(
       `client/29 cannot update client (${CLIENT}) with status Expired: client state is not active`,
     );
   });
 
-  it("removes one expired state with every update, the oldest first", () => {
+  it("delete one expired state with every update, the oldest first", () => {
     updateClient(at(11n), CLIENT, headerAny(block(11n), 10n));
     updateClient(at(3000n), CLIENT, headerAny(block(3000n), 11n));
     const entries = (): number =>
@@ -278,7 +278,7 @@ describe("time", () => {
     expect(entries()).toBe(3 * 4);
   });
 
-  it("refuses a header from beyond the clock drift", () => {
+  it("reject a header beyond the clock drift", () => {
     const early = chain.at(2000n, blockTimeNs(490n) - 1n);
     expect(failure(() => updateClient(early, CLIENT, headerAny(block(500n), 10n)))).toContain(
       "new header has a time from the future",
@@ -288,11 +288,11 @@ describe("time", () => {
   });
 });
 
-describe("other ways", () => {
-  it("clients of a type that is no longer allowed are unauthorized", () => {
+describe("client status and recovery", () => {
+  it("a client of a type that is not allowed is unauthorized", () => {
     setClientParams(at(10n), { allowedClients: ["06-solomachine"] });
-    expect(ibcKeeper.getClientStatus(at(10n), CLIENT)).toBe("Unauthorized");
-    expect(ibcKeeper.getClientStatus(at(10n), "07-tendermint-9")).toBe("Unknown");
+    expect(clientStatus(at(10n), CLIENT)).toBe("Unauthorized");
+    expect(clientStatus(at(10n), "07-tendermint-9")).toBe("Unknown");
     expect(failure(() => create(block(12n)))).toBe(
       "client/10 client state type 07-tendermint is not registered in the allowlist: invalid client type",
     );
@@ -301,13 +301,13 @@ describe("other ways", () => {
   it("an expired client recovers with the state of a substitute", () => {
     expect(create(block(5000n))).toBe("07-tendermint-1");
     recoverClient(at(5000n), CLIENT, "07-tendermint-1");
-    expect(ibcKeeper.getClientStatus(at(5000n), CLIENT)).toBe("Active");
+    expect(clientStatus(at(5000n), CLIENT)).toBe("Active");
     expect(ibcKeeper.clientLatestHeight(at(5000n), CLIENT)).toEqual(height(5000n));
     updateClient(at(5001n), CLIENT, headerAny(block(5001n), 5000n));
     expect(rootAt(5001n)).toBeDefined();
   });
 
-  it("an active client needs no recovery, and a substitute must be newer", () => {
+  it("recovery fails for an active client, and for a substitute that is not newer", () => {
     create(block(5n));
     expect(failure(() => recoverClient(at(11n), CLIENT, "07-tendermint-1"))).toBe(
       "client/24 cannot recover Active subject client: invalid recovery client",
@@ -318,11 +318,11 @@ describe("other ways", () => {
     );
   });
 
-  it("a frozen client recovers, but only with a substitute of the same settings", () => {
+  it("a frozen client recovers only with a substitute of the same settings", () => {
     const fork = block(10n, { appHash: new Uint8Array(32) });
     updateClient(at(11n), CLIENT, headerAny(block(11n), 10n));
     updateClient(at(12n), CLIENT, headerAny(block(11n, { appHash: fork.header.appHash }), 10n));
-    expect(ibcKeeper.getClientStatus(at(12n), CLIENT)).toBe("Frozen");
+    expect(clientStatus(at(12n), CLIENT)).toBe("Frozen");
     const newer = block(15n);
     const state = tendermintClientState(REMOTE, height(15n), { ...SETTINGS, maxClockDriftNs: 1n });
     const { timeNs, appHash: root, nextValidatorsHash } = newer.header;
@@ -333,12 +333,12 @@ describe("other ways", () => {
     );
     create(newer);
     recoverClient(at(16n), CLIENT, "07-tendermint-2");
-    expect(ibcKeeper.getClientStatus(at(16n), CLIENT)).toBe("Active");
+    expect(clientStatus(at(16n), CLIENT)).toBe("Active");
     expect(rootAt(15n)).toBe(toHex(newer.header.appHash));
     expect(openClientStore(at(16n), CLIENT).processed(height(15n))?.height.revisionHeight).toBe(1015n);
   });
 
-  it("the localhost client takes no headers, and has no height that a query could use", () => {
+  it("the localhost client rejects headers, and the keeper returns no height for it", () => {
     createLocalhostClient(at(10n));
     expect(failure(() => updateClient(at(11n), "09-localhost", headerAny(block(11n), 10n)))).toBe(
       "client/23 client message verification is unsupported by the localhost client: unable to update light client",

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
+import { type ErrorKind, ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import * as query from "../../../src/proto/gen/neutron/interchainqueries/query.ts";
+import * as errors from "../../../src/chain/modules/interchainqueries/errors.ts";
 import { setQuery, getQuery } from "../../../src/chain/modules/interchainqueries/keeper.ts";
 import { createFakeIbc, type FakeIbc } from "../../support/fake-ibc.ts";
 import {
@@ -39,11 +40,11 @@ const TX = {
   data: new Uint8Array([1]),
 };
 
-/** How each code comes about, as a transaction. Codes of queries, genesis and none at all follow below. */
+/** A message for each code. The codes of queries and genesis have tests below. */
 const BY_MESSAGE: readonly (readonly [code: number, message: () => PackedMessage])[] = [
   [1100, () => submit(99n, ALICE, KV)],
   [1101, () => submit(1n, ALICE, undefined)],
-  [1102, () => (root(), (ibc.latestHeight = undefined), submit(1n, ALICE, KV))],
+  [1102, () => (setRoot(), (ibc.latestHeight = undefined), submit(1n, ALICE, KV))],
   [1103, () => register({ sender: owner, updatePeriod: 0n })],
   [1104, () => register({ sender: owner, connectionId: "connection-9" })],
   [1105, () => register({ sender: owner, queryType: "x" })],
@@ -51,9 +52,9 @@ const BY_MESSAGE: readonly (readonly [code: number, message: () => PackedMessage
   [1107, () => submit(1n, ALICE, { ...KV, kvResults: [PROVEN, PROVEN] })],
   [1109, () => submit(2n, ALICE, { block: { header: undefined, nextBlockHeader: undefined, tx: TX } })],
   [1110, () => submit(2n, ALICE, KV)],
-  [1112, () => (root(), submit(1n, ALICE, KV))],
+  [1112, () => (setRoot(), submit(1n, ALICE, KV))],
   [1113, () => submit(2n, ALICE, { block: { header: ANY, nextBlockHeader: ANY, tx: TX } })],
-  [1114, () => (last(), submit(1n, ALICE, KV))],
+  [1114, () => (setLastResult(), submit(1n, ALICE, KV))],
   [1116, () => register({ sender: ALICE })],
   [1117, () => register({ sender: owner, keys: [] })],
   [1118, () => register({ sender: owner, keys: [kvKey("", "k")] })],
@@ -63,23 +64,23 @@ const BY_MESSAGE: readonly (readonly [code: number, message: () => PackedMessage
     () => register({ sender: owner, keys: Array.from({ length: 33 }, (_, index) => kvKey("p", `${index}`)) }),
   ],
 ];
-/** 1111 needs a verified block: the recorded TX submissions reach it seven times. */
+/** 1111 needs a verified block. Recorded TX submissions reach it. */
 const BY_RECORDING = [1111];
 const BY_QUERY = [1115];
 const BY_GENESIS = [1121];
-/** 1108 is for records that do not encode, which cannot be: our encoder takes every record that a handler can make. */
-const UNREACHABLE = [1108];
 
-describe("the 22 codes", () => {
-  it("are all accounted for", () => {
-    const codes = [
-      ...BY_MESSAGE.map(([code]) => code),
-      ...BY_RECORDING,
-      ...BY_QUERY,
-      ...BY_GENESIS,
-      ...UNREACHABLE,
-    ];
-    expect(codes.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 22 }, (_, index) => 1100 + index));
+/** Codes of the module's codespace that errors.ts registers. */
+const REGISTERED = Object.entries(errors)
+  .filter((entry): entry is [string, ErrorKind] => entry[0].startsWith("Err"))
+  .map(([, create]) => create())
+  .filter(({ codespace }) => codespace === "interchainqueries")
+  .map(({ code }) => code);
+
+describe("error codes", () => {
+  it("all have a test", () => {
+    const tested = [...BY_MESSAGE.map(([code]) => code), ...BY_RECORDING, ...BY_QUERY, ...BY_GENESIS];
+    expect(REGISTERED).not.toEqual([]);
+    expect(tested.toSorted((a, b) => a - b)).toEqual(REGISTERED.toSorted((a, b) => a - b));
   });
 
   it.each(BY_MESSAGE)("%i", (code, message) => {
@@ -98,11 +99,11 @@ describe("the 22 codes", () => {
   });
 });
 
-function root(): void {
+function setRoot(): void {
   ibc.roots.set("1-2", new Uint8Array(32));
 }
 
-function last(): void {
+function setLastResult(): void {
   const context = chain.world.context();
   const height = { revisionNumber: 1n, revisionHeight: 1n };
   setQuery(context, { ...getQuery(context, 1n), lastSubmittedResultRemoteHeight: height });

@@ -4,7 +4,7 @@ import { sha256 } from "../../../src/base/sha256.ts";
 import { createIavlTree, type IavlTree } from "../../../src/merkle/iavl/tree.ts";
 import { IavlError } from "../../../src/merkle/iavl/node-codec.ts";
 import type { IavlReader } from "../../../src/merkle/iavl/view.ts";
-import { createMemoryStorage } from "./memory-storage.ts";
+import { createTreeStorage } from "../../support/merkle/tree-storage.ts";
 
 function treeOf(keys: readonly string[]): IavlTree {
   const tree = createIavlTree();
@@ -29,7 +29,7 @@ function viewAt(tree: IavlTree, version: bigint) {
 }
 
 describe("IAVL tree", () => {
-  it("has SHA-256 of nothing as the root of an empty tree, at every version", () => {
+  it("has the SHA-256 of no bytes as its root hash while it is empty", () => {
     const tree = createIavlTree();
     const commits = [tree.commit(), tree.commit()];
     expect(commits.map(({ version }) => version)).toEqual([1n, 2n]);
@@ -42,7 +42,7 @@ describe("IAVL tree", () => {
     expect(toHex(viewAt(tree, 2n).proof(utf8("k")))).toBe("12030a016b");
   });
 
-  it("keeps root, hash and nodes when nothing changed", () => {
+  it("commits the same root without writes if nothing changed", () => {
     const tree = treeOf(["a", "b"]);
     const first = tree.commit();
     const second = tree.commit();
@@ -50,14 +50,14 @@ describe("IAVL tree", () => {
     expect(second).toEqual({ ...first, version: 2n, writes: [] });
   });
 
-  it("changes the hash when a key is set to the value that it has", () => {
+  it("changes its hash if a key is set to its present value", () => {
     const tree = treeOf(["a", "b"]);
     const first = tree.commit();
     tree.set(utf8("a"), utf8("value of a"));
     expect(tree.commit().rootHash).not.toEqual(first.rootHash);
   });
 
-  it("starts at the first version that it is given", () => {
+  it("starts at the given first version", () => {
     const tree = createIavlTree(undefined, 7n);
     tree.set(utf8("a"), utf8("1"));
     expect(tree.version()).toBe(0n);
@@ -67,7 +67,7 @@ describe("IAVL tree", () => {
     expect(tree.versions()).toEqual([7n, 8n]);
   });
 
-  it("refuses an empty key and an impossible version", () => {
+  it("refuses an empty key and a version that is out of range", () => {
     expect(() => createIavlTree().set(utf8(""), utf8("1"))).toThrow(IavlError);
     expect(() => createIavlTree(undefined, 2n ** 60n)).toThrow("version 1152921504606846976 is out of range");
   });
@@ -88,19 +88,19 @@ describe("IAVL tree", () => {
     expect(keysOf(tree, start, end, "descending")).toBe(Array.from(expected).toReversed().join(""));
   });
 
-  it("iterates over the tree as it was when the iteration began", () => {
+  it("iterates over the tree of the time when the iteration began", () => {
     const tree = treeOf(Array.from("abc"));
-    const seen: string[] = [];
+    const keys: string[] = [];
     for (const [key] of tree.iterate()) {
-      seen.push(fromUtf8(key));
+      keys.push(fromUtf8(key));
       tree.remove(utf8("c"));
       tree.set(utf8("d"), utf8("new"));
     }
-    expect(seen.join("")).toBe("abc");
+    expect(keys.join("")).toBe("abc");
     expect(keysOf(tree)).toBe("abd");
   });
 
-  it("leaves older versions as they were", () => {
+  it("does not change older versions", () => {
     const tree = treeOf(Array.from("abc"));
     const { rootHash } = tree.commit();
     const proof = viewAt(tree, 1n).proof(utf8("b"));
@@ -114,7 +114,7 @@ describe("IAVL tree", () => {
     expect(tree.at(3n)).toBeUndefined();
   });
 
-  it("takes back what was not committed", () => {
+  it("discards uncommitted changes on rollback", () => {
     const tree = treeOf(Array.from("abc"));
     const { rootHash } = tree.commit();
     tree.set(utf8("d"), utf8("1"));
@@ -127,7 +127,7 @@ describe("IAVL tree", () => {
 
 describe("IAVL tree over a storage", () => {
   function filled(versions: number) {
-    const storage = createMemoryStorage();
+    const storage = createTreeStorage();
     const tree = storage.open();
     for (let version = 0; version < versions; version++) {
       for (let index = 0; index < 10; index++) {
@@ -139,7 +139,7 @@ describe("IAVL tree over a storage", () => {
     return { storage, tree };
   }
 
-  it("goes on after a restart as if there had been none", () => {
+  it("continues after a restart with the same hashes and proofs", () => {
     const { storage, tree } = filled(20);
     const again = storage.open();
     expect(again.versions()).toEqual(tree.versions());
@@ -154,7 +154,7 @@ describe("IAVL tree over a storage", () => {
     }
   });
 
-  it("reads only the nodes on the way to what it is asked for", () => {
+  it("reads only the nodes on the path to a key", () => {
     const { storage } = filled(20);
     const tree = storage.open();
     const before = storage.loads();
@@ -162,7 +162,7 @@ describe("IAVL tree over a storage", () => {
     expect(storage.loads() - before).toBeLessThan(8);
   });
 
-  it("reads versions again whose nodes left the memory", () => {
+  it("reads old versions from the storage again", () => {
     const { storage, tree } = filled(40);
     const before = storage.loads();
     expect(keysOf(viewAt(tree, 1n))).toContain("key 3");
@@ -170,10 +170,10 @@ describe("IAVL tree over a storage", () => {
   });
 
   it.each([
-    ["the oldest first", [1n, 2n, 3n, 4n, 5n]],
+    ["the oldest", [1n, 2n, 3n, 4n, 5n]],
     ["some in the middle", [4n, 3n, 9n, 5n]],
     ["all but the latest", Array.from({ length: 19 }, (_, index) => BigInt(index + 1))],
-  ])("gives up the nodes of released versions and no others: %s", (_, released) => {
+  ])("keeps all other versions readable when versions are released: %s", (_, released) => {
     const { storage, tree } = filled(20);
     const kept = tree.versions().filter((version) => !released.includes(version));
     const expected = kept.map((version) => keysOf(viewAt(tree, version)));
@@ -185,7 +185,7 @@ describe("IAVL tree over a storage", () => {
     expect(released.map((version) => again.at(version))).toEqual(released.map(() => undefined));
   });
 
-  it("keeps exactly the nodes of the one version that is left", () => {
+  it("keeps only the nodes of the latest version when all others are released", () => {
     const { storage, tree } = filled(20);
     for (const version of tree.versions().slice(0, -1)) storage.release(tree, version);
     expect(storage.nodes.size).toBe(2 * tree.size() - 1);
@@ -193,7 +193,7 @@ describe("IAVL tree over a storage", () => {
     expect(() => tree.release(3n)).toThrow(IavlError);
   });
 
-  it("names a node that is missing or broken", () => {
+  it("throws an error that names a missing or broken node", () => {
     const { storage } = filled(3);
     const [root] = [...storage.nodes].toReversed();
     const id = root?.[0] ?? "";

@@ -17,12 +17,12 @@ function storeWith(name: string) {
 describe("multistore root", () => {
   const stores = names.map(storeWith);
 
-  it("does not depend on the order of the stores", () => {
+  it("is the same for any order of the stores", () => {
     expect(simpleMapRoot(stores.toReversed())).toEqual(simpleMapRoot(stores));
     expect(simpleMapRoot([])).toEqual(sha256(new Uint8Array()));
   });
 
-  it("hashes a single store as the leaf of its name and the hash of its root", () => {
+  it("of one store is the hash of a leaf with its name and the hash of its root", () => {
     const [store] = stores;
     const leaf = Buffer.concat([
       Buffer.from([0, 7]),
@@ -33,7 +33,7 @@ describe("multistore root", () => {
     expect(toHex(simpleMapRoot(stores.slice(0, 1)))).toBe(toHex(sha256(leaf)));
   });
 
-  it("proves every store, and with it what the store proves", () => {
+  it("has proofs that verify together with the proofs of the stores", () => {
     const root = simpleMapRoot(stores);
     for (const { name, proof } of stores) {
       const upper = simpleMapProof(stores, name) ?? fromBase64("");
@@ -43,7 +43,7 @@ describe("multistore root", () => {
     }
   });
 
-  it("has no proof of a store that it does not have", () => {
+  it("has no proof for an unknown store", () => {
     expect(simpleMapProof(stores, "mint")).toBeUndefined();
   });
 });

@@ -17,11 +17,11 @@ const [first] = proofs;
 function verdict(change: Partial<SimpleProof>): string {
   if (first === undefined) throw new Error("five leaves have a first proof");
   const result = verifySimpleProof(root, utf8("a"), { ...first, ...change });
-  return result.ok ? "holds" : `${result.error.code}: ${result.error.text}`;
+  return result.ok ? "valid" : `${result.error.code}: ${result.error.text}`;
 }
 
 describe("simple Merkle tree", () => {
-  it("has the hash of nothing as the root of no leaves", () => {
+  it("without leaves has the SHA-256 of no bytes as its root", () => {
     expect(simpleRoot([])).toEqual(sha256(new Uint8Array()));
     expect(simpleProofs([]).root).toEqual(sha256(new Uint8Array()));
   });
@@ -33,7 +33,7 @@ describe("simple Merkle tree", () => {
   });
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 33, 100])(
-    "proves each of %i leaves, and only in its place",
+    "of %i leaves has a proof for each leaf, which is valid for no other leaf",
     (count) => {
       const many = Array.from({ length: count }, (_, index) => utf8(`leaf ${index}`));
       const made = simpleProofs(many);
@@ -46,8 +46,8 @@ describe("simple Merkle tree", () => {
     },
   );
 
-  it("refuses proofs in CometBFT's words", () => {
-    expect(verdict({})).toBe("holds");
+  it("refuses proofs with CometBFT's error texts", () => {
+    expect(verdict({})).toBe("valid");
     expect(verdict({ total: -1n })).toBe("malformed-proof: negative Total");
     expect(verdict({ index: -1n })).toBe("malformed-proof: negative Index");
     expect(verdict({ leafHash: fromHex("00") })).toBe(

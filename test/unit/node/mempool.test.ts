@@ -24,6 +24,17 @@ describe("the mempool", () => {
     expect(() => mempool.add(utf8("a"))).toThrow("tx already exists in cache");
   });
 
+  it("forgets a transaction whose check threw", () => {
+    let isBroken = true;
+    const mempool = createMempool(DEFAULT_MEMPOOL, () => {
+      if (isBroken) throw new Error("broken check");
+      return GOOD;
+    });
+    expect(() => mempool.add(utf8("a"))).toThrow("broken check");
+    isBroken = false;
+    expect(mempool.add(utf8("a")).check.code).toBe(0);
+  });
+
   it("rejects transactions over its bounds", () => {
     const mempool = createMempool({ ...DEFAULT_MEMPOOL, maxTxs: 2, maxBytes: 10, maxTxBytes: 6 }, () => GOOD);
     expect(() => mempool.add(utf8("1234567"))).toThrow("Tx too large. Max size is 6, but got 7");

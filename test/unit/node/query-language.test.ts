@@ -54,7 +54,7 @@ describe("the event query language", () => {
     ["a.b = 1 AND", "offset 11: EOF"],
     ["a.b # 1", "offset 4: invalid input '#' at offset 5"],
     ["ä.b = 'é' AND", "offset 15: EOF"],
-  ])("refuses %j with %j", (text, message) => {
+  ])("rejects %j with %j", (text, message) => {
     expect(() => parseQuery(text)).toThrow(expect.objectContaining({ message }));
   });
 
@@ -63,7 +63,7 @@ describe("the event query language", () => {
     (moment) => expect(() => parseQuery(`a.b > ${moment}`)).toThrow(/invalid (TIME|DATE) value/),
   );
 
-  it("finds any quoted text again", () => {
+  it("round-trips any quoted text", () => {
     const word = fc.string({ minLength: 0, maxLength: 30 }).filter((text) => !text.includes("'"));
     fc.assert(
       fc.property(word, word, (value, other) => {
@@ -74,7 +74,7 @@ describe("the event query language", () => {
     );
   });
 
-  it("never throws anything but its own error", () => {
+  it("throws no other error than its own", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
         try {
@@ -116,7 +116,7 @@ describe("matching", () => {
     expect(matchesTags(parseQuery(text), tags)).toBe(expected);
   });
 
-  it("of a subscription looks over all events, of a search within one", () => {
+  it("spans all events for a subscription, and one event for a search", () => {
     const query = parseQuery("transfer.recipient = 'alice' AND transfer.amount = '7untrn'");
     expect(matchesTags(query, tags)).toBe(true);
     expect(matchesSearch(query, fixed, events)).toBe(false);
@@ -134,7 +134,7 @@ describe("matching", () => {
     expect(matchesSearch(parseQuery(text), fixed, events)).toBe(expected);
   });
 
-  it("leaves attributes out of a search that are not indexed", () => {
+  it("ignores attributes without index flag in a search", () => {
     const hidden = { type: "a", attributes: [{ key: "b", value: "c", index: false }] };
     expect(matchesSearch(parseQuery("a.b = 'c'"), fixed, [hidden])).toBe(false);
   });

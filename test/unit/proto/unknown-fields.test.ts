@@ -1,5 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
+import { fromHex } from "../../../src/base/bytes.ts";
 import { ProtoError } from "../../../src/proto/errors.ts";
 import { Coin } from "../../../src/proto/gen/cosmos/base/v1beta1/coin.ts";
 import { MsgSend } from "../../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
@@ -109,6 +110,35 @@ describe("rejectUnknownFields", () => {
       'bad-bytes: could not consume field value for tagNum: 2, wireType: "bytes"; unexpected EOF',
     );
   });
+
+  it.each([
+    // timeout_height (field 3) with its tag in 1, 2, 6 and 10 bytes.
+    ["1801"],
+    ["980001"],
+    [`98${"80".repeat(4)}0001`],
+    [`98${"80".repeat(8)}0001`],
+    // Values in their longest form.
+    ["18ffffffffffffffffff01"],
+    [`1281${"80".repeat(8)}0061`],
+  ])("accepts padded varints: %s", (hex) => {
+    expect(rejection(BODY, fromHex(hex))).toBe("none");
+  });
+
+  it.each([
+    ["18ffffffffffffffffff02", 'tagNum: 3, wireType: "varint"; proto: variable length integer overflow'],
+    ["18ffffffffffffffffffff01", 'tagNum: 3, wireType: "varint"; proto: variable length integer overflow'],
+    ["12ffffffffffffffffff02", 'tagNum: 2, wireType: "bytes"; proto: variable length integer overflow'],
+    ["12ffffffffffffffffff01", 'tagNum: 2, wireType: "bytes"; unexpected EOF'],
+  ])("rejects varints above 64 bits: %s", (hex, text) => {
+    expect(rejection(BODY, fromHex(hex))).toBe(`bad-bytes: could not consume field value for ${text}`);
+  });
+
+  it.each(["98ffffffffffffffff02", "0001", "ffffffffffffffffff02", "8080808080808080808001"])(
+    "rejects a tag that has no field number: %s",
+    (hex) => {
+      expect(rejection(BODY, fromHex(hex))).toBe("bad-bytes: invalid length");
+    },
+  );
 
   it("rejects excessive nesting", () => {
     let bytes = body("/cosmos.bank.v1beta1.MsgSend", send);

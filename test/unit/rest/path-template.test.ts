@@ -15,7 +15,7 @@ describe("path templates", () => {
     ["/a/{x=**}", "/a/b/c", { x: "b/c" }],
     ["/a/{x=**}/total", "/a/ibc/1/total", { x: "ibc/1" }],
     ["/a/{x=**}/total", "/a/total", { x: "" }],
-  ])("%s takes %s", (template, path, values) => expect(match(template, path)).toEqual(values));
+  ])("%s matches %s", (template, path, values) => expect(match(template, path)).toEqual(values));
 
   it.each([
     ["/a/b", "/a"],
@@ -24,15 +24,15 @@ describe("path templates", () => {
     ["/a/{x}", "/a/1/2"],
     ["/a/{x}", "/a"],
     ["/a/{x=**}/total", "/a/b"],
-  ])("%s does not take %s", (template, path) => expect(match(template, path)).toBeUndefined());
+  ])("%s does not match %s", (template, path) => expect(match(template, path)).toBeUndefined());
 
-  it("read every template of the definitions", () => {
+  it("parse every template of the definitions", () => {
     const templates = httpRules().map(({ template }) => parsePathTemplate(template));
     expect(templates.length).toBeGreaterThan(100);
     expect(templates.filter(({ variables }) => variables.length > 0).length).toBeGreaterThan(40);
   });
 
-  it("refuse a form that the definitions do not have", () => {
-    expect(() => parsePathTemplate("/a/{x=b/*}")).toThrow("not understood");
+  it("reject a form that the definitions do not have", () => {
+    expect(() => parsePathTemplate("/a/{x=b/*}")).toThrow("unsupported form");
   });
 });

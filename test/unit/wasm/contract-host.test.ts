@@ -34,20 +34,20 @@ beforeEach(() => {
   consumer = addContract(chain, "icq-consumer");
 });
 
-describe("addresses", () => {
+describe("contract addresses", () => {
   it.each([
     [1n, 1n, "neutron14hj2tavq8fpesdwxxcu44rty3hh90vhujrvcmstl4zr3txmfvw9s5c2epq"],
     [4n, 2n, "neutron1wkwy0xh89ksdgj9hr347dyd2dw7zesmtrue6kfzyml4vdtz6e5wsaldc5h"],
     [5n, 3n, "neutron1ufs3tlq4umljk0qfe8k5ya0x6hpavn897u2cnf9k0en9jr7qarqq2mt63x"],
     [6n, 4n, "neutron1466nf3zuxpya8q9emxukd7vftaf6h4psr0a07srl5zw74zh84yjqzyx7qr"],
-  ])("of code %i, instance %i are as recorded", (codeId, instance, address) => {
+  ])("equal the recorded address of code %i, instance %i", (codeId, instance, address) => {
     expect(formatAddress("neutron", classicContractAddress(codeId, instance))).toBe(address);
   });
 });
 
-describe("execution", () => {
+describe("MsgExecuteContract", () => {
   it("emits execute, the contract's attributes, its events, then those of its messages", () => {
-    const outcome = tell(echo, {
+    const outcome = respond(echo, {
       messages: [any(register({ sender: echo }))],
       attributes: [{ key: " a ", value: "1" }],
       events: [{ type: "thing", attributes: [{ key: "b", value: "2" }] }],
@@ -65,16 +65,16 @@ describe("execution", () => {
     expect(response.data).toEqual(utf8("done"));
   });
 
-  it("lets a contract sign for nobody else", () => {
-    const outcome = tell(echo, { messages: [any(register({ sender: consumer }))] });
+  it("rejects a message of a contract with another signer", () => {
+    const outcome = respond(echo, { messages: [any(register({ sender: consumer }))] });
     expect([outcome.codespace, outcome.code]).toEqual(["sdk", 4]);
     expect(outcome.log).toContain("dispatch: submessages: contract doesn't have permission: unauthorized");
   });
 
   it.each([
     [{ error: "no" }, "wasm", 5, "no: execute wasm contract failed"],
-    [{ ok: 1 }, "wasm", 5, "result.ok: an object was expected"],
-    [{ ok: { messages: [{}] } }, "wasm", 5, "messages[0].reply_on: a string was expected"],
+    [{ ok: 1 }, "wasm", 5, "ok: not an object"],
+    [{ ok: { messages: [{}] } }, "wasm", 5, "messages[0].reply_on: not present"],
     [{ ok: { messages: [], attributes: [{ key: "_x", value: "" }] } }, "wasm", 21, "reserved prefix"],
     [{ ok: { messages: [], attributes: [{ key: " ", value: "" }] } }, "wasm", 21, "Empty attribute key"],
     [{ ok: { messages: [], events: [{ type: "e", attributes: [] }] } }, "wasm", 21, "Event type too short"],
@@ -96,10 +96,10 @@ describe("execution", () => {
       5,
       "not implemented: messages of kind staking.delegate",
     ],
-  ])("refuses the answer %j", (answer, codespace, code, words) => {
-    const outcome = execute(echo, answer);
+  ])("rejects the response %j", (response, codespace, code, text) => {
+    const outcome = execute(echo, response);
     expect([outcome.codespace, outcome.code]).toEqual([codespace, code]);
-    expect(outcome.log).toContain(words);
+    expect(outcome.log).toContain(text);
   });
 
   it.each([
@@ -109,15 +109,15 @@ describe("execution", () => {
     [{ msg: utf8("{") }, "wasm", 14, "payload msg: invalid"],
     [{ funds: [{ denom: "untrn", amount: "0" }] }, "sdk", 10, "sentFunds: invalid coins"],
     [{ funds: [{ denom: "untrn", amount: "999999999999" }] }, "sdk", 5, "insufficient funds"],
-  ])("refuses message %#", (change, codespace, code, words) => {
+  ])("rejects a message with %j", (change, codespace, code, text) => {
     const message = { sender: ALICE, contract: echo, msg: utf8("{}"), funds: [], ...change };
     const value = wire.MsgExecuteContract.encode(message).finish();
     const outcome = chain.deliver([{ typeUrl: TYPE_URL.executeContract, value }]);
     expect([outcome.codespace, outcome.code]).toEqual([codespace, code]);
-    expect(outcome.log).toContain(words);
+    expect(outcome.log).toContain(text);
   });
 
-  it("sends funds along and coins by message to another contract", () => {
+  it("moves the funds of the call and of a sub-message", () => {
     chain.bank.fund(ALICE, 500n);
     const inner = { ok: { messages: [], attributes: [], events: [], data: null } };
     const msg = sub({
@@ -138,7 +138,7 @@ describe("execution", () => {
     expect(chain.bank.balance(consumer) - before).toBe(7n);
   });
 
-  it("stops contracts that call each other too deep", () => {
+  it("limits the depth of calls and of smart queries", () => {
     const loop: ContractCode = {
       name: "loop",
       instantiate: () => NO_RESPONSE,
@@ -146,7 +146,8 @@ describe("execution", () => {
         ...NO_RESPONSE,
         messages: [subMessage({ kind: "execute", contract: address, message: utf8("{}"), funds: [] })],
       }),
-      query: ({ address, query: ask }) => ask({ wasm: { smart: { contract_addr: address, msg: "e30=" } } }),
+      query: ({ address, query: request }) =>
+        request({ wasm: { smart: { contract_addr: address, msg: "e30=" } } }),
     };
     const { address, chain: looping } = withCode(loop);
     const value = wire.MsgExecuteContract.encode({
@@ -168,21 +169,21 @@ describe("execution", () => {
   it.each([
     [`${"[".repeat(200)}${"]".repeat(200)}`, "recursion limit exceeded"],
     ['{"ok":18446744073709551615}', "an integer beyond 2^53"],
-  ])("refuses a message that a contract could not read exactly: %#", (text, words) => {
+  ])("rejects a message that JSON.parse would change or cannot nest: %#", (message, text) => {
     const value = wire.MsgExecuteContract.encode({
       sender: ALICE,
       contract: echo,
-      msg: utf8(text),
+      msg: utf8(message),
       funds: [],
     }).finish();
     const outcome = chain.deliver([{ typeUrl: TYPE_URL.executeContract, value }]);
     expect([outcome.codespace, outcome.code]).toEqual(["wasm", 5]);
-    expect(outcome.log).toContain(words);
+    expect(outcome.log).toContain(text);
   });
 
   it("charges for the call and for each byte of the message", () => {
-    const short = tell(echo, {}).gasUsed;
-    const long = tell(echo, { ignored: "x".repeat(1000) }).gasUsed;
+    const short = respond(echo, {}).gasUsed;
+    const long = respond(echo, { ignored: "x".repeat(1000) }).gasUsed;
     expect(short).toBeGreaterThan(60_000n);
     expect(long - short).toBeGreaterThanOrEqual(5_000n);
   });
@@ -191,45 +192,47 @@ describe("execution", () => {
 describe("sub-messages", () => {
   const failing = { stargate: { type_url: "/no.such.Msg", value: "" } };
 
-  it("are undone and told when they fail and the contract wants to hear", () => {
-    const outcome = tell(echo, { messages: [sub(failing, "error"), any(register({ sender: echo }))] });
+  it("are reverted and cause a reply when they fail and the contract wants errors", () => {
+    const outcome = respond(echo, { messages: [sub(failing, "error"), any(register({ sender: echo }))] });
     expect(outcome.code).toBe(0);
     expect(outcome.events.map(({ type }) => type)).toEqual(["execute", "reply", "neutron"]);
   });
 
-  it("are told when they succeed and the contract wants to hear", () => {
-    const wanted = { ...any(register({ sender: echo })), reply_on: "success" };
-    expect(tell(echo, { messages: [wanted] }).events.map(({ type }) => type)).toEqual([
+  it("cause a reply when they succeed and the contract wants successes", () => {
+    const message = { ...any(register({ sender: echo })), reply_on: "success" };
+    expect(respond(echo, { messages: [message] }).events.map(({ type }) => type)).toEqual([
       "execute",
       "neutron",
       "reply",
     ]);
   });
 
-  it("fail the whole call otherwise, with nothing left behind", () => {
+  it("fail the call and leave no writes when they fail without a reply", () => {
     const before = chain.world.dump("interchainqueries");
-    expect(tell(echo, { messages: [any(register({ sender: echo })), sub(failing, "success")] }).code).toBe(6);
+    expect(respond(echo, { messages: [any(register({ sender: echo })), sub(failing, "success")] }).code).toBe(
+      6,
+    );
     expect(chain.world.dump("interchainqueries")).toEqual(before);
   });
 
-  it("keep to their gas limit, which counts for the call", () => {
+  it("stop at their gas limit, and their gas counts for the call", () => {
     const limited = { ...any(register({ sender: echo })), gas_limit: 1000 };
-    const outcome = tell(echo, { messages: [limited] });
+    const outcome = respond(echo, { messages: [limited] });
     expect([outcome.codespace, outcome.code]).toEqual(["sdk", 11]);
     expect(outcome.log).toContain("SubMsg hit gas limit");
-    expect(tell(echo, { messages: [{ ...limited, reply_on: "error" }] }).code).toBe(0);
+    expect(respond(echo, { messages: [{ ...limited, reply_on: "error" }] }).code).toBe(0);
   });
 
   it("cannot catch the end of the call's own gas", () => {
     const greedy = { ...any(register({ sender: echo })), reply_on: "error" };
-    const answer = { ok: { messages: [greedy], attributes: [], events: [], data: null } };
-    const outcome = execute(echo, answer, [], { gas: createGasMeter(70_000n) });
+    const response = { ok: { messages: [greedy], attributes: [], events: [], data: null } };
+    const outcome = execute(echo, response, [], { gas: createGasMeter(70_000n) });
     expect([outcome.codespace, outcome.code]).toEqual(["sdk", 11]);
   });
 });
 
-describe("bindings", () => {
-  it("register, update and remove with the contract as owner, and word errors twice", () => {
+describe("custom messages and queries", () => {
+  it("register, update and remove with the contract as owner, and wrap errors twice", () => {
     const keys = [{ path: "bank", key: "AQ==" }];
     const registration = {
       query_type: "kv",
@@ -238,7 +241,7 @@ describe("bindings", () => {
       connection_id: "connection-0",
       update_period: 5,
     };
-    const custom = (message: JsonValue): Outcome => tell(echo, { messages: [sub({ custom: message })] });
+    const custom = (message: JsonValue): Outcome => respond(echo, { messages: [sub({ custom: message })] });
     expect(custom({ register_interchain_query: registration }).code).toBe(0);
     expect(custom({ update_interchain_query: { query_id: 1, new_update_period: 9 } }).code).toBe(0);
     expect(custom({ update_interchain_query: { query_id: 99, new_update_period: 9 } }).log).toContain(
@@ -258,11 +261,11 @@ describe("bindings", () => {
     expect(custom({ remove_interchain_query: { query_id: 1 } }).code).toBe(0);
   });
 
-  it("answer questions in JSON numbers", () => {
+  it("answer with integers as JSON numbers", () => {
     chain.deliver([register({ sender: echo })]);
-    const ask = chain.icq.answerBinding;
+    const request = chain.icq.handleCustomQuery;
     const context = chain.world.context();
-    expect(ask(context, { registered_interchain_query: { query_id: 1 } })).toMatchObject({
+    expect(request(context, { registered_interchain_query: { query_id: 1 } })).toMatchObject({
       registered_query: {
         id: 1,
         owner: echo,
@@ -271,18 +274,18 @@ describe("bindings", () => {
         registered_at_height: 10,
       },
     });
-    expect(ask(context, { registered_interchain_queries: { owners: [consumer] } })).toEqual({
+    expect(request(context, { registered_interchain_queries: { owners: [consumer] } })).toEqual({
       registered_queries: [],
     });
-    expect(() => ask(context, { interchain_query_result: { query_id: 42 } })).toThrow(
+    expect(() => request(context, { interchain_query_result: { query_id: 42 } })).toThrow(
       expect.objectContaining({ codespace: "interchainqueries", code: 1115 }),
     );
-    expect(ask(context, { other: {} })).toBeUndefined();
+    expect(request(context, { other: {} })).toBeUndefined();
   });
 });
 
-describe("messages and queries of the module", () => {
-  it("instantiate gives address, event and info", () => {
+describe("other messages and queries", () => {
+  it("instantiate returns the address, emits an event and stores the info", () => {
     const outcome = chain.deliver([instantiate({})]);
     const { address } = wire.MsgInstantiateContractResponse.decode(
       outcome.responses[0]?.response ?? new Uint8Array(0),
@@ -295,7 +298,7 @@ describe("messages and queries of the module", () => {
       ],
     });
     const info = query.QueryContractInfoResponse.decode(
-      askWasm("ContractInfo", query.QueryContractInfoRequest.encode({ address }).finish()),
+      queryWasm("ContractInfo", query.QueryContractInfoRequest.encode({ address }).finish()),
     );
     expect(info.contractInfo).toMatchObject({
       codeId: 2n,
@@ -312,12 +315,12 @@ describe("messages and queries of the module", () => {
     [{ label: "x".repeat(129) }, "wasm", 13],
     [{ label: " x" }, "wasm", 14],
     [{ admin: "x" }, "wasm", 14],
-  ])("instantiate refuses change %#", (change, codespace, code) => {
+  ])("instantiate rejects %#", (change, codespace, code) => {
     const outcome = chain.deliver([instantiate(change)]);
     expect([outcome.codespace, outcome.code]).toEqual([codespace, code]);
   });
 
-  it("code cannot be stored by message, and sudo is the authority's", () => {
+  it("MsgStoreCode fails, and MsgSudoContract needs the authority", () => {
     const store = { sender: ALICE, wasmByteCode: new Uint8Array([0]), instantiatePermission: undefined };
     const stored = chain.deliver([
       { typeUrl: TYPE_URL.storeCode, value: wire.MsgStoreCode.encode(store).finish() },
@@ -334,53 +337,53 @@ describe("messages and queries of the module", () => {
     expect(sudo(AUTHORITY).events.map(({ type }) => type)).toEqual(["sudo", "wasm"]);
   });
 
-  it("smart, raw and whole state", () => {
+  it("queries return smart, raw and complete state", () => {
     const failure = utf8(JSON.stringify({ set_failure: { tx: true } }));
     chain.wasm.host.execute(chain.world.context(), consumer, { sender: ALICE, funds: [] }, failure);
     const smart = query.QuerySmartContractStateRequest.encode({
       address: consumer,
       queryData: utf8('{"failure":{}}'),
     }).finish();
-    const { data } = query.QuerySmartContractStateResponse.decode(askWasm("SmartContractState", smart));
+    const { data } = query.QuerySmartContractStateResponse.decode(queryWasm("SmartContractState", smart));
     expect(JSON.parse(new TextDecoder().decode(data))).toEqual({ kv: false, tx: true });
     const raw = query.QueryRawContractStateRequest.encode({
       address: consumer,
       queryData: utf8("failure"),
     }).finish();
-    expect(query.QueryRawContractStateResponse.decode(askWasm("RawContractState", raw)).data).toEqual(
+    expect(query.QueryRawContractStateResponse.decode(queryWasm("RawContractState", raw)).data).toEqual(
       new Uint8Array([2]),
     );
     const all = query.QueryAllContractStateRequest.encode({
       address: consumer,
       pagination: undefined,
     }).finish();
-    expect(query.QueryAllContractStateResponse.decode(askWasm("AllContractState", all)).models).toHaveLength(
-      1,
-    );
+    expect(
+      query.QueryAllContractStateResponse.decode(queryWasm("AllContractState", all)).models,
+    ).toHaveLength(1);
     const none = query.QueryAllContractStateRequest.encode({ address: BOB, pagination: undefined }).finish();
-    expect(() => askWasm("AllContractState", none)).toThrow("no such contract");
-    const codes = query.QueryCodesResponse.decode(askWasm("Codes", new Uint8Array(0)));
+    expect(() => queryWasm("AllContractState", none)).toThrow("no such contract");
+    const codes = query.QueryCodesResponse.decode(queryWasm("Codes", new Uint8Array(0)));
     expect(codes.codeInfos.map(({ codeId }) => codeId)).toEqual([1n, 2n]);
   });
 });
 
-describe("questions of contracts", () => {
-  const asker: ContractCode = {
-    name: "asker",
+describe("queries of contracts", () => {
+  const querying: ContractCode = {
+    name: "querying",
     instantiate: () => NO_RESPONSE,
     query: (scope, message) => scope.query(isRecord(message) ? message : {}),
   };
   const PARAMS = "/neutron.interchainqueries.Query/Params";
 
-  it("go to allowed paths, to contracts and to the bindings", () => {
-    const { ask: question, address } = asking();
-    expect(question({ stargate: { path: PARAMS, data: "" } })).toMatchObject({
+  it("reach allowed paths, contracts and the bindings", () => {
+    const { query: request, address } = queryingContract();
+    expect(request({ stargate: { path: PARAMS, data: "" } })).toMatchObject({
       params: { tx_query_removal_limit: "10000" },
     });
-    const grpc = question({ grpc: { path: PARAMS, data: "" } });
+    const grpc = request({ grpc: { path: PARAMS, data: "" } });
     expect(QueryParamsResponse.decode(fromBase64(String(grpc))).params).toEqual(defaultParams("untrn"));
-    expect(question({ custom: { registered_interchain_queries: {} } })).toEqual({ registered_queries: [] });
-    expect(question({ wasm: { raw: { contract_addr: address, key: "AQ==" } } })).toBeNull();
+    expect(request({ custom: { registered_interchain_queries: {} } })).toEqual({ registered_queries: [] });
+    expect(request({ wasm: { raw: { contract_addr: address, key: "AQ==" } } })).toBeNull();
   });
 
   it.each([
@@ -390,26 +393,29 @@ describe("questions of contracts", () => {
     ],
     [{ staking: {} }, "not implemented: contract queries of kind staking"],
     [{ custom: { other: {} } }, "custom queries of this kind"],
-    [{ stargate: { path: 1 } }, "query field path: a string was expected"],
+    [{ stargate: { path: 1 } }, "query field path: not a string"],
     [{ wasm: { contract_info: {} } }, "not implemented: contract queries but smart and raw"],
-  ])("are refused: %j", (request, words) => {
-    expect(() => asking().ask(request)).toThrow(words);
+    [{ stargate: { path: PARAMS, data: "%" } }, "query field data: not base64"],
+    [{ grpc: { path: PARAMS, data: "/w==" } }, "query wasm contract failed"],
+    [{ wasm: { raw: { contract_addr: "x", key: "" } } }, "x: invalid address"],
+  ])("are rejected: %j", (request, text) => {
+    expect(() => queryingContract().query(request)).toThrow(text);
   });
 
-  function asking(): { readonly ask: (request: JsonValue) => unknown; readonly address: string } {
-    const { address, chain: asked } = withCode(asker);
-    const ask = (request: JsonValue): unknown =>
+  function queryingContract(): { readonly query: (request: JsonValue) => unknown; readonly address: string } {
+    const { address, chain: own } = withCode(querying);
+    const send = (request: JsonValue): unknown =>
       JSON.parse(
         new TextDecoder().decode(
-          asked.wasm.host.query(asked.world.context(), address, utf8(JSON.stringify(request))),
+          own.wasm.host.query(own.world.context(), address, utf8(JSON.stringify(request))),
         ),
       );
-    return { ask, address };
+    return { query: send, address };
   }
 });
 
 describe("genesis", () => {
-  it("instantiates and executes in order, and exports what it imports", () => {
+  it("runs its messages in order, and an import of an export restores the store", () => {
     const fresh = createIcqChain({ ibc: createFakeIbc() });
     const contract = formatAddress("neutron", classicContractAddress(1n, 1n));
     fresh.bank.fund(ALICE, 3_000_000n);
@@ -446,28 +452,28 @@ describe("genesis", () => {
   it.each([
     [
       { codes: [{ name: "nosuch", creator: ALICE }] },
-      'wasm.codes[0].name: no contract code is called "nosuch"',
+      'app_state.wasm.codes[0].name: no contract code is called "nosuch"',
     ],
     [
       { codes: [{ code_id: "2", name: "echo", creator: ALICE }] },
-      "wasm.codes[0].code_id: codes are numbered in order: 1 was expected",
+      "app_state.wasm.codes[0].code_id: codes are numbered in order: 1 was expected",
     ],
-    [{ codes: {} }, "wasm.codes: a list was expected"],
+    [{ codes: {} }, "app_state.wasm.codes: not a list"],
     [
       { gen_msgs: [{ store_code: {} }] },
-      "wasm.gen_msgs[0]: one of instantiate_contract, execute_contract was expected",
+      "app_state.wasm.gen_msgs[0]: not one of instantiate_contract, execute_contract",
     ],
     [
       { gen_msgs: [{ execute_contract: { sender: ALICE, contract: BOB, msg: {} } }] },
-      "wasm.gen_msgs[0].execute_contract: address",
+      "app_state.wasm.gen_msgs[0].execute_contract: address",
     ],
-  ])("names the place of what is wrong in %j", (genesis, words) => {
+  ])("fails with the path of the invalid field: %j", (genesis, text) => {
     const fresh = createIcqChain({ ibc: createFakeIbc() });
-    expect(() => fresh.wasm.initGenesis(fresh.world.context(), genesis)).toThrow(words);
+    expect(() => fresh.wasm.initGenesis(fresh.world.context(), genesis)).toThrow(text);
   });
 });
 
-function tell(contract: string, response: { readonly [name: string]: JsonValue }): Outcome {
+function respond(contract: string, response: { readonly [name: string]: JsonValue }): Outcome {
   return execute(contract, { ok: { messages: [], attributes: [], events: [], data: null, ...response } });
 }
 
@@ -510,11 +516,11 @@ function instantiate(change: Partial<wire.MsgInstantiateContract>): PackedMessag
   };
 }
 
-function askWasm(rpc: string, request: Uint8Array): Uint8Array {
+function queryWasm(rpc: string, request: Uint8Array): Uint8Array {
   return chain.query(`/cosmwasm.wasm.v1.Query/${rpc}`, request);
 }
 
-/** A chain with one contract of a code of the test's own. */
+/** Creates a chain with one contract of this code. */
 function withCode(code: ContractCode): { readonly chain: IcqChain; readonly address: string } {
   const own = createIcqChain({ ibc: createFakeIbc(), codes: [code] });
   own.wasm.initGenesis(own.world.context(), { codes: [{ name: code.name, creator: ALICE }] });

@@ -45,14 +45,14 @@ const receiver = createTestKey("receiver");
 const stranger = createTestKey("stranger");
 const ACCOUNT_NUMBER = 3n;
 
-/** What the mempool's cache refused in the recording; the application says this about the same bytes. */
-const BEHIND_THE_CACHE: Readonly<Record<string, string>> = {
+/** Cases that the mempool cache rejected in the recording, with the log that the application returns for the same bytes. */
+const CACHED_CASES: Readonly<Record<string, string>> = {
   "sequence too low": "account sequence mismatch, expected 101, got 100: incorrect account sequence",
   "same bytes again": "account sequence mismatch, expected 112, got 111: incorrect account sequence",
 };
 
-/** Figures of gas inside texts that are near, but not those of the real chain, which asks hooks of its token factory too. */
-const OTHER_GAS = new Set(["gas too low for the message"]);
+/** Cases with a gas amount in the log. Ours is lower: the real chain also calls hooks of its token factory. */
+const CASES_WITH_GAS = new Set(["gas too low for the message"]);
 
 function replaceAll(bytes: Uint8Array, from: Uint8Array, to: Uint8Array): Uint8Array {
   const [hay, needle, other] = [bytes, from, to].map((each) => Buffer.from(each).toString("latin1"));
@@ -74,10 +74,10 @@ function rebuild(recorded: RecordedCase): Uint8Array {
   );
   const accountNumber = recorded.name === "wrong account number" ? ACCOUNT_NUMBER + 1n : ACCOUNT_NUMBER;
   const signed = signTx({ key, accountNumber }, bodyBytes, authInfoBytes);
-  return withFaultySignature(recorded, TxRaw.decode(signed));
+  return withSignatureOf(recorded, TxRaw.decode(signed));
 }
 
-function withFaultySignature(recorded: RecordedCase, raw: TxRaw): Uint8Array {
+function withSignatureOf(recorded: RecordedCase, raw: TxRaw): Uint8Array {
   if (recorded.name === "no signature") return TxRaw.encode({ ...raw, signatures: [] }).finish();
   if (recorded.name === "bad signature") {
     const signature = raw.signatures[0]?.map((byte, index) => (index === 5 ? byte ^ 1 : byte));
@@ -86,7 +86,7 @@ function withFaultySignature(recorded: RecordedCase, raw: TxRaw): Uint8Array {
   return TxRaw.encode(raw).finish();
 }
 
-/** The sequence and the balance that the recorded text presupposes. */
+/** Returns the sequence and the balance before the recorded transaction, derived from its log. */
 function stateBefore(recorded: RecordedCase, tx: Uint8Array): { sequence: bigint; untrn: bigint } {
   const inTx = AuthInfo.decode(TxRaw.decode(tx).authInfoBytes).signerInfos[0]?.sequence ?? 0n;
   const expected = /expected (\d+), got|sequence \((\d+)\)/.exec(logOf(recorded));
@@ -100,10 +100,10 @@ function stateBefore(recorded: RecordedCase, tx: Uint8Array): { sequence: bigint
 }
 
 function logOf({ name, check_tx, deliver_tx }: RecordedCase): string {
-  return BEHIND_THE_CACHE[name] ?? (deliver_tx ?? check_tx)?.log ?? "";
+  return CACHED_CASES[name] ?? (deliver_tx ?? check_tx)?.log ?? "";
 }
 
-/** A recorded text in terms of this test: own addresses, no source paths, the height of this chain. */
+/** Translates a recorded text: addresses of this test, no source paths. */
 function translate(log: string): string {
   const raw = (text: string): string => goString(parseAddress("neutron", text));
   return log
@@ -115,7 +115,7 @@ function translate(log: string): string {
 }
 
 function maskGas(log: string, name: string): string {
-  return OTHER_GAS.has(name) ? log.replace(/gasUsed: \d+/, "gasUsed: …") : log;
+  return CASES_WITH_GAS.has(name) ? log.replace(/gasUsed: \d+/, "gasUsed: …") : log;
 }
 
 const FIRST_HEIGHT = 3683n;
@@ -124,8 +124,8 @@ function warmUp(sequence: bigint, message: PackedMessage): Uint8Array {
   return buildTx({ key: receiver, accountNumber: 2n, sequence, messages: [message] });
 }
 
-/** A chain at the recorded height on which a transaction has passed and one has failed (its fee stays in escrow). */
-function begin(recorded: RecordedCase, tx: Uint8Array): TestChain {
+/** Starts a chain at the recorded height with one successful and one failed transaction (its fee stays in escrow). */
+function startAt(recorded: RecordedCase, tx: Uint8Array): TestChain {
   const { sequence, untrn } = stateBefore(recorded, tx);
   const chain = startTestChain(
     testGenesis([
@@ -141,35 +141,38 @@ function begin(recorded: RecordedCase, tx: Uint8Array): TestChain {
   return chain;
 }
 
-describe("transactions of a real chain, one error each", () => {
-  it("has all recorded cases", () => {
+describe("recorded transactions with one error each", () => {
+  it("are complete", () => {
     expect(CASES).toHaveLength(32);
     expect(CASES.filter(({ deliver_tx }) => deliver_tx !== undefined)).toHaveLength(9);
     expect(CASES.filter(({ rpc_error }) => rpc_error !== undefined).map(({ name }) => name)).toEqual(
-      Object.keys(BEHIND_THE_CACHE),
+      Object.keys(CACHED_CASES),
     );
   });
 
-  it.each(CASES.map((each) => [each.name, each] as const))("%s: is checked as there", (name, recorded) => {
-    const tx = rebuild(recorded);
-    expect(tx.length).toBe(fromBase64(recorded.tx_base64).length);
-    const cached = BEHIND_THE_CACHE[name];
-    const expected = cached === undefined ? recorded.check_tx : { code: 32, codespace: "sdk", log: cached };
-    const { code, codespace, log } = begin(recorded, tx).app.checkTx(tx, false);
-    expect({ code, codespace, log: maskGas(log, name) }).toEqual({
-      code: expected?.code,
-      codespace: expected?.codespace,
-      log: maskGas(translate(expected?.log ?? ""), name),
-    });
-  });
+  it.each(CASES.map((each) => [each.name, each] as const))(
+    "%s: CheckTx returns the recorded result",
+    (name, recorded) => {
+      const tx = rebuild(recorded);
+      expect(tx.length).toBe(fromBase64(recorded.tx_base64).length);
+      const cached = CACHED_CASES[name];
+      const expected = cached === undefined ? recorded.check_tx : { code: 32, codespace: "sdk", log: cached };
+      const { code, codespace, log } = startAt(recorded, tx).app.checkTx(tx, false);
+      expect({ code, codespace, log: maskGas(log, name) }).toEqual({
+        code: expected?.code,
+        codespace: expected?.codespace,
+        log: maskGas(translate(expected?.log ?? ""), name),
+      });
+    },
+  );
 
   it.each(
     CASES.flatMap((each) =>
       each.deliver_tx === undefined ? [] : [[each.name, each, each.deliver_tx] as const],
     ),
-  )("%s: does in a block what it did there", (name, recorded, expected) => {
+  )("%s: the block has the recorded result", (name, recorded, expected) => {
     const tx = rebuild(recorded);
-    const result = begin(recorded, tx).block(tx).txResults[0];
+    const result = startAt(recorded, tx).block(tx).txResults[0];
     expect({
       code: result?.code,
       codespace: result?.codespace,
@@ -182,12 +185,14 @@ describe("transactions of a real chain, one error each", () => {
       wanted: BigInt(expected.gas_wanted ?? "0"),
     });
     expect(shapeOf(result?.events ?? [])).toEqual(shapeOf(expected.events ?? []));
-    const [used, recordedUse] = [Number(result?.gasUsed), Number(expected.gas_used)];
-    expect(Math.abs(used / recordedUse - 1), `${name}: ${used} gas, there ${recordedUse}`).toBeLessThan(0.08);
+    const [used, recordedGas] = [Number(result?.gasUsed), Number(expected.gas_used)];
+    expect(Math.abs(used / recordedGas - 1), `${name}: ${used} gas, recorded ${recordedGas}`).toBeLessThan(
+      0.08,
+    );
   });
 });
 
-/** Events in terms that both chains share: own addresses, and amounts that depend on the gas left out. */
+/** Formats events without the values that differ: signatures, the proposer, and amounts that depend on the gas. */
 function shapeOf(events: readonly RecordedEvent[]): readonly string[] {
   const settled = events.findIndex(({ attributes }) => attributes.some(({ key }) => key === "msg_index"));
   return events.map(({ type, attributes }, index) => {
@@ -203,8 +208,8 @@ function shapeOf(events: readonly RecordedEvent[]): readonly string[] {
   });
 }
 
-describe("a recorded public key", () => {
-  it("is the one that is replaced", () => {
+describe("the recorded public keys", () => {
+  it("are the expected two, with one amino signature", () => {
     const infos = CASES.map(({ tx_base64 }) =>
       AuthInfo.decode(TxRaw.decode(fromBase64(tx_base64)).authInfoBytes),
     );

@@ -22,10 +22,10 @@ interface RpcCall {
   readonly note: string;
   readonly http: string;
   readonly request?: { readonly method: string; readonly params: Readonly<Record<string, string | boolean>> };
-  readonly response: { readonly result?: { readonly response: RecordedAnswer } };
+  readonly response: { readonly result?: { readonly response: RecordedResponse } };
 }
 
-interface RecordedAnswer {
+interface RecordedResponse {
   readonly code: number;
   readonly log: string;
   readonly key: string | null;
@@ -42,7 +42,7 @@ const alice = createTestKey("alice");
 const carol = createTestKey("carol");
 const RECORDED = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
 
-/** A chain whose first account and balances are the recorded ones, but for its key and address. */
+/** Starts a chain with the recorded account and balances, under an address and a key of this test. */
 function recordedState() {
   const recorded = bodyOf(`/cosmos/bank/v1beta1/balances/${RECORDED}`);
   const coins = isRecord(recorded) ? (recorded["balances"] ?? null) : null;
@@ -59,7 +59,7 @@ function recordedState() {
 
 function bodyOf(path: string): JsonValue {
   const call = REST.find((each) => each.path === path);
-  if (call === undefined) throw new Error(`nothing was recorded for ${path}`);
+  if (call === undefined) throw new Error(`there is no recording of ${path}`);
   return call.body;
 }
 
@@ -179,7 +179,7 @@ const CASES: readonly (readonly [
   ],
 ];
 
-/** A recorded body in terms of this test: own address and key; module accounts have other numbers here. */
+/** Translates a recorded body: address and key of this test. Module accounts have other numbers here. */
 function translate(body: JsonValue): JsonValue {
   const text = JSON.stringify(body)
     .replaceAll(RECORDED, alice.address)
@@ -192,27 +192,27 @@ function translate(body: JsonValue): JsonValue {
   return translated;
 }
 
-describe("queries of a real chain", () => {
+describe("recorded REST queries", () => {
   const chain = recordedState();
 
   it.each(CASES)("%s", (path, method, request, [requestType, responseType]) => {
     const data = messageFromJson(requestType, request);
-    const answer = chain.app.query({ path: `/${method}`, data, height: 0n, prove: false });
+    const result = chain.app.query({ path: `/${method}`, data, height: 0n, prove: false });
     const body =
-      answer.grpcCode === 0
-        ? messageToJson(responseType, answer.value)
-        : { code: answer.grpcCode, message: answer.grpcMessage, details: [] };
+      result.grpcCode === 0
+        ? messageToJson(responseType, result.value)
+        : { code: result.grpcCode, message: result.grpcMessage, details: [] };
     const shown = method.endsWith("ModuleAccountByName")
       ? JSON.parse(JSON.stringify(body).replace(/"account_number":"\d+"/, '"account_number":"…"'))
       : body;
     expect(shown).toEqual(translate(bodyOf(path)));
   });
 
-  it("pages through the supply: what is first and which key comes next", () => {
+  it("return the recorded first page of the supply", () => {
     const [type, response] = [`${BANK}.QueryTotalSupplyRequest`, `${BANK}.QueryTotalSupplyResponse`];
     const data = messageFromJson(type, { pagination: { limit: "2" } });
-    const answer = chain.app.query({ path: `/${BANK}.Query/TotalSupply`, data, height: 0n, prove: false });
-    const page = messageToJson(response, answer.value);
+    const result = chain.app.query({ path: `/${BANK}.Query/TotalSupply`, data, height: 0n, prove: false });
+    const page = messageToJson(response, result.value);
     expect(page).toEqual({
       supply: [
         expect.objectContaining({
@@ -225,7 +225,7 @@ describe("queries of a real chain", () => {
   });
 });
 
-describe("abci_query of a real chain", () => {
+describe("recorded ABCI queries", () => {
   const calls = RPC.filter(
     ({ http, request, response }) =>
       http === "POST" && request?.method === "abci_query" && response.result !== undefined,
@@ -240,7 +240,7 @@ describe("abci_query of a real chain", () => {
     }),
   );
 
-  it("has all recorded calls", () => {
+  it("are complete", () => {
     expect(calls).toHaveLength(9);
   });
 
@@ -251,20 +251,20 @@ describe("abci_query of a real chain", () => {
   )("%s", (_name, { request, response }) => {
     const params = request?.params ?? {};
     const expected = response.result?.response;
-    const answer = chain.app.query({
+    const result = chain.app.query({
       path: String(params["path"]),
       data: fromHex(String(params["data"]).replaceAll(ownHex(RECORDED_QUERIED), ownHex(alice.address))),
       height: BigInt(String(params["height"] ?? "0")),
       prove: params["prove"] === true,
     });
     expect({
-      code: answer.code,
-      codespace: answer.codespace,
-      log: answer.log,
-      key: answer.key,
-      proof: answer.proof?.map(({ type }) => type),
-      hasHeight: answer.height !== 0n,
-      hasValue: answer.value.length > 0,
+      code: result.code,
+      codespace: result.codespace,
+      log: result.log,
+      key: result.key,
+      proof: result.proof?.map(({ type }) => type),
+      hasHeight: result.height !== 0n,
+      hasValue: result.value.length > 0,
     }).toEqual({
       code: expected?.code,
       codespace: expected?.codespace,
@@ -276,15 +276,15 @@ describe("abci_query of a real chain", () => {
     });
   });
 
-  it("answers a subspace as the list of its entries", () => {
-    const answer = chain.app.query({
+  it("return a subspace as a list of pairs", () => {
+    const result = chain.app.query({
       path: "/store/bank/subspace",
       data: Uint8Array.of(0),
       height: 0n,
       prove: false,
     });
     const first = utf8("\0ibc/4E41ED8F3DCAEA15F4D6ADC6EDD7C04A676160735C9710B904B7BF53525B56D6");
-    expect(answer.value.subarray(0, 4 + first.length)).toEqual(
+    expect(result.value.subarray(0, 4 + first.length)).toEqual(
       Uint8Array.of(10, 86, 10, first.length, ...first),
     );
   });
@@ -294,12 +294,12 @@ describe("abci_query of a real chain", () => {
     ["store/bank/other", 4, "store", "unexpected query path: /other: unknown request"],
     ["app/nosuch", 6, "sdk", "unknown query: nosuch: unknown request"],
     ["custom/bank", 6, "sdk", "unknown query path: unknown request"],
-  ])("%s is refused", (path, code, codespace, log) => {
-    const answer = chain.app.query({ path, data: Uint8Array.of(1), height: 0n, prove: false });
-    expect(answer).toMatchObject({ code, codespace, log, height: 0n });
+  ])("%s is rejected", (path, code, codespace, log) => {
+    const result = chain.app.query({ path, data: Uint8Array.of(1), height: 0n, prove: false });
+    expect(result).toMatchObject({ code, codespace, log, height: 0n });
   });
 
-  it("refuses an empty key, and says when there is no block yet", () => {
+  it("reject an empty key, and any query before the first block", () => {
     const empty = new Uint8Array(0);
     expect(chain.app.query({ path: "store/bank/key", data: empty, height: 0n, prove: false })).toMatchObject({
       code: 2,

@@ -5,8 +5,8 @@ import { encodeBech32 } from "../../../src/base/bech32.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { startTestChain } from "../../support/test-chain.ts";
 
-// SOURCE: raw store entries of a real chain of release 6.0.3 (test/fixtures/proofs/kv.json): a chain that begins with the
-// same facts must hold the same bytes under the same keys, as other chains query and prove them.
+// SOURCE: raw store entries of a real chain of release 6.0.3 (test/fixtures/proofs/kv.json). Other chains query and prove
+// these entries, so a chain with the same genesis must have the same bytes under the same keys.
 
 interface RecordedEntry {
   readonly name: string;
@@ -16,7 +16,7 @@ interface RecordedEntry {
 }
 
 const ENTRIES: readonly RecordedEntry[] = JSON.parse(readFileSync(fixtureFile("proofs/kv.json"), "utf8"));
-const HOLDER = fromHex("7dcb05e28cd4d68c9109a1925ad272002978a874");
+const ACCOUNT = fromHex("7dcb05e28cd4d68c9109a1925ad272002978a874");
 
 function recorded(name: string): {
   readonly store: string;
@@ -24,22 +24,22 @@ function recorded(name: string): {
   readonly value: Uint8Array;
 } {
   const entry = ENTRIES.find((each) => each.name === name);
-  if (entry === undefined) throw new Error(`nothing was recorded as ${name}`);
+  if (entry === undefined) throw new Error(`no recording is named ${name}`);
   const { value } = entry.abci_query_response;
   return { store: entry.store, key: fromHex(entry.key), value: fromBase64(value ?? "") };
 }
 
-const address = encodeBech32("neutron", HOLDER);
+const address = encodeBech32("neutron", ACCOUNT);
 const other = encodeBech32("neutron", new Uint8Array(20).fill(9));
 
-/** The public key inside the recorded account, base64. */
+/** Returns the public key of the recorded account, base64. */
 function recordedKey(): string {
   const { value } = recorded("acc account at 60");
   const at = Buffer.from(value).indexOf(Buffer.from([0x0a, 0x21]));
   return Buffer.from(value.subarray(at + 2, at + 35)).toString("base64");
 }
 
-/** The sequence at the end of the recorded account. */
+/** Returns the sequence of the recorded account. It is the last byte. */
 function recordedSequence(): string {
   return String(recorded("acc account at 60").value.at(-1));
 }
@@ -82,14 +82,14 @@ describe("raw state", () => {
     ["bank present with an empty value at 60"],
     ["acc account at 60"],
     ["feemarket feemarket state at 60"],
-  ])("%s: the same bytes under the same key", (name) => {
+  ])("%s: same key, same value", (name) => {
     const { store, key, value } = recorded(name);
-    const answer = chain.app.query({ path: `store/${store}/key`, data: key, height: 0n, prove: false });
-    expect(answer.code).toBe(0);
-    expect(toHex(answer.value)).toBe(toHex(value));
+    const response = chain.app.query({ path: `store/${store}/key`, data: key, height: 0n, prove: false });
+    expect(response.code).toBe(0);
+    expect(toHex(response.value)).toBe(toHex(value));
   });
 
-  it("holds the entry of the index that has an empty value", () => {
+  it("contains the index entry with an empty value", () => {
     const { key } = recorded("bank present with an empty value at 60");
     const { value } = chain.app.query({ path: "store/bank/subspace", data: key, height: 0n, prove: false });
     expect(value.length).toBeGreaterThan(0);

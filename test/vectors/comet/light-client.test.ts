@@ -1,3 +1,4 @@
+import { signedHeaderToJson } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/base/bytes.ts";
 import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
@@ -10,7 +11,7 @@ import {
   validatorSetFromProto,
   validatorSetToProto,
 } from "../../../src/comet/proto-blocks.ts";
-import { signedHeaderToJson, validatorToJson } from "../../../src/comet/rpc-print.ts";
+import { validatorToJson } from "../../../src/comet/rpc-print.ts";
 import { validatorsHash } from "../../../src/comet/validator-set.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
@@ -19,7 +20,7 @@ import { readRecordedChain, type RecordedChain, recordedBlock } from "../../supp
 const NS = 1_000_000_000n;
 const TRUST_LEVEL = { numerator: 1n, denominator: 3n };
 
-/** Our verdict: "valid", or the text of the refusal. */
+/** Verifies a case. Returns "valid" or the error text. */
 function verdict(chain: RecordedChain, one: Readonly<Record<string, unknown>>): string {
   const trusted = recordedBlock(chain, BigInt(Number(one["trusted"])));
   const untrusted = recordedBlock(chain, BigInt(Number(one["untrusted"])));
@@ -48,31 +49,31 @@ describe.each([
   const chain = readRecordedChain(name);
   const blocks = [...chain.blocks.values()];
 
-  it("are all there", () => {
+  it("are all in the file", () => {
     expect(blocks).toHaveLength(blockCount);
     expect(chain.cases).toHaveLength(caseCount);
   });
 
-  it("get CometBFT's verdict with CometBFT's text", () => {
+  it("have CometBFT's verdict and error text", () => {
     const ours = chain.cases.map((one) => verdict(chain, one));
     expect(ours).toEqual(chain.cases.map((one) => (one["valid"] === true ? "valid" : one["error"])));
   });
 
-  it("hash to what the commit signs and the header names", () => {
+  it("have the hashes that commit and header name", () => {
     for (const { header, commit, validatorSet } of blocks) {
       expect(toHex(headerHash(header))).toBe(toHex(commit.blockId.hash));
       expect(toHex(validatorsHash(validatorSet.validators))).toBe(toHex(header.validatorsHash));
     }
   });
 
-  it("print as they were recorded", () => {
+  it("print as the recorded JSON", () => {
     for (const block of blocks) {
       expect(signedHeaderToJson(block)).toEqual(block.json.signed_header);
       expect(block.validatorSet.validators.map(validatorToJson)).toEqual(block.json.validators);
     }
   });
 
-  it("survive protobuf", () => {
+  it("are the same after encoding and decoding", () => {
     for (const { header, commit, validatorSet } of blocks) {
       const signed = SignedHeader.encode(signedHeaderToProto({ header, commit })).finish();
       expect(signedHeaderFromProto(SignedHeader.decode(signed))).toEqual({ header, commit });

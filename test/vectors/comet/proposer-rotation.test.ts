@@ -17,43 +17,48 @@ describe("proposer rotation of recorded chains", () => {
   const local = readRecordedChain("test-1");
   const setAt = (height: bigint): ValidatorSet => recordedBlock(remote, height).validatorSet;
 
-  it("starts as CometBFT starts", () => {
+  it("starts with CometBFT's priorities", () => {
     const first = setAt(1n);
-    const made = createValidatorSet(first.validators.map(({ publicKey, power }) => ({ publicKey, power })));
-    expect(priorities(made)).toEqual(priorities(first));
-    expect(priorities(made).map((text) => text.split(" ").at(-1))).toEqual(["-6", "3", "2", "1"]);
+    const created = createValidatorSet(
+      first.validators.map(({ publicKey, power }) => ({ publicKey, power })),
+    );
+    expect(priorities(created)).toEqual(priorities(first));
+    expect(priorities(created).map((text) => text.split(" ").at(-1))).toEqual(["-6", "3", "2", "1"]);
   });
 
-  it.each([1n, 2n, 3n, 4n, 5n, 6n, 7n, 97n, 98n, 99n, 100n, 101n])("from height %s goes one on", (height) => {
-    expect(priorities(rotateProposer(setAt(height), 1))).toEqual(priorities(setAt(height + 1n)));
-  });
+  it.each([1n, 2n, 3n, 4n, 5n, 6n, 7n, 97n, 98n, 99n, 100n, 101n])(
+    "advances by one height from height %s",
+    (height) => {
+      expect(priorities(rotateProposer(setAt(height), 1))).toEqual(priorities(setAt(height + 1n)));
+    },
+  );
 
   it.each([
     [8n, 20n],
     [20n, 40n],
     [40n, 60n],
     [60n, 97n],
-  ])("from height %s reaches height %s", (from, to) => {
+  ])("advances from height %s to height %s", (from, to) => {
     expect(priorities(rotateProposer(setAt(from), Number(to - from)))).toEqual(priorities(setAt(to)));
   });
 
-  it("takes validators out", () => {
-    const gone = setAt(102n)
+  it("removes validators", () => {
+    const removed = setAt(102n)
       .validators.slice(1)
       .map(({ publicKey }) => ({ publicKey, power: 0n }));
-    expect(gone).toHaveLength(3);
-    const left = rotateProposer(updateValidatorSet(setAt(102n), gone), 1);
-    expect(priorities(left)).toEqual(priorities(setAt(103n)));
+    expect(removed).toHaveLength(3);
+    const rest = rotateProposer(updateValidatorSet(setAt(102n), removed), 1);
+    expect(priorities(rest)).toEqual(priorities(setAt(103n)));
   });
 
-  it("takes a validator in, behind all others", () => {
+  it("adds a validator with the lowest priority", () => {
     const before = recordedBlock(local, 576n).validatorSet;
     const after = recordedBlock(local, 577n).validatorSet;
-    const joined = rotateProposer(updateValidatorSet(before, after.validators), 1);
-    expect(priorities(joined)).toEqual(priorities(after));
+    const updated = rotateProposer(updateValidatorSet(before, after.validators), 1);
+    expect(priorities(updated)).toEqual(priorities(after));
   });
 
-  it.each([1n, 2n, 3n, 4n, 5n, 6n, 7n])("after height %s names the next block's proposer", (height) => {
+  it.each([1n, 2n, 3n, 4n, 5n, 6n, 7n])("names the proposer of the block after height %s", (height) => {
     const next = recordedBlock(remote, height + 1n);
     expect(next.commit.round).toBe(0);
     const { proposer } = rotateProposer(setAt(height), 1);

@@ -16,7 +16,7 @@ const SETTINGS = {
   maxClockDriftNs: 600n * SECOND,
 };
 
-/** The remote height that the recorded client had come to. */
+/** Latest height of the recorded client. */
 const LATEST = 54n;
 
 function readJson(path: string): unknown {
@@ -29,12 +29,12 @@ function recordedEntries(): readonly { readonly key: string; readonly value: str
   return cases
     .filter(isRecord)
     .filter(({ store }) => store === "ibc")
-    .map((one) => {
-      const answer = one["abci_query_response"];
-      if (!isRecord(answer)) throw new Error("no answer");
+    .map((recorded) => {
+      const response = recorded["abci_query_response"];
+      if (!isRecord(response)) throw new Error("no response");
       return {
-        key: Buffer.from(fromHex(String(one["key"]))).toString(),
-        value: toHex(fromBase64(String(answer["value"]))),
+        key: Buffer.from(fromHex(String(recorded["key"]))).toString(),
+        value: toHex(fromBase64(String(response["value"]))),
       };
     });
 }
@@ -53,7 +53,7 @@ describe("raw entries of the IBC store of a real chain", () => {
   const options = { remote, settings: SETTINGS, ownChainId: "test-2", ownTimeNs: signed.header.timeNs };
   initGenesis(chain.at(1n, signed.header.timeNs), openConnectionGenesis(options));
 
-  it("are all there", () => {
+  it("are complete", () => {
     expect(entries.map(({ key }) => key)).toEqual([
       "clients/07-tendermint-0/clientState",
       "connections/connection-0",
@@ -62,7 +62,7 @@ describe("raw entries of the IBC store of a real chain", () => {
     ]);
   });
 
-  it.each(entries)("$key has the same bytes here", ({ key, value }) => {
+  it.each(entries)("$key has the recorded bytes", ({ key, value }) => {
     expect(toHex(chain.store.get(Buffer.from(key)) ?? new Uint8Array(0))).toBe(value);
   });
 });

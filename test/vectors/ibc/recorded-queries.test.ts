@@ -14,7 +14,7 @@ const CONNECTION = "ibc.core.connection.v1";
 const ID = { client_id: "07-tendermint-0" };
 const OF_CONNECTION = { connection_id: "connection-0" };
 
-/** Recorded REST path → the gRPC query and request that it stands for. */
+/** gRPC query and request of each recorded REST path. */
 const QUERIES: Readonly<Record<string, readonly [service: string, rpc: string, request: object]>> = {
   "/ibc/core/connection/v1/connections": [CONNECTION, "Connections", {}],
   "/ibc/core/connection/v1/connections/connection-0": [CONNECTION, "Connection", OF_CONNECTION],
@@ -74,7 +74,7 @@ function recordedState(): Context {
   return context;
 }
 
-function answer(context: Context, [service, rpc, request]: readonly [string, string, object]): unknown {
+function respond(context: Context, [service, rpc, request]: readonly [string, string, object]): unknown {
   const handler = module.queries.find(({ path }) => path === `/${service}.Query/${rpc}`);
   if (handler === undefined) throw new Error(`no query ${rpc}`);
   const name = rpc === "ClientParams" ? "QueryClientParams" : `Query${rpc}`;
@@ -91,12 +91,11 @@ describe("recorded REST calls of IBC clients and connections", () => {
   const calls = recorded();
   const context = recordedState();
 
-  it("are all there", () => {
+  it("are complete", () => {
     expect([...calls.keys()].toSorted()).toEqual(Object.keys(QUERIES).toSorted());
-    expect(calls.size).toBe(11);
   });
 
   it.each(Object.entries(QUERIES))("%s", (path, query) => {
-    expect(answer(context, query)).toEqual(calls.get(path));
+    expect(respond(context, query)).toEqual(calls.get(path));
   });
 });

@@ -8,33 +8,34 @@ import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainq
 import { createMemoryChain } from "../../support/ibc/memory-chain.ts";
 import { readRecordedClient } from "../../support/ibc/recorded-client.ts";
 
-/** Cases whose headers the light client refuses, and the start of what the recorded log says after its own words. */
-const REFUSED = [
+/** Cases whose headers the light client rejects. */
+const REJECTED = [
   "one bit of a signature in the next header flipped",
   "app hash in the header changed",
   "trusted height without consensus state",
   "no trusted validators",
 ] as const;
 
-const WORDS = "failed to update client: ";
+/** Prefix of the light client's error in a recorded log. */
+const PREFIX = "failed to update client: ";
 
 const url = new URL("../../fixtures/interchainqueries/tx-submit-cases.json", import.meta.url);
 const json: unknown = JSON.parse(readFileSync(url, "utf8"));
 const cases = Array.isArray(json) ? json.filter(isRecord) : [];
 const client = readRecordedClient();
 
-/** Time of the last state that the recorded client held: all are younger than its trusting period of two days. */
+/** Time of the last recorded consensus state. At that time, none is older than the trusting period of two days. */
 function lastTimeNs(): bigint {
   return [...client.states.values()].at(-1)?.timeNs ?? 0n;
 }
 
-/** Results without one of their headers are refused before the light client sees them, as are headers of a wrong type. */
+/** Whether a result reaches the light client. Missing headers and headers of another type fail earlier. */
 function hasHeaders({ name }: Readonly<Record<string, unknown>>): boolean {
   return name !== "no header" && name !== "no next header" && name !== "header of the wrong type";
 }
 
-/** Runs the two header updates of a recorded TX result; gives the text of what is refused. */
-function refusal(messageBase64: string): string | undefined {
+/** Updates the client with both headers of a recorded TX result. Returns the text of the error, if any. */
+function updateError(messageBase64: string): string | undefined {
   const block = MsgSubmitQueryResult.decode(fromBase64(messageBase64)).result?.block;
   const chain = createMemoryChain("test-1");
   const context = chain.at(2000n, lastTimeNs());
@@ -50,22 +51,24 @@ function refusal(messageBase64: string): string | undefined {
 }
 
 describe("headers of recorded TX results", () => {
-  it("are all there", () => {
+  it("are complete", () => {
     expect(cases).toHaveLength(21);
-    expect(cases.filter(({ name }) => REFUSED.some((one) => one === name))).toHaveLength(REFUSED.length);
+    expect(cases.filter(({ name }) => REJECTED.some((rejected) => rejected === name))).toHaveLength(
+      REJECTED.length,
+    );
   });
 
   it.each(cases.filter(hasHeaders).map((one) => [String(one["name"]), one] as const))("%s", (name, one) => {
     const messages = one["messages_base64"];
     if (!Array.isArray(messages)) throw new Error("no messages");
-    const text = refusal(String(messages[0]));
-    if (!REFUSED.some((refused) => refused === name)) {
+    const text = updateError(String(messages[0]));
+    if (!REJECTED.some((rejected) => rejected === name)) {
       expect(text).toBeUndefined();
       return;
     }
     const log = String(one["log"]).replaceAll(/ \[[^\]]*\.go:\d+\]/g, "");
-    const said = log.slice(log.indexOf(WORDS) + WORDS.length);
-    expect(log).toContain(WORDS);
-    expect(said.startsWith(`${text}: `)).toBe(true);
+    const recordedError = log.slice(log.indexOf(PREFIX) + PREFIX.length);
+    expect(log).toContain(PREFIX);
+    expect(recordedError.startsWith(`${text}: `)).toBe(true);
   });
 });

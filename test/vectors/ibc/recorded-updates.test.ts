@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fromBase64, toHex } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
+import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
 import { updateClient } from "../../../src/chain/modules/ibc/client/update-client.ts";
 import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
 import { unpackClientMessage } from "../../../src/chain/modules/ibc/tendermint/client-message.ts";
 import {
   heightOfHeader,
-  stateOfHeader,
+  consensusStateOfHeader,
   validateUpdateHeader,
 } from "../../../src/chain/modules/ibc/tendermint/header.ts";
 import { TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
@@ -18,7 +19,7 @@ import { readRecordedClient } from "../../support/ibc/recorded-client.ts";
 
 interface RecordedUpdate {
   readonly message: MsgUpdateClient;
-  /** The attributes of `update_client`, but `msg_index`, which the message router adds. */
+  /** Attributes of `update_client` without `msg_index`, which the message router adds. */
   readonly attributes: readonly (readonly [string, string])[];
 }
 
@@ -51,26 +52,26 @@ function attributesOf(events: unknown): readonly (readonly [string, string])[] {
 describe("recorded client updates", () => {
   const updates = readUpdates();
 
-  it("are all there", () => {
+  it("are complete", () => {
     expect(updates).toHaveLength(16);
     expect(client.states.size).toBe(490);
   });
 
   it.each(updates.map((update) => [update.attributes[2]?.[1] ?? "", update] as const))(
-    "to %s leaves the recorded state and events",
+    "to %s store the recorded state and emit the recorded events",
     (_height, { message, attributes }) => {
       const unpacked = unpackClientMessage(message.clientMessage);
       if (unpacked.kind !== "header") throw new Error("not a header");
       validateUpdateHeader(unpacked.header);
       const height = heightOfHeader(unpacked.header);
       const chain = createMemoryChain("test-1");
-      const context = chain.at(2000n, stateOfHeader(unpacked.header).timeNs + 5_000_000_000n);
-      const known = [...client.states.keys()].filter((one) => one < height.revisionHeight).at(-1);
-      client.install(context, known);
+      const context = chain.at(2000n, consensusStateOfHeader(unpacked.header).timeNs + 5_000_000_000n);
+      const previous = [...client.states.keys()].filter((stored) => stored < height.revisionHeight).at(-1);
+      client.install(context, previous);
       updateClient(context, message.clientId, message.clientMessage);
       expect(chain.events[0]?.type).toBe("update_client");
       expect(chain.events[0]?.attributes.map(({ key, value }) => [key, value])).toEqual(attributes);
-      const stored = ibcKeeper.getConsensusState(context, message.clientId, height);
+      const stored = openClientStore(context, message.clientId).consensusState(height);
       const recorded = client.states.get(height.revisionHeight);
       expect(stored?.timeNs).toBe(recorded?.timeNs);
       expect(toHex(stored?.root ?? new Uint8Array(0))).toBe(toHex(recorded?.root ?? new Uint8Array(1)));

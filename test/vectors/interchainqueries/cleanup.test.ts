@@ -9,9 +9,9 @@ import { createMemoryWorld, type MemoryWorld } from "../../support/memory-contex
 interface Case {
   readonly name: string;
   readonly limit: bigint;
-  /** Transactions of queries 1, 2, … */
+  /** Number of transactions of query 1, 2, … */
   readonly queries: readonly number[];
-  /** After each block: transactions left in all, marked queries. */
+  /** After each block: number of remaining transactions, ids of marked queries. */
   readonly blocks: readonly (readonly [left: number, marked: readonly bigint[]])[];
 }
 
@@ -46,7 +46,7 @@ const CASES: readonly Case[] = [
       [0, []],
     ],
   },
-  { name: "none at all", limit: 1n, queries: [0], blocks: [[0, []]] },
+  { name: "no transactions", limit: 1n, queries: [0], blocks: [[0, []]] },
   {
     name: "as many queries as the limit each block",
     limit: 2n,
@@ -60,8 +60,6 @@ const CASES: readonly Case[] = [
 ];
 
 describe("clean-up of removed TX queries", () => {
-  it("has all cases", () => expect(CASES).toHaveLength(8));
-
   it.each(CASES)("$name", ({ limit, queries, blocks }) => {
     const world = removedQueries(limit, queries);
     for (const [left, marked] of blocks) {
@@ -71,7 +69,7 @@ describe("clean-up of removed TX queries", () => {
     }
   });
 
-  it("leaves queries alone that are not removed", () => {
+  it("keeps the transactions of queries that are not removed", () => {
     const world = removedQueries(0n, [3]);
     keeper.markSubmitted(world.context(), { queryId: 2n, hash: sha256(new Uint8Array([1])) });
     cleanUpRemovedQueries(world.context());

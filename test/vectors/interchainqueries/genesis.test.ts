@@ -3,8 +3,9 @@ import { fromHex, toHex, utf8 } from "../../../src/base/bytes.ts";
 import type { JsonValue } from "../../../src/base/json.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
 import * as keeper from "../../../src/chain/modules/interchainqueries/keeper.ts";
-import { printKeys } from "../../../src/chain/modules/interchainqueries/key-list.ts";
 import { defaultParams } from "../../../src/chain/modules/interchainqueries/params.ts";
+import { queryUpdated } from "../../../src/chain/modules/interchainqueries/events.ts";
+import type { RegisteredQuery } from "../../../src/proto/gen/neutron/interchainqueries/genesis.ts";
 import { messageToJson } from "../../../src/proto/json.ts";
 import { Params } from "../../../src/proto/gen/neutron/interchainqueries/params.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";
@@ -24,6 +25,26 @@ const KV = {
   update_period: "1",
 };
 
+const QUERY: RegisteredQuery = {
+  id: 1n,
+  owner: A,
+  queryType: "tx",
+  keys: [],
+  transactionsFilter: "[]",
+  connectionId: "connection-0",
+  updatePeriod: 1n,
+  lastSubmittedResultLocalHeight: 0n,
+  lastSubmittedResultRemoteHeight: undefined,
+  deposit: [{ denom: "untrn", amount: "1000000" }],
+  submitTimeout: 1_036_800n,
+  registeredAtHeight: 10n,
+};
+
+function kvKeyAttribute(keys: RegisteredQuery["keys"]): string | undefined {
+  const { attributes } = queryUpdated("neutron", { ...QUERY, keys });
+  return attributes.find(({ key }) => key === "kv_key")?.value;
+}
+
 function chainOf(genesis: JsonValue): IcqChain {
   const chain = createIcqChain({ ibc: createFakeIbc() });
   chain.icq.initGenesis(chain.world.context(), genesis);
@@ -31,7 +52,7 @@ function chainOf(genesis: JsonValue): IcqChain {
 }
 
 describe("genesis", () => {
-  it("takes the deployed form; the last id is the highest", () => {
+  it("reads the deployed form, and the last id is the highest id", () => {
     const chain = chainOf({
       params: PARAMS,
       registered_queries: [4, 3, 2, 1].map((id) => ({ ...KV, id: `${id}` })),
@@ -40,14 +61,14 @@ describe("genesis", () => {
     expect([...keeper.queries.entries(chain.world.context())].map(([id]) => id)).toEqual([1n, 2n, 3n, 4n]);
   });
 
-  it("begins with the defaults when there is none", () => {
+  it("sets the default parameters when it is absent", () => {
     const chain = createIcqChain({ ibc: createFakeIbc() });
     keeper.setParams(chain.world.context(), { ...defaultParams("untrn"), txQueryRemovalLimit: 1n });
     chain.icq.initGenesis(chain.world.context(), undefined);
     expect(keeper.getParams(chain.world.context())).toEqual(defaultParams("untrn"));
   });
 
-  it("takes an all-zero state, which writes no last id", () => {
+  it("writes no last id for an empty state", () => {
     expect(keeper.lastId.get(chainOf({}).world.context())).toBeUndefined();
   });
 
@@ -80,28 +101,28 @@ describe("genesis", () => {
       1,
       "Invalid owner address",
     ],
-  ])("refuses %s", (_name, registered, code, words) => {
+  ])("rejects %s", (_name, registered, code, text) => {
     const load = (): unknown => chainOf({ params: PARAMS, registered_queries: registered });
     expect(load).toThrow(expect.objectContaining({ code }));
-    expect(load).toThrow(words);
+    expect(load).toThrow(text);
   });
 
   it.each([
-    [{ last_query_id: "x" }, "interchainqueries.last_query_id: a decimal uint64"],
+    [{ last_query_id: "x" }, "app_state.interchainqueries.last_query_id: not an unsigned 64-bit integer"],
     [
       { last_query_id: "0", registered_queries: [{ ...KV, id: "1" }] },
-      "interchainqueries.last_query_id: 0 is below query 1",
+      "app_state.interchainqueries.last_query_id: 0 is below query 1",
     ],
     [
       { submitted_txs: [{ query_id: "1", hash: "00" }] },
-      "interchainqueries.submitted_txs[0].hash: 64 lower-case",
+      "app_state.interchainqueries.submitted_txs[0].hash: not a SHA-256 hash in lower-case hex",
     ],
-    [{ removed_tx_queries: {} }, "interchainqueries.removed_tx_queries: a list"],
-  ])("names the place of %j", (fields, words) => {
-    expect(() => chainOf({ params: PARAMS, registered_queries: [], ...fields })).toThrow(words);
+    [{ removed_tx_queries: {} }, "app_state.interchainqueries.removed_tx_queries: not a list"],
+  ])("fails with the path of the invalid field: %j", (fields, text) => {
+    expect(() => chainOf({ params: PARAMS, registered_queries: [], ...fields })).toThrow(text);
   });
 
-  it("comes back whole from an export: queries, results, transactions, marks and the last id", () => {
+  it("restores queries, results, transactions, marks and the last id from an export", () => {
     const chain = chainOf({ params: PARAMS, registered_queries: [{ ...KV, id: "7" }] });
     const context = chain.world.context();
     keeper.lastId.set(context, 12n);
@@ -115,16 +136,16 @@ describe("genesis", () => {
     keeper.markSubmitted(context, { queryId: 9n, hash: sha256(utf8("txbody")) });
     keeper.markRemoved(context, 9n);
     const exported = chain.icq.exportGenesis(context);
-    const again = chainOf(exported);
-    expect(again.world.dump("interchainqueries")).toEqual(chain.world.dump("interchainqueries"));
+    const imported = chainOf(exported);
+    expect(imported.world.dump("interchainqueries")).toEqual(chain.world.dump("interchainqueries"));
     expect(chain.world.dump("interchainqueries")).toHaveLength(6);
-    expect(again.icq.exportGenesis(again.world.context())).toEqual(exported);
+    expect(imported.icq.exportGenesis(imported.world.context())).toEqual(exported);
     expect(JSON.parse(JSON.stringify(exported))).toEqual(exported);
   });
 });
 
-describe("bytes", () => {
-  it("of messages and records are as known", () => {
+describe("the bytes", () => {
+  it("of messages and records equal the vectors", () => {
     expect(toHex(register({ sender: A }).value)).toBe(
       "0a026b7612140a08736f6d65706174681208736f6d6564617461220c636f6e6e656374696f6e2d302801322e6e657574726f6e313764746c306d6a74337437376b70756867326564717a6a70737a756c7768677a636476616768",
     );
@@ -133,33 +154,18 @@ describe("bytes", () => {
     );
   });
 
-  it("of store entries are as known", () => {
+  it("of store entries equal the vectors", () => {
     const chain = createIcqChain();
     const context = chain.world.context();
-    const deposit = [{ denom: "untrn", amount: "1000000" }];
-    const query = {
-      id: 1n,
-      owner: A,
-      queryType: "tx",
-      keys: [],
-      transactionsFilter: "[]",
-      connectionId: "connection-0",
-      updatePeriod: 1n,
-      lastSubmittedResultLocalHeight: 0n,
-      lastSubmittedResultRemoteHeight: undefined,
-      deposit,
-      submitTimeout: 1_036_800n,
-      registeredAtHeight: 10n,
-    };
     const bank01 = { storagePrefix: "bank", key: fromHex("01"), value: utf8("v"), Proof: undefined };
-    keeper.saveKvResult(context, query, {
+    keeper.saveKvResult(context, QUERY, {
       kvResults: [bank01],
       block: undefined,
       height: 100n,
       revision: 1n,
       allowKvCallbacks: false,
     });
-    keeper.setQuery(context, query);
+    keeper.setQuery(context, QUERY);
     keeper.markSubmitted(context, { queryId: 1n, hash: sha256(utf8("txbody")) });
     keeper.markRemoved(context, 1n);
     keeper.lastId.set(context, 1n);
@@ -176,10 +182,10 @@ describe("bytes", () => {
     ]);
   });
 
-  it("of kv_key are as known", () => {
+  it("of kv_key equal the vectors", () => {
     const keys = [{ path: "bank", key: fromHex("0001ab") }, kvKey("a/b,c", "x")];
-    expect(printKeys(keys)).toBe("bank/0001ab,a/b,c/78");
-    expect(printKeys([kvKey("somepath", "somedata")])).toBe("somepath/736f6d6564617461");
-    expect(printKeys([])).toBe("");
+    expect(kvKeyAttribute(keys)).toBe("bank/0001ab,a/b,c/78");
+    expect(kvKeyAttribute([kvKey("somepath", "somedata")])).toBe("somepath/736f6d6564617461");
+    expect(kvKeyAttribute([])).toBe("");
   });
 });

@@ -29,7 +29,10 @@ let owner: string;
 
 const VALUE_A = value("01", "76", PROOF_A);
 const VALUE_B = value("02", "deadbeef", PROOF_B);
-/** Query 1: bank/01. Query 2: bank/02. Query 3: transactions. App hash A at 1-101, B at 1-102, both trees' proofs one lower. */
+/**
+ * Query 1: bank/01. Query 2: bank/02. Query 3: transactions. App hash A is at 1-101 and B at 1-102; results have one
+ * height less.
+ */
 beforeEach(() => {
   ibc = createFakeIbc();
   chain = createIcqChain({ ibc });
@@ -119,10 +122,8 @@ describe("KV results", () => {
     ],
   ];
 
-  it("has all cases", () => expect(cases).toHaveLength(17));
-
-  it.each(cases)("%s", (_name, id, result, wanted) => {
-    const [code = "", text = ""] = wanted.split(/ (.*)/s);
+  it.each(cases)("%s", (_name, id, result, expected) => {
+    const [code = "", text = ""] = expected.split(/ (.*)/s);
     const outcome = chain.deliver([submit(id, ALICE, result)]);
     expect(`${outcome.code}`).toBe(code);
     expect(outcome.log).toMatch(
@@ -135,7 +136,7 @@ describe("KV results", () => {
     );
   });
 
-  it("stores no proof, no callback flag, and nothing for an absent key", () => {
+  it("stores no proof, no callback flag, and an empty value for an absent key", () => {
     chain.deliver([submit(1n, ALICE, { ...at100, kvResults: [VALUE_A] })], { height: 20n });
     chain.deliver([submit(2n, ALICE, { ...at101, kvResults: [VALUE_B], allowKvCallbacks: true })]);
     const [one, two] = [1n, 2n].map((id) => getResult(chain.world.context(), id));
@@ -153,8 +154,8 @@ describe("KV results", () => {
     [1n, 9999n],
     [2n, 1n],
     [1n, 100n],
-  ])("refuses what is not newer than %s-%s", (revisionNumber, revisionHeight) => {
-    preset({ revisionNumber, revisionHeight });
+  ])("rejects a result that is not newer than %s-%s", (revisionNumber, revisionHeight) => {
+    setLastResult({ revisionNumber, revisionHeight });
     const outcome = chain.deliver([submit(1n, ALICE, { ...at100, kvResults: [VALUE_A] })]);
     expect(outcome.code).toBe(1114);
     expect(outcome.log).toContain(
@@ -162,8 +163,8 @@ describe("KV results", () => {
     );
   });
 
-  it("takes a newer revision with a lower height, and two results in consecutive blocks", () => {
-    preset({ revisionNumber: 0n, revisionHeight: 5000n });
+  it("accepts a newer revision with a lower height, and two results in consecutive blocks", () => {
+    setLastResult({ revisionNumber: 0n, revisionHeight: 5000n });
     expect(chain.deliver([submit(1n, ALICE, { ...at100, kvResults: [VALUE_A] })], { height: 11n }).code).toBe(
       0,
     );
@@ -171,7 +172,7 @@ describe("KV results", () => {
     expect(chain.deliver([next], { height: 12n }).code).toBe(0);
   });
 
-  it("fails with 1102 when the client's state is gone", () => {
+  it("fails with 1102 when the client state is missing", () => {
     ibc.latestHeight = undefined;
     const outcome = chain.deliver([submit(1n, ALICE, { ...at100, kvResults: [VALUE_A] })]);
     expect([outcome.codespace, outcome.code]).toEqual(["interchainqueries", 1102]);
@@ -191,11 +192,11 @@ describe("KV callbacks", () => {
     },
   };
 
-  it("happen only when the submitter asks, after the result is readable", () => {
+  it("run only when the submitter asks for them, after the result is stored", () => {
     expect(chain.deliver([submit(1n, ALICE, { ...result, allowKvCallbacks: false })]).events).toEqual([]);
     const outcome = chain.deliver([submit(1n, ALICE, { ...result, height: 102n })]);
     expect(outcome.events.map(({ type }) => type)).toEqual(["sudo", "wasm"]);
-    expect(ask({ kv_result: { query_id: 1 } })).toEqual({
+    expect(smartQuery({ kv_result: { query_id: 1 } })).toEqual({
       result: {
         kv_results: [{ storage_prefix: "bank", key: "AQ==", value: "dg==" }],
         height: 102,
@@ -205,20 +206,20 @@ describe("KV callbacks", () => {
     });
   });
 
-  it("revert everything when the contract refuses, and the same result may come again", () => {
-    fail({ kv: true });
+  it("revert the message when the contract fails, and the same result may be submitted again", () => {
+    setFailure({ kv: true });
     const before = chain.world.dump("interchainqueries");
     const refused = chain.deliver([submit(1n, ALICE, result)]);
     expect([refused.codespace, refused.code]).toEqual(["undefined", 1]);
     expect(refused.log).toBe(
-      `failed to execute message; message index: 0: contract ${owner} rejected KV query result (query_id: 1): failed to sudo: kv callbacks are told to fail: execute wasm contract failed`,
+      `failed to execute message; message index: 0: contract ${owner} rejected KV query result (query_id: 1): failed to sudo: kv callbacks are set to fail: execute wasm contract failed`,
     );
     expect(chain.world.dump("interchainqueries")).toEqual(before);
-    fail({ kv: false });
+    setFailure({ kv: false });
     expect(chain.deliver([submit(1n, ALICE, result)]).code).toBe(0);
   });
 
-  it("hide a block in the same message; without them the block's turn fails and reverts all", () => {
+  it("make the module ignore a block in the same message; without them the block fails and reverts the values", () => {
     expect(chain.deliver([submit(1n, ALICE, { ...result, block })]).code).toBe(0);
     const before = chain.world.dump("interchainqueries");
     const both = { ...result, height: 102n, allowKvCallbacks: false, block };
@@ -226,7 +227,7 @@ describe("KV callbacks", () => {
     expect(chain.world.dump("interchainqueries")).toEqual(before);
   });
 
-  it("fail when the owner is no contract any more", () => {
+  it("fail when the owner is not a contract", () => {
     const query = queries.get(chain.world.context(), 1n);
     if (query === undefined) throw new Error("query 1 is missing");
     setQuery(chain.world.context(), { ...query, owner: ALICE });
@@ -236,26 +237,26 @@ describe("KV callbacks", () => {
   });
 });
 
-function preset(height: { readonly revisionNumber: bigint; readonly revisionHeight: bigint }): void {
+function setLastResult(height: { readonly revisionNumber: bigint; readonly revisionHeight: bigint }): void {
   const query = queries.get(chain.world.context(), 1n);
   if (query === undefined) throw new Error("query 1 is missing");
   setQuery(chain.world.context(), { ...query, lastSubmittedResultRemoteHeight: height });
 }
 
-function ask(question: object): unknown {
-  const answer = chain.wasm.host.query(
+function smartQuery(request: object): unknown {
+  const response = chain.wasm.host.query(
     chain.world.context(),
     owner,
-    new TextEncoder().encode(JSON.stringify(question)),
+    new TextEncoder().encode(JSON.stringify(request)),
   );
-  return JSON.parse(new TextDecoder().decode(answer));
+  return JSON.parse(new TextDecoder().decode(response));
 }
 
-function fail(failure: object): void {
+function setFailure(failure: object): void {
   const message = new TextEncoder().encode(JSON.stringify({ set_failure: failure }));
   chain.wasm.host.execute(chain.world.context(), owner, { sender: ALICE, funds: [] }, message);
 }
 
-it("knows the defaults", () => {
+it("default parameters have the deposit of the specification", () => {
   expect(defaultParams("untrn").queryDeposit).toEqual([{ denom: "untrn", amount: "1000000" }]);
 });

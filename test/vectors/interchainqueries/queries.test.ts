@@ -56,13 +56,13 @@ const FIVE_C: Rows = [
   ["o1", "c1"],
 ];
 
-interface Asked {
+interface Request {
   readonly owners?: string[];
   readonly connectionId?: string;
   readonly page?: Partial<PageRequest>;
 }
 
-const CASES: readonly (readonly [name: string, rows: Rows, asked: Asked, ids: readonly bigint[]])[] = [
+const CASES: readonly (readonly [name: string, rows: Rows, request: Request, ids: readonly bigint[]])[] = [
   ["all", FOUR.slice(0, 3), {}, [1n, 2n, 3n]],
   ["offset 1 limit 2", FOUR, { page: { offset: 1n, limit: 2n } }, [2n, 3n]],
   ["key 2 limit 2", FOUR, { page: { key: uint64BigEndian(2n), limit: 2n } }, [2n, 3n]],
@@ -81,39 +81,37 @@ const CASES: readonly (readonly [name: string, rows: Rows, asked: Asked, ids: re
 ];
 
 describe("RegisteredQueries", () => {
-  it("has all cases", () => expect(CASES).toHaveLength(10));
-
-  it.each(CASES)("%s", (_name, rows, asked, ids) => {
-    expect(list(chainOf(rows), asked).registeredQueries.map(({ id }) => id)).toEqual(ids);
+  it.each(CASES)("%s", (_name, rows, request, ids) => {
+    expect(list(chainOf(rows), request).registeredQueries.map(({ id }) => id)).toEqual(ids);
   });
 
-  it("counts all when no limit is given, and names the next match", () => {
+  it("counts all entries without a limit, and returns the key of the next match", () => {
     const chain = chainOf(FIVE);
     expect(list(chain, {}).pagination?.total).toBe(5n);
     const page = list(chain, { owners: ["o1"], page: { limit: 1n, countTotal: true } }).pagination;
     expect(page).toEqual({ nextKey: uint64BigEndian(3n), total: 3n });
   });
 
-  it("refuses key and offset together", () => {
-    const ask = (): unknown => list(chainOf(FIVE), { page: { key: uint64BigEndian(1n), offset: 1n } });
-    expect(ask).toThrow(
+  it("rejects key and offset together", () => {
+    const send = (): unknown => list(chainOf(FIVE), { page: { key: uint64BigEndian(1n), offset: 1n } });
+    expect(send).toThrow(
       new QueryError(13, "paginate: invalid request, either offset or key is expected, got both"),
     );
   });
 });
 
-describe("single answers", () => {
-  it("print as on the deployed chain", () => {
+describe("the other queries", () => {
+  it("respond as on the deployed chain", () => {
     const chain = createIcqChain({ ibc: createFakeIbc() });
     const owner = addContract(chain, "echo");
     chain.deliver([
       register({ sender: owner, keys: [{ path: "bank", key: new Uint8Array([1]) }], updatePeriod: 5n }),
     ]);
-    const answer = chain.query(
+    const response = chain.query(
       `${PATH}/RegisteredQuery`,
       wire.QueryRegisteredQueryRequest.encode({ queryId: 1n }).finish(),
     );
-    expect(messageToJson("neutron.interchainqueries.QueryRegisteredQueryResponse", answer)).toEqual({
+    expect(messageToJson("neutron.interchainqueries.QueryRegisteredQueryResponse", response)).toEqual({
       registered_query: {
         id: "1",
         owner,
@@ -178,24 +176,24 @@ describe("single answers", () => {
       1104,
       "connection not found: invalid connection id",
     ],
-  ])("%s refuses %s with %i", (rpc, request, code, text) => {
+  ])("%s fails for %s with %i", (rpc, request, code, text) => {
     const chain = chainOf(FOUR);
     expect(() => chain.query(`${PATH}/${rpc}`, request)).toThrow(
       expect.objectContaining({ code, codespace: "interchainqueries", message: text }),
     );
   });
 
-  it("LastRemoteHeight gives the client's height and revision 0, and 1109 without a client state", () => {
+  it("LastRemoteHeight returns the client's height and revision 0, or 1109 without a client state", () => {
     const ibc = createFakeIbc();
     const chain = createIcqChain({ ibc });
-    const ask = (): Uint8Array =>
+    const send = (): Uint8Array =>
       chain.query(
         `${PATH}/LastRemoteHeight`,
         wire.QueryLastRemoteHeight.encode({ connectionId: "connection-0" }).finish(),
       );
-    expect(wire.QueryLastRemoteHeightResponse.decode(ask())).toEqual({ height: 1000n, revision: 0n });
+    expect(wire.QueryLastRemoteHeightResponse.decode(send())).toEqual({ height: 1000n, revision: 0n });
     ibc.latestHeight = undefined;
-    expect(ask).toThrow(ModuleError);
+    expect(send).toThrow(ModuleError);
   });
 });
 
@@ -208,7 +206,7 @@ function chainOf(rows: Rows): IcqChain {
 
 function list(
   chain: IcqChain,
-  { owners = [], connectionId = "", page }: Asked,
+  { owners = [], connectionId = "", page }: Request,
 ): wire.QueryRegisteredQueriesResponse {
   const empty = { key: new Uint8Array(0), offset: 0n, limit: 0n, countTotal: false, reverse: false };
   const request = { owners, connectionId, pagination: page && { ...empty, ...page } };

@@ -22,7 +22,7 @@ const FILES = [
 ] as const;
 
 describe("recorded submissions and registrations", () => {
-  it("rebuilds the recorded client and queries", () => {
+  it("have the complete recorded client and queries", () => {
     expect(recordedIbcGenesis().consensusStates).toBe(490);
     expect(recordedQueries()).toHaveLength(5);
   });
@@ -30,7 +30,7 @@ describe("recorded submissions and registrations", () => {
   for (const { file, cases, exceptions } of FILES) {
     const compared = replayFile(fixtureFile(`interchainqueries/${file}`));
 
-    it(`has all cases of ${file} and only the known exceptions`, () => {
+    it(`have all cases of ${file} and only the known exceptions`, () => {
       expect(compared).toHaveLength(cases);
       expect(compared.filter(isException).map(({ name }) => name)).toEqual(exceptions);
     });
@@ -45,31 +45,33 @@ describe("recorded submissions and registrations", () => {
 });
 
 describe("a recorded transaction that removes a query and registers another", () => {
-  it("shows a subscriber the removal, then the registration", () => {
+  it("emits the removal, then the registration", () => {
     const recorded = record(readJson(fixtureFile("interchainqueries/remove-register-one-tx.json")));
     const events = list(record(recorded["tx_response"])["events"]).map(record);
-    const wanted = events.filter(({ type }) => type === "neutron").map(actionOf);
+    const expected = events.filter(({ type }) => type === "neutron").map(actionOf);
     const message = record(list(record(record(recorded["tx"])["body"])["messages"])[0]);
     const chain = createRecordedChain();
     const context = chain.world.context();
     for (const query of recordedQueries()) queries.delete(context, query.id);
     for (const query of recordedQueries().slice(0, 1))
       setQuery(context, { ...query, id: 7n, owner: RECORDED_CONTRACTS.mirror });
-    lastId.set(context, BigInt(wanted[1]?.split(" ")[1] ?? 0) - 1n);
+    lastId.set(context, BigInt(expected[1]?.split(" ")[1] ?? 0) - 1n);
     const outcome = chain.deliverRecorded([packMessage(message)]);
     expect(outcome.log).toBe("");
-    const got = outcome.events.filter(({ type }) => type === "neutron");
+    const actual = outcome.events.filter(({ type }) => type === "neutron");
     expect(
-      got.map((event) => actionOf({ attributes: event.attributes.map((attribute) => ({ ...attribute })) })),
-    ).toEqual(wanted);
-    expect(wanted).toEqual([
+      actual.map((event) =>
+        actionOf({ attributes: event.attributes.map((attribute) => ({ ...attribute })) }),
+      ),
+    ).toEqual(expected);
+    expect(expected).toEqual([
       "query_removed 7 connection-0",
       expect.stringMatching(/^query_updated \d+ connection-0$/),
     ]);
   });
 });
 
-describe("heights at the end of their range", () => {
+describe("heights at the end of uint64", () => {
   it.each([
     [2n ** 64n - 1n, 2n],
     [2n ** 64n - 1n, 2n ** 64n - 1n],
@@ -83,7 +85,7 @@ describe("heights at the end of their range", () => {
   });
 });
 
-/** The attributes that both our events and the recorded ones have. */
+/** Prints the attributes that our events and the recorded events have in common. */
 function actionOf(event: JsonObject): string {
   const values = new Map(
     list(event["attributes"]).map((entry) => [record(entry)["key"], record(entry)["value"]] as const),

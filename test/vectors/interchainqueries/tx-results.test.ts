@@ -3,9 +3,12 @@ import { fromBase64, fromHex, toHex, utf8 } from "../../../src/base/bytes.ts";
 import { txResultLeaf } from "../../../src/comet/block-hashes.ts";
 import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
-import { checkConsecutive, type BlockHeader } from "../../../src/chain/modules/interchainqueries/headers.ts";
+import {
+  checkConsecutive,
+  type BlockHeader,
+} from "../../../src/chain/modules/interchainqueries/submission/block-headers.ts";
 import { queries } from "../../../src/chain/modules/interchainqueries/keeper.ts";
-import { verifyTransaction } from "../../../src/chain/modules/interchainqueries/tx-proof.ts";
+import { verifyTransaction } from "../../../src/chain/modules/interchainqueries/submission/verify-transaction.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import { MsgSubmitQueryResult, type TxValue } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";
@@ -33,7 +36,7 @@ describe("proofs of a transaction", () => {
   const alone = block([utf8("txbody")], [RESPONSE], 0);
   const among = block(["tx0", "txbody", "tx2"].map(utf8), [OTHERS[0], RESPONSE, OTHERS[1]], 1);
 
-  it("have the known hashes", () => {
+  it("have the expected hashes", () => {
     expect(toHex(txResultLeaf(RESPONSE))).toBe("12020a0b28c09a0c30f09309");
     expect(toHex(alone.roots.dataHash)).toBe(
       "2c91594b66e9c2343b14acf296787b24fb0ea84c96a4afb3b1e6f2f52f46c371",
@@ -57,7 +60,7 @@ describe("proofs of a transaction", () => {
     ]);
   });
 
-  it("hold, alone and among others, whatever log, info, events and codespace say", () => {
+  it("verify in a block of one and of three transactions, with any log, info, events and codespace", () => {
     expect(() => verifyTransaction(alone.tx, alone.roots)).not.toThrow();
     const response = {
       ...RESPONSE,
@@ -87,10 +90,10 @@ describe("proofs of a transaction", () => {
     ],
     ["the delivery of a neighbour", neighbour(), 1112, "index"],
     ["a failed transaction", failed(), 1111, "is unsuccessful: ResponseDelivery.Code = 5"],
-  ])("fail for %s", (_name, change, code, words) => {
+  ])("fail for %s", (_name, change, code, message) => {
     const error = errorOf(() => verifyTransaction({ ...among.tx, ...change }, among.roots));
     expect(error.code).toBe(code);
-    expect(error.message).toContain(words);
+    expect(error.message).toContain(message);
   });
 
   function neighbour(): Partial<TxValue> {
@@ -103,7 +106,7 @@ describe("proofs of a transaction", () => {
   }
 });
 
-describe("order of headers", () => {
+describe("two headers", () => {
   const hash = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
   const header: BlockHeader = {
     height: 10n,
@@ -117,7 +120,7 @@ describe("order of headers", () => {
   };
   const next = { ...header, height: 11n, validatorsHash: hash(4), lastBlockHash: hash(1), hash: hash(7) };
 
-  it("takes the next header", () => {
+  it("pass when the second has the next height", () => {
     expect(() => checkConsecutive(header, next)).not.toThrow();
   });
 
@@ -133,16 +136,16 @@ describe("order of headers", () => {
       { lastBlockHash: hash(0xab) },
       "header hash is not equal to nextHeader.LastBlockId.Hash: 0101",
     ],
-  ])("refuses %s", (_name, change, words) => {
+  ])("fail for %s", (_name, change, message) => {
     const error = errorOf(() => checkConsecutive(header, { ...next, ...change }));
     expect([error.codespace, error.code]).toEqual(["interchainqueries", 1113]);
     expect(error.message).toContain("block.NextBlockHeader is not next for the block.Header");
-    expect(error.message).toContain(words);
+    expect(error.message).toContain(message);
   });
 });
 
 describe("TX results", () => {
-  it("are handed over once for each query, with headers verified every time", () => {
+  it("are delivered once for each query, and their headers are verified every time", () => {
     const { chain, ibc, result, owner } = txQueries();
     expect(chain.deliver([submit(1n, ALICE, result)], { height: 20n }).code).toBe(0);
     expect(ibc.headers).toHaveLength(2);
@@ -161,24 +164,24 @@ describe("TX results", () => {
     ]);
   });
 
-  it("leave a mark and nothing else, and go back when the contract refuses", () => {
+  it("store only a mark, and revert when the contract fails", () => {
     const { chain, result, owner } = txQueries();
-    fail(chain, owner, true);
+    setFailure(chain, owner, true);
     const before = chain.world.dump("interchainqueries");
     const refused = chain.deliver([submit(1n, ALICE, result)]);
     expect([refused.codespace, refused.code]).toEqual(["undefined", 1]);
     expect(refused.log).toContain("rejected transaction query result (tx_hash: ");
     expect(chain.world.dump("interchainqueries")).toEqual(before);
-    fail(chain, owner, false);
+    setFailure(chain, owner, false);
     expect(chain.deliver([submit(1n, ALICE, result)]).code).toBe(0);
     const added = chain.world
       .dump("interchainqueries")
-      .filter(([key]) => !before.some(([known]) => known === key));
+      .filter(([key]) => !before.some(([present]) => present === key));
     const hash = toHex(sha256(result.block?.tx?.data ?? new Uint8Array(0)));
     expect(added).toEqual([[`030000000000000001${hash}`, ""]]);
   });
 
-  it("report a header that the client refuses as 1113", () => {
+  it("fail with 1113 for a header that the client rejects", () => {
     const { chain, ibc, result } = txQueries();
     ibc.onHeader = () => {
       throw new ModuleError("client", 29, "client is not active: client state is not active");
@@ -188,12 +191,12 @@ describe("TX results", () => {
     expect(outcome.log).toContain("failed to verify headers: failed to update client: client is not active");
   });
 
-  it("take a transaction of 100 kB", () => {
+  it("accept a transaction of 100 kB", () => {
     const big = block([new Uint8Array(100_000).fill(7)], [RESPONSE], 0);
     expect(() => verifyTransaction(big.tx, big.roots)).not.toThrow();
   });
 
-  it("take a transaction of a block with 1,000", () => {
+  it("accept a transaction of a block with 1,000 transactions", () => {
     const txs = Array.from({ length: 1000 }, (_, index) => utf8(`tx${index}`));
     const crowded = block(
       txs,
@@ -229,10 +232,10 @@ function errorOf(work: () => void): ModuleError {
     if (error instanceof ModuleError) return error;
     throw error;
   }
-  throw new Error("nothing was thrown");
+  throw new Error("no error was thrown");
 }
 
-/** Two TX queries of one consumer, and a real result. */
+/** Creates two TX queries of one consumer, with a recorded result. */
 function txQueries() {
   const ibc = createFakeIbc();
   const chain = createIcqChain({ ibc });
@@ -247,14 +250,14 @@ function txQueries() {
 }
 
 function transactions(chain: IcqChain, owner: string, queryId: number): unknown {
-  const question = utf8(JSON.stringify({ transactions: { query_id: queryId } }));
-  const answer = JSON.parse(
-    new TextDecoder().decode(chain.wasm.host.query(chain.world.context(), owner, question)),
+  const request = utf8(JSON.stringify({ transactions: { query_id: queryId } }));
+  const response = JSON.parse(
+    new TextDecoder().decode(chain.wasm.host.query(chain.world.context(), owner, request)),
   );
-  return answer.transactions;
+  return response.transactions;
 }
 
-function fail(chain: IcqChain, owner: string, tx: boolean): void {
+function setFailure(chain: IcqChain, owner: string, tx: boolean): void {
   const message = utf8(JSON.stringify({ set_failure: { tx } }));
   chain.wasm.host.execute(chain.world.context(), owner, { sender: ALICE, funds: [] }, message);
 }

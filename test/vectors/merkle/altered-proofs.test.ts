@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { concat, fromHex } from "../../../src/base/bytes.ts";
 import { createProofVerifier, type ProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
-import { type RecordedProof, readRecordedProofs } from "./recorded-proofs.ts";
+import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";
 
 interface Edit {
   readonly op: number;
@@ -46,27 +46,27 @@ function textOf(verifier: ProofVerifier, { case: index, kind, edits }: AlteredPr
 }
 
 describe("altered proofs", () => {
-  it("has all cases", () => {
+  it("are all in the file", () => {
     expect(altered).toHaveLength(3398);
     expect(altered.filter((proof) => proof.error === undefined)).toHaveLength(100);
   });
 
-  it("are judged as Go judges them, by text, with a verifier of their own", () => {
+  it("have Go's verdicts and error texts with a new verifier for each", () => {
     expect(altered.filter((proof) => textOf(createProofVerifier(), proof) !== proof.error)).toEqual([]);
   });
 
-  it("are judged the same by one verifier for all", () => {
+  it("have Go's verdicts and error texts with one verifier for all", () => {
     const verifier = createProofVerifier();
     expect(altered.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
   });
 
-  it("are judged the same by a verifier that has seen the proofs as they were", () => {
+  it("have Go's verdicts and error texts with a verifier that has cached the unaltered proofs", () => {
     const verifier = createProofVerifier();
-    const seen = recorded.filter(({ root, store, key, value, operations, expect: { kind } }) => {
+    const accepted = recorded.filter(({ root, store, key, value, operations, expect: { kind } }) => {
       const claimed = kind === "membership" ? value : undefined;
       return verifier.verify(root, { store, key, value: claimed, operations }).ok;
     });
-    expect(seen).toHaveLength(42);
+    expect(accepted).toHaveLength(42);
     expect(altered.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
   });
 });

@@ -16,8 +16,8 @@ const cases: readonly { readonly name: string; readonly versions: readonly Vecto
   readFileSync(new URL("iavl-trees.json", import.meta.url), "utf8"),
 );
 
-describe("IAVL trees as cosmos/iavl builds them", () => {
-  it("has all recorded trees", () => {
+describe("recorded IAVL trees", () => {
+  it("are all in the file", () => {
     const versions = cases.flatMap((tree) => tree.versions);
     expect(cases.map((tree) => tree.name)).toEqual([
       "random",
@@ -31,7 +31,7 @@ describe("IAVL trees as cosmos/iavl builds them", () => {
     expect(versions.flatMap((version) => version.proofs ?? [])).toHaveLength(96);
   });
 
-  it.each(cases)("gives the same roots and proofs: $name", ({ versions }) => {
+  it.each(cases)("have the roots and proofs of cosmos/iavl: $name", ({ versions }) => {
     const tree = createIavlTree();
     for (const { ops, version, root, proofs } of versions) {
       for (const op of ops ?? []) {

@@ -6,7 +6,7 @@ import { createProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts
 import { simpleMapProof, simpleMapRoot } from "../../../src/merkle/simple-map.ts";
 import { simpleProofs, verifySimpleProof } from "../../../src/merkle/simple-tree.ts";
 
-/** Vectors that were computed with the modules of the deployed release. */
+/** Vectors computed with the modules of the deployed release. */
 const EXISTENCE = {
   root: "dfe3e8d9f17d9a1327445d651a5ff29b3a34b932ffc91e3bec27f45fd168ac2b",
   store: "0a130a01011201761a0b0801180120012a03000202",
@@ -51,13 +51,13 @@ describe.each([
       operations,
     });
 
-  it("comes out of our trees byte for byte", () => {
+  it("equals the proof of our trees", () => {
     expect(toHex(simpleMapRoot(stores))).toBe(expected.root);
     expect(toHex(view.proof(fromHex(key)))).toBe(expected.store);
     expect(toHex(simpleMapProof(stores, "bank") ?? new Uint8Array())).toBe(expected.multistore);
   });
 
-  it("verifies, and nothing else with it", () => {
+  it("is valid, and is invalid for another value", () => {
     expect(verify(value).ok).toBe(true);
     expect(verify(wrong).ok).toBe(false);
     expect(verify("").ok).toBe(false);

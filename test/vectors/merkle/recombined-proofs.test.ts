@@ -30,17 +30,17 @@ function textOf(
   return verdict.ok ? undefined : verdict.error.text;
 }
 
-describe("proofs put together in wrong ways", () => {
-  it("has all cases", () => {
+describe("recombined proofs", () => {
+  it("are all in the file", () => {
     expect(cases).toHaveLength(605);
     expect(cases.filter((proof) => proof.error === undefined)).toHaveLength(114);
   });
 
-  it("are judged as Go judges them, by text, with a verifier of their own", () => {
+  it("have Go's verdicts and error texts with a new verifier for each", () => {
     expect(cases.filter((proof) => textOf(createProofVerifier(), proof) !== proof.error)).toEqual([]);
   });
 
-  it("are judged the same by one verifier for all", () => {
+  it("have Go's verdicts and error texts with one verifier for all", () => {
     const verifier = createProofVerifier();
     expect(cases.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
   });

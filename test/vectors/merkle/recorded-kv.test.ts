@@ -1,10 +1,10 @@
+import { decodeMerkleProof } from "../../../src/merkle/ics23/decode-proof.ts";
 import { describe, expect, it } from "vitest";
 import type { Result } from "../../../src/base/result.ts";
-import { decodeMerkleProof } from "../../../src/merkle/ics23/merkle-proof.ts";
 import type { ProofFailure } from "../../../src/merkle/ics23/proof-failure.ts";
 import { createProofVerifier, type ProofItem } from "../../../src/merkle/ics23/proof-verifier.ts";
 import { verifyMembership, verifyNonMembership } from "../../../src/merkle/ics23/verify-merkle-proof.ts";
-import { type RecordedProof, readRecordedProofs } from "./recorded-proofs.ts";
+import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";
 
 const cases = readRecordedProofs();
 const proven = cases.filter((recorded) => recorded.expect.kind !== "query refused");
@@ -34,17 +34,17 @@ function asVerdict(verdict: Result<void, ProofFailure>): ReturnType<typeof asRec
 }
 
 describe("recorded proofs of key-value queries", () => {
-  it("has all cases, of all kinds", () => {
+  it("are all in the file", () => {
     expect(cases).toHaveLength(51);
     expect(proven.filter((recorded) => recorded.expect.valid)).toHaveLength(42);
     expect(proven.filter((recorded) => !recorded.expect.valid)).toHaveLength(7);
   });
 
-  it.each(proven)("$name: verdict and text are Go's", (recorded) => {
+  it.each(proven)("have Go's verdict and error text: $name", (recorded) => {
     expect(asVerdict(verdictOf(recorded))).toEqual(asRecorded(recorded));
   });
 
-  it("says the same when all are verified by one verifier, twice over", () => {
+  it("have the same verdicts with one verifier for all, twice", () => {
     const verifier = createProofVerifier();
     for (const recorded of [...proven, ...proven]) {
       const verdict = verifier.verify(recorded.root, itemOf(recorded));
@@ -52,7 +52,7 @@ describe("recorded proofs of key-value queries", () => {
     }
   });
 
-  it("names the queries that can never be proven", () => {
+  it("have codes of their own if the query cannot be proven", () => {
     const codes = proven.flatMap((recorded) => {
       const verdict = verdictOf(recorded);
       return verdict.ok ? [] : [verdict.error.code];
@@ -68,7 +68,7 @@ describe("recorded proofs of key-value queries", () => {
     ]);
   });
 
-  it("has no proof where the query was refused", () => {
+  it("have no operations if the node refused the query", () => {
     const refused = cases.filter((recorded) => recorded.expect.kind === "query refused");
     expect(refused).toHaveLength(2);
     for (const recorded of refused) {

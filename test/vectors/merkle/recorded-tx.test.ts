@@ -40,7 +40,7 @@ interface TxCase {
 const path = new URL("../../fixtures/proofs/tx.json", import.meta.url);
 const cases: readonly TxCase[] = JSON.parse(readFileSync(path, "utf8"));
 
-/** The part of an ExecTxResult that `last_results_hash` covers: code, data, gas wanted and gas used. */
+/** Encodes the fields of an `ExecTxResult` that `last_results_hash` covers: code, data, gas wanted and gas used. */
 function deliveredBytes({ code, data, gas_wanted, gas_used }: TxResult): Uint8Array {
   const bytes = fromBase64(data ?? "");
   const varint = (tag: number, value: number) =>
@@ -64,18 +64,18 @@ function inclusionOf({ tx }: TxCase): SimpleProof {
 }
 
 describe("recorded proofs of transactions", () => {
-  it("has all cases", () => {
+  it("are all in the file", () => {
     expect(cases).toHaveLength(4);
     expect(cases.filter((recorded) => recorded.expect.valid)).toHaveLength(4);
   });
 
-  it.each(cases)("$name: the transaction is in the block", (recorded) => {
+  it.each(cases)("prove that the transaction is in the block: $name", (recorded) => {
     const dataHash = fromHex(recorded.block.signed_header.header.data_hash);
     const leaf = sha256(fromBase64(recorded.tx.tx));
     expect(verifySimpleProof(dataHash, leaf, inclusionOf(recorded))).toEqual({ ok: true, value: undefined });
   });
 
-  it.each(cases)("$name: its result is in the next block's last_results_hash", (recorded) => {
+  it.each(cases)("prove that the result is in the next block's last_results_hash: $name", (recorded) => {
     const resultsHash = fromHex(recorded.next_block.signed_header.header.last_results_hash);
     const leaves = recorded.block_results.txs_results.map(deliveredBytes);
     const { root, proofs } = simpleProofs(leaves);

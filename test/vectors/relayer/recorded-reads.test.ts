@@ -7,7 +7,7 @@ import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
 import { readKeys } from "../../../src/relayer/kv/read-keys.ts";
 import { readFileSync } from "node:fs";
 import { sampleState } from "../../unit/relayer/samples.ts";
-import { type RecordedProof, readRecordedProofs } from "../merkle/recorded-proofs.ts";
+import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";
 
 const cases = readRecordedProofs();
 const raw: readonly { readonly abci_query_response: unknown }[] = JSON.parse(

@@ -1,17 +1,12 @@
 import type { JsonValue } from "../../../base/json.ts";
-import type { Params } from "../../../proto/gen/cosmos/auth/v1beta1/auth.ts";
+import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import { GenesisState } from "../../../proto/gen/cosmos/auth/v1beta1/genesis.ts";
 import type { Account } from "../../runtime/ante/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  GenesisError,
-  type GenesisForm,
-  givesPart,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { atPath, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { type AuthKeeper, fromAny, toAny } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
+import { DEFAULT_PARAMS, validateParams } from "./params.ts";
 
 const FORM: GenesisForm<GenesisState> = {
   module: MODULE_NAME,
@@ -19,84 +14,58 @@ const FORM: GenesisForm<GenesisState> = {
   type: GenesisState,
 };
 
-/** Parameters that a genesis without any gets: the SDK's defaults. */
-const DEFAULT_PARAMS: Params = {
-  maxMemoCharacters: 256n,
-  txSigLimit: 7n,
-  txSizeCostPerByte: 10n,
-  sigVerifyCostEd25519: 590n,
-  sigVerifyCostSecp256k1: 1000n,
-};
-
-/** Reads parameters and accounts. Accounts whose number is taken get the next free one, in the order of the document. */
+/**
+ * Reads parameters and accounts, and creates all module accounts in alphabetical order. An account whose number is taken
+ * gets the lowest free number, in document order (SDK `SanitizeGenesisAccounts`).
+ */
 export function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
   const state = readGenesis(FORM, json);
-  keeper.setParams(
-    context,
-    checkParams((givesPart(json, "params") ? state?.params : undefined) ?? DEFAULT_PARAMS),
-  );
-  const accounts = (state?.accounts ?? []).map((any, index) =>
-    readAccount(keeper, index, () => fromAny(any)),
-  );
+  const params = partOr(json, "params", state?.params, DEFAULT_PARAMS);
+  validateParams(params);
+  keeper.setParams(context, params);
+  const accounts = (state?.accounts ?? []).map((any, index) => readAccount(keeper, any, index));
   let last = -1n;
-  for (const account of withOwnNumbers(accounts)) {
+  for (const account of withUniqueNumbers(accounts)) {
+    // The counter passes every used number, so that the next new account gets a free one.
     while (last < account.base.accountNumber) last = keeper.nextNumber(context);
     keeper.set(context, account);
   }
   for (const name of keeper.moduleNames) keeper.moduleAccount(context, name);
 }
 
-/** Prints parameters and all accounts by number. */
+/** Exports parameters and all accounts in the order of their numbers. */
 export function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
   const accounts = [...keeper.all(context)].toSorted(byNumber);
   return printGenesis(FORM, { params: keeper.params(context), accounts: accounts.map(toAny) });
 }
 
-function checkParams(params: Params): Params {
-  const fields: readonly (readonly [name: string, value: bigint])[] = [
-    ["max_memo_characters", params.maxMemoCharacters],
-    ["tx_sig_limit", params.txSigLimit],
-    ["tx_size_cost_per_byte", params.txSizeCostPerByte],
-    ["sig_verify_cost_ed25519", params.sigVerifyCostEd25519],
-    ["sig_verify_cost_secp256k1", params.sigVerifyCostSecp256k1],
-  ];
-  for (const [name, value] of fields) {
-    if (value === 0n)
-      throw new GenesisError(`app_state.auth.params.${name}`, "a number above zero was expected");
-  }
-  return params;
-}
-
-function readAccount(keeper: AuthKeeper, index: number, read: () => Account): Account {
-  try {
-    const account = read();
+function readAccount(keeper: AuthKeeper, any: Any, index: number): Account {
+  return atPath(`app_state.auth.accounts[${index}]`, () => {
+    const account = fromAny(any);
     keeper.parseAddress(account.base.address);
     return account;
-  } catch (thrown) {
-    const text = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new GenesisError(`app_state.auth.accounts[${index}]`, text, thrown);
-  }
+  });
 }
 
 function byNumber(a: Account, b: Account): number {
   return a.base.accountNumber < b.base.accountNumber ? -1 : 1;
 }
 
-/** The accounts in the order of their numbers, no number twice. */
-function withOwnNumbers(accounts: readonly Account[]): readonly Account[] {
+/** Gives each account a number of its own. Returns the accounts in the order of their numbers. */
+function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   const taken = new Set<bigint>();
-  const rest: Account[] = [];
-  const kept = accounts.filter((account) => {
+  const duplicates: Account[] = [];
+  const unique = accounts.filter((account) => {
     const isFree = !taken.has(account.base.accountNumber);
     taken.add(account.base.accountNumber);
-    if (!isFree) rest.push(account);
+    if (!isFree) duplicates.push(account);
     return isFree;
   });
   let next = 0n;
-  const renumbered = rest.map((account) => {
+  const renumbered = duplicates.map((account) => {
     while (taken.has(next)) next += 1n;
     taken.add(next);
     return { ...account, base: { ...account.base, accountNumber: next } };
   });
-  return [...kept, ...renumbered].toSorted(byNumber);
+  return [...unique, ...renumbered].toSorted(byNumber);
 }

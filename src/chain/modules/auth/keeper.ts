@@ -1,3 +1,4 @@
+import { unreachable } from "../../../base/errors.ts";
 import { BaseAccount, ModuleAccount, Params } from "../../../proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import { TYPE_URL } from "../../../proto/type-urls.ts";
@@ -9,38 +10,38 @@ import {
   type Codec,
   createItem,
   createMap,
-  messageCodec,
   rememberingCodec,
   uint64Codec,
 } from "../../store/collections.ts";
-import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, PARAMS_KEY, STORE_NAME } from "./keys.ts";
+import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME } from "./keys.ts";
+import { storedParams } from "./params.ts";
 
-/** Names of module accounts, with what they may do ("minter", "burner", "staking"). */
+/** Permissions by name of module account ("minter", "burner", "staking"). */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 
-/** What the module is told about its chain. */
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
 }
 
-/** Accounts as other modules use them. Addresses are bytes unless a name says text. */
+/** Keeper of accounts. Addresses are bytes unless a parameter is named `text`. */
 export interface AuthKeeper extends AnteAccounts {
   readonly setParams: (context: Context, params: Params) => void;
   readonly has: (context: Context, address: Uint8Array) => boolean;
-  /** Gives an address an account with the next number and no key, unless it has one. */
+  /** Creates an account with the next number and no key, unless the address has an account. */
   readonly ensure: (context: Context, address: Uint8Array) => void;
-  /** The account of a module, made when it is first asked for. Throws a plain error (our bug) for a name that is not registered. */
+  /** Returns the account of a module and creates it if absent. Throws a plain error (a bug) for an unknown name. */
   readonly moduleAccount: (context: Context, name: string) => Account;
   readonly isModuleName: (name: string) => boolean;
+  /** In alphabetical order. */
   readonly moduleNames: readonly string[];
   readonly addressByNumber: (context: Context, number: bigint) => Uint8Array | undefined;
+  /** Takes the next account number from the counter. */
   readonly nextNumber: (context: Context) => bigint;
   readonly all: (context: Context) => IterableIterator<Account>;
   readonly formatAddress: (address: Uint8Array) => string;
 }
 
-const paramsItem = createItem(STORE_NAME, PARAMS_KEY, rememberingCodec(messageCodec(Params)));
 const nextNumberItem = createItem(STORE_NAME, NEXT_NUMBER_KEY, uint64Codec);
 const numbers = createMap(STORE_NAME, NUMBER_PREFIX, uint64Codec, bytesCodec);
 const accountCodec: Codec<Account> = rememberingCodec({
@@ -49,7 +50,7 @@ const accountCodec: Codec<Account> = rememberingCodec({
 });
 const accounts = createMap(STORE_NAME, ACCOUNT_PREFIX, bytesCodec, accountCodec);
 
-/** An account as it is stored and queried. */
+/** Converts an account to its stored form. Queries return the same form. */
 export function toAny({ base, module }: Account): Any {
   if (module === undefined)
     return { typeUrl: TYPE_URL.baseAccount, value: BaseAccount.encode(base).finish() };
@@ -57,7 +58,7 @@ export function toAny({ base, module }: Account): Any {
   return { typeUrl: TYPE_URL.moduleAccount, value: ModuleAccount.encode(message).finish() };
 }
 
-/** Reads a stored account. Throws a plain error for kinds of accounts that do not exist here. */
+/** Decodes a stored account. Throws a plain error for account types that this chain does not have. */
 export function fromAny({ typeUrl, value }: Any): Account {
   if (typeUrl === TYPE_URL.baseAccount) return { base: BaseAccount.decode(value) };
   if (typeUrl !== TYPE_URL.moduleAccount) throw new Error(`accounts of type ${typeUrl} are not supported`);
@@ -66,7 +67,6 @@ export function fromAny({ typeUrl, value }: Any): Account {
   return { base: baseAccount, module: { name, permissions } };
 }
 
-/** Creates the keeper of accounts. */
 export function createAuthKeeper(options: AuthOptions): AuthKeeper {
   const { bech32Prefix, moduleAccounts } = options;
   const parse = (text: string): Uint8Array => parseAddress(bech32Prefix, text);
@@ -81,8 +81,8 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
     return account;
   };
   return {
-    params: (context) => paramsItem.get(context) ?? Params.decode(new Uint8Array(0)),
-    setParams: paramsItem.set,
+    params: (context) => storedParams.get(context) ?? Params.decode(new Uint8Array(0)),
+    setParams: storedParams.set,
     get: accounts.get,
     set,
     has: accounts.has,
@@ -90,8 +90,7 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
       if (!accounts.has(context, address)) create(context, address);
     },
     moduleAccount: (context, name) => {
-      const permissions = moduleAccounts[name];
-      if (permissions === undefined) throw new Error(`this is a bug: ${name} is not a module account`);
+      const permissions = moduleAccounts[name] ?? unreachable(`${name} is not a module account`);
       const address = moduleAddress(name);
       return accounts.get(context, address) ?? create(context, address, { name, permissions });
     },
@@ -107,13 +106,15 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
   };
 }
 
-/** The SDK's indexed map: the old entry is read and its number freed before the new one is written. */
+/**
+ * Writes an account and its number. Order and number of store accesses are those of the SDK's indexed map, because each
+ * access consumes gas: read the old account, free its number, check and write the new number, write the account.
+ */
 function setAccount(context: Context, address: Uint8Array, account: Account): void {
   const old = accounts.get(context, address);
   if (old !== undefined) numbers.delete(context, old.base.accountNumber);
   const { accountNumber } = account.base;
-  if (numbers.has(context, accountNumber))
-    throw new Error(`this is a bug: two accounts have number ${accountNumber}`);
+  if (numbers.has(context, accountNumber)) unreachable(`two accounts have number ${accountNumber}`);
   numbers.set(context, accountNumber, address);
   accounts.set(context, address, account);
 }

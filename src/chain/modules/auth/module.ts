@@ -4,7 +4,7 @@ import { type AuthKeeper, type AuthOptions, createAuthKeeper } from "./keeper.ts
 import { MODULE_NAME, STORE_NAME } from "./keys.ts";
 import { createQueries } from "./queries.ts";
 
-/** The module `auth`: accounts, their numbers, sequences and keys. */
+/** Creates the module `auth`: accounts with numbers, sequences and keys. */
 export function createAuthModule(options: AuthOptions): ChainModule & { readonly keeper: AuthKeeper } {
   const keeper = createAuthKeeper(options);
   return {

@@ -13,7 +13,7 @@ const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const SERVICE = "/cosmos.auth.v1beta1.Query";
 
-/** The queries of the module. */
+/** Creates the handlers of `cosmos.auth.v1beta1.Query`. */
 export function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
   return [
     ...accountQueries(keeper),
@@ -65,9 +65,9 @@ function accountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
   ];
 }
 
-/** The account behind a text; `word` opens the SDK's complaint about an empty one, which differs by query. */
-function requireAccount(context: Context, keeper: AuthKeeper, text: string, word: string): Account {
-  if (text === "") throw new QueryError(INVALID_ARGUMENT, `${word} cannot be empty`);
+/** Reads an account by bech32 address. The SDK spells the field name in its error differently in each query: `fieldName`. */
+function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
+  if (text === "") throw new QueryError(INVALID_ARGUMENT, `${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));
   const account = keeper.get(context, address);
   if (account === undefined) throw new QueryError(NOT_FOUND, `account ${text} not found`);

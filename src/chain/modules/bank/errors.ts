@@ -1,5 +1,6 @@
 import { registerError } from "../../runtime/module-error.ts";
 
+// Errors of codespace "bank" by their Go names (cosmos-sdk v0.50 x/bank/types/errors.go).
 export const ErrNoInputs = registerError("bank", 2, "no inputs to send transaction");
 export const ErrNoOutputs = registerError("bank", 3, "no outputs to send transaction");
 export const ErrInputOutputMismatch = registerError("bank", 4, "sum inputs != sum outputs");

@@ -1,7 +1,7 @@
 import { formatCoins, type Coin } from "../../runtime/coins.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 
-/** Coins left an account. Addresses of events are bech32. */
+/** Creates `coin_spent`. The addresses of all events here are bech32. */
 export function coinSpent(spender: string, coins: readonly Coin[]): ChainEvent {
   return event("coin_spent", [
     ["spender", spender],
@@ -9,7 +9,7 @@ export function coinSpent(spender: string, coins: readonly Coin[]): ChainEvent {
   ]);
 }
 
-/** Coins reached an account. */
+/** Creates `coin_received`. */
 export function coinReceived(receiver: string, coins: readonly Coin[]): ChainEvent {
   return event("coin_received", [
     ["receiver", receiver],
@@ -17,7 +17,7 @@ export function coinReceived(receiver: string, coins: readonly Coin[]): ChainEve
   ]);
 }
 
-/** Coins went from one account to another; several recipients share one sender event, and then `sender` is left out. */
+/** Creates `transfer`. It has no sender in a payment to several recipients, as in the SDK. */
 export function transfer(recipient: string, sender: string | undefined, coins: readonly Coin[]): ChainEvent {
   return event("transfer", [
     ["recipient", recipient],
@@ -26,12 +26,12 @@ export function transfer(recipient: string, sender: string | undefined, coins: r
   ]);
 }
 
-/** Names who sent. */
+/** Creates the `message` event with the sender. */
 export function messageSender(sender: string): ChainEvent {
   return event("message", [["sender", sender]]);
 }
 
-/** A module made coins. */
+/** Creates `coinbase`: a module minted coins. */
 export function coinbase(minter: string, coins: readonly Coin[]): ChainEvent {
   return event("coinbase", [
     ["minter", minter],
@@ -39,7 +39,7 @@ export function coinbase(minter: string, coins: readonly Coin[]): ChainEvent {
   ]);
 }
 
-/** A module destroyed coins. */
+/** Creates `burn`: a module burned coins. */
 export function burn(burner: string, coins: readonly Coin[]): ChainEvent {
   return event("burn", [
     ["burner", burner],

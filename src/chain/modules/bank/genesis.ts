@@ -10,15 +10,17 @@ import {
 } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
+  atPath,
   GenesisError,
   type GenesisForm,
-  givesPart,
+  partOr,
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
-import { balances, changeSupply, metadatas, params, sendEnabled, setBalance, supplies } from "./balances.ts";
+import { balances, changeSupply, metadatas, sendEnabled, setBalance, supplies } from "./balances.ts";
 import type { BankAccounts } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
+import { DEFAULT_PARAMS, storedParams } from "./params.ts";
 
 const FORM: GenesisForm<GenesisState> = {
   module: MODULE_NAME,
@@ -26,19 +28,20 @@ const FORM: GenesisForm<GenesisState> = {
   type: GenesisState,
 };
 
-/** Reads parameters, balances and metadata. A supply that is given must be the sum of the balances. */
+/**
+ * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the document must equal it.
+ * `params.send_enabled` is the old place of the entries in `send_enabled`; the new place takes precedence.
+ */
 export function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
   const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
-  params.set(context, {
-    sendEnabled: [],
-    defaultSendEnabled: givesPart(json, "params") ? (state.params?.defaultSendEnabled ?? true) : true,
-  });
+  const { defaultSendEnabled } = partOr(json, "params", state.params, DEFAULT_PARAMS);
+  storedParams.set(context, { sendEnabled: [], defaultSendEnabled });
   for (const { denom, enabled } of [...(state.params?.sendEnabled ?? []), ...state.sendEnabled])
     sendEnabled.set(context, denom, enabled);
   for (const metadata of state.denomMetadata) metadatas.set(context, metadata.base, metadata);
-  const held = state.balances.flatMap((entry, index) => initBalance(context, entry, index, accounts));
-  checkSupply(state, held);
-  changeSupply(context, sumCoins(held), 1n);
+  const coins = state.balances.flatMap((entry, index) => initBalance(context, entry, index, accounts));
+  checkSupply(state, coins);
+  changeSupply(context, sumCoins(coins), 1n);
 }
 
 function initBalance(
@@ -60,9 +63,9 @@ function initBalance(
   return coins;
 }
 
-function checkSupply(state: GenesisState, held: readonly Coin[]): void {
+function checkSupply(state: GenesisState, coins: readonly Coin[]): void {
   const given = atPath("app_state.bank.supply", () => sumCoins(parseCoins(state.supply)));
-  const expected = sumCoins(held);
+  const expected = sumCoins(coins);
   if (given.length === 0 || formatCoins(given) === formatCoins(expected)) return;
   throw new GenesisError(
     "app_state.bank.supply",
@@ -70,15 +73,7 @@ function checkSupply(state: GenesisState, held: readonly Coin[]): void {
   );
 }
 
-function atPath<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (thrown) {
-    throw new GenesisError(path, thrown instanceof Error ? thrown.message : String(thrown), thrown);
-  }
-}
-
-/** Prints everything, balances in the order of addresses. */
+/** Exports the state of the module. Balances are in the order of addresses. */
 export function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
   const byAddress = new Map<string, Coin[]>();
   for (const [{ address, denom }, amount] of balances.entries(context)) {
@@ -86,7 +81,7 @@ export function exportGenesis(context: Context, accounts: BankAccounts): JsonVal
     byAddress.set(text, [...(byAddress.get(text) ?? []), { denom, amount }]);
   }
   return printGenesis(FORM, {
-    params: params.get(context),
+    params: storedParams.get(context),
     balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(toWireCoin) })),
     supply: [...supplies.entries(context)].map(([denom, amount]) => toWireCoin({ denom, amount })),
     denomMetadata: [...metadatas.entries(context)].map(([, metadata]) => metadata),

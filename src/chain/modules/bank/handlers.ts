@@ -8,13 +8,12 @@ import { ErrInvalidAddress, ErrInvalidCoins, ErrUnauthorized } from "../../runti
 import { ErrInputOutputMismatch, ErrMultipleSenders, ErrNoInputs, ErrNoOutputs } from "./errors.ts";
 import type { BankAccounts, BankKeeper, Payment } from "./keeper.ts";
 
-/** What the handlers call. */
 export interface BankHandlerDeps {
   readonly accounts: BankAccounts;
   readonly keeper: BankKeeper;
 }
 
-/** Handlers of MsgSend and MsgMultiSend. */
+/** Creates the handlers of MsgSend and MsgMultiSend. They check in the SDK's order, which decides the error of a message. */
 export function createHandlers(deps: BankHandlerDeps): readonly MessageHandler[] {
   return [
     toMessageHandler({
@@ -38,7 +37,7 @@ function handleSend(context: Context, message: MsgSend, deps: BankHandlerDeps): 
   const coins = parseCoins(message.amount);
   requirePositive(coins);
   deps.keeper.requireSendEnabled(context, coins);
-  requireOpen(to, message.toAddress, deps.keeper);
+  requireNotBlocked(to, message.toAddress, deps.keeper);
   deps.keeper.send(context, from, to, coins);
 }
 
@@ -54,27 +53,29 @@ function handleMultiSend(context: Context, message: MsgMultiSend, deps: BankHand
   deps.keeper.requireSendEnabled(context, from.coins);
   for (const [index, { address }] of message.outputs.entries()) {
     const payment = to[index];
-    if (payment !== undefined) requireOpen(payment.address, address, deps.keeper);
+    if (payment !== undefined) requireNotBlocked(payment.address, address, deps.keeper);
   }
   deps.keeper.sendToMany(context, from, to);
 }
 
 function readPayment(
   side: { readonly address: string; readonly coins: MsgSend["amount"] },
-  word: string,
+  sideName: string,
   accounts: BankAccounts,
 ): Payment {
-  const address = readAddress(side.address, word, accounts);
+  const address = readAddress(side.address, sideName, accounts);
   const coins = parseCoins(side.coins);
   requirePositive(coins);
   return { address, coins };
 }
 
-function readAddress(text: string, word: string, accounts: BankAccounts): Uint8Array {
+function readAddress(text: string, fieldName: string, accounts: BankAccounts): Uint8Array {
   try {
     return accounts.parseAddress(text);
   } catch (thrown) {
-    throw ErrInvalidAddress(`invalid ${word} address: ${thrown instanceof Error ? thrown.message : text}`);
+    throw ErrInvalidAddress(
+      `invalid ${fieldName} address: ${thrown instanceof Error ? thrown.message : text}`,
+    );
   }
 }
 
@@ -82,6 +83,6 @@ function requirePositive(coins: readonly Coin[]): void {
   if (coins.length === 0 || !areValidCoins(coins)) throw ErrInvalidCoins(formatCoins(coins));
 }
 
-function requireOpen(to: Uint8Array, text: string, keeper: BankKeeper): void {
+function requireNotBlocked(to: Uint8Array, text: string, keeper: BankKeeper): void {
   if (keeper.isBlocked(to)) throw ErrUnauthorized(`${text} is not allowed to receive funds`);
 }

@@ -1,11 +1,21 @@
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { addCoins, balanceOf, changeSupply, params, sendEnabled, subtractCoins } from "./balances.ts";
+import {
+  addCoins,
+  balanceOf,
+  balancesOf,
+  changeSupply,
+  holdersOf,
+  sendEnabled,
+  subtractCoins,
+  supplies,
+} from "./balances.ts";
 import { ErrInputOutputMismatch, ErrSendDisabled } from "./errors.ts";
 import { burn, coinbase, coinReceived, coinSpent, messageSender, transfer } from "./events.ts";
+import { storedParams } from "./params.ts";
 
-/** What bank needs of auth. */
+/** Functions of the auth module that bank calls. */
 export interface BankAccounts {
   readonly get: (context: Context, address: Uint8Array) => unknown;
   readonly has: (context: Context, address: Uint8Array) => boolean;
@@ -16,39 +26,48 @@ export interface BankAccounts {
   readonly formatAddress: (address: Uint8Array) => string;
 }
 
-/** One recipient of a payment to several. */
+/** One side of a payment to several recipients. */
 export interface Payment {
   readonly address: Uint8Array;
   readonly coins: readonly Coin[];
 }
 
-/** Coins as other modules move them. Everything throws `ModuleError` when the coins are not there or not valid. */
+/** Keeper of coins for other modules. Every movement throws `ModuleError` when a balance is too small or coins are invalid. */
 export interface BankKeeper {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** Moves coins, makes the recipient's account if it has none, emits the four events of a transfer. */
+  /** Coins of an address in the byte order of their denominations. */
+  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
+  /** Addresses that have coins of a denomination, in ascending order. */
+  readonly holders: (context: Context, denom: string) => Iterable<Uint8Array>;
+  readonly supply: (context: Context, denom: string) => bigint;
+  /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
-  /** One sender to several recipients; the sums must be equal. */
+  /** Moves coins from one sender to several recipients. The sums must be equal. */
   readonly sendToMany: (context: Context, from: Payment, to: readonly Payment[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  /** Throws bank/5 when one of the denominations may not be sent by messages. */
+  /** Throws bank/5 when messages may not send one of the denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-  /** Whether messages may not send to this address: accounts of modules. */
+  /** Whether the address is a module account, to which messages may not send. */
   readonly isBlocked: (address: Uint8Array) => boolean;
 }
 
-/** Creates the keeper. `blocked` are names of modules whose accounts refuse what messages send. */
+/** Creates the keeper. `blocked`: names of the modules to whose accounts messages may not send. */
 export function createBankKeeper(accounts: BankAccounts, blocked: readonly string[]): BankKeeper {
-  const blockedTexts = new Set(blocked.map((name) => accounts.formatAddress(moduleAddress(name))));
+  const blockedAddresses = new Set(blocked.map((name) => accounts.formatAddress(moduleAddress(name))));
   const send: BankKeeper["send"] = (context, from, to, coins) =>
     sendCoins(context, accounts, { from, to }, coins);
   return {
     balance: balanceOf,
+    balances: balancesOf,
+    holders: holdersOf,
+    supply: (context, denom) => supplies.get(context, denom) ?? 0n,
     send,
     sendToModule: (context, from, module, coins) => {
+      // Creates the module account, so that `send` does not create a plain account at its address.
       accounts.moduleAccount(context, module);
       send(context, from, moduleAddress(module), coins);
     },
@@ -62,48 +81,55 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
     sendToMany: (context, from, to) => sendToMany(context, accounts, from, to),
     mint: (context, module, coins) => {
       accounts.moduleAccount(context, module);
-      const minter = accounts.formatAddress(moduleAddress(module));
-      receive(context, accounts, moduleAddress(module), coins);
+      const minter = receive(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, 1n);
       context.emit(coinbase(minter, coins));
     },
     burn: (context, module, coins) => {
-      const burner = accounts.formatAddress(moduleAddress(module));
-      spend(context, accounts, moduleAddress(module), coins);
+      const burner = spend(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, -1n);
       context.emit(burn(burner, coins));
     },
     requireSendEnabled,
-    isBlocked: (address) => blockedTexts.has(accounts.formatAddress(address)),
+    isBlocked: (address) => blockedAddresses.has(accounts.formatAddress(address)),
   };
 }
 
-/** Takes coins; reading the account comes first, as the SDK looks there for coins that are locked. */
-function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): void {
+/**
+ * Takes coins. The SDK first reads the account to find locked coins; here the read only consumes its gas. Returns the spender
+ * as bech32.
+ */
+function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
+  const spender = accounts.formatAddress(from);
   accounts.get(context, from);
   subtractCoins(context, from, coins);
-  context.emit(coinSpent(accounts.formatAddress(from), coins));
+  context.emit(coinSpent(spender, coins));
+  return spender;
 }
 
-function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): void {
+/** Adds coins. Returns the recipient as bech32. */
+function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): string {
+  const receiver = accounts.formatAddress(to);
   addCoins(context, to, coins);
-  context.emit(coinReceived(accounts.formatAddress(to), coins));
+  context.emit(coinReceived(receiver, coins));
+  return receiver;
 }
 
 function sendCoins(
   context: Context,
   accounts: BankAccounts,
-  way: { readonly from: Uint8Array; readonly to: Uint8Array },
+  { from, to }: { readonly from: Uint8Array; readonly to: Uint8Array },
   coins: readonly Coin[],
 ): void {
-  spend(context, accounts, way.from, coins);
-  receive(context, accounts, way.to, coins);
-  accounts.ensure(context, way.to);
-  const sender = accounts.formatAddress(way.from);
-  context.emit(transfer(accounts.formatAddress(way.to), sender, coins));
+  // Events in the SDK's order: coin_spent, coin_received, transfer, message. Indexers and relayers rely on it.
+  const sender = spend(context, accounts, from, coins);
+  const recipient = receive(context, accounts, to, coins);
+  accounts.ensure(context, to);
+  context.emit(transfer(recipient, sender, coins));
   context.emit(messageSender(sender));
 }
 
+/** The SDK emits `message` before the recipients here (`InputOutputCoins`), and `transfer` without the sender. */
 function sendToMany(context: Context, accounts: BankAccounts, from: Payment, to: readonly Payment[]): void {
   const total = sumCoins(to.flatMap(({ coins }) => coins));
   if (!equalCoins(total, sumCoins(from.coins))) throw ErrInputOutputMismatch();
@@ -125,7 +151,8 @@ function equalCoins(a: readonly Coin[], b: readonly Coin[]): boolean {
 
 function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   for (const { denom } of coins) {
-    const allowed = sendEnabled.get(context, denom) ?? params.get(context)?.defaultSendEnabled ?? false;
-    if (!allowed) throw ErrSendDisabled(`${denom} transfers are currently disabled`);
+    const isEnabled =
+      sendEnabled.get(context, denom) ?? storedParams.get(context)?.defaultSendEnabled ?? false;
+    if (!isEnabled) throw ErrSendDisabled(`${denom} transfers are currently disabled`);
   }
 }

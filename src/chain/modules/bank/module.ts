@@ -5,13 +5,12 @@ import { type BankAccounts, type BankKeeper, createBankKeeper } from "./keeper.t
 import { MODULE_NAME } from "./keys.ts";
 import { createQueries } from "./queries.ts";
 
-/** What the module is told about its chain. */
 export interface BankOptions {
-  /** Names of modules whose accounts messages may not send to. */
+  /** Names of the modules to whose accounts messages may not send. */
   readonly blockedModules: readonly string[];
 }
 
-/** The module `bank`: balances and supply. */
+/** Creates the module `bank`: balances and supply. */
 export function createBankModule(
   options: BankOptions,
   accounts: BankAccounts,

@@ -9,7 +9,7 @@ import { toQueryHandler } from "../../runtime/handler-forms.ts";
 import { QueryError, type QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { textCodec } from "../../store/collections.ts";
-import { balanceOf, metadatas, params, sendEnabled, supplies } from "./balances.ts";
+import { balanceOf, metadatas, sendEnabled, supplies } from "./balances.ts";
 import type { BankAccounts } from "./keeper.ts";
 import {
   BALANCE_PREFIX,
@@ -21,12 +21,13 @@ import {
   SEND_ENABLED_PREFIX,
   SUPPLY_PREFIX,
 } from "./keys.ts";
+import { storedParams } from "./params.ts";
 
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const SERVICE = "/cosmos.bank.v1beta1.Query";
 
-/** The queries of the module. Nothing is ever locked here, so what is spendable is what is held. */
+/** Creates the handlers of `cosmos.bank.v1beta1.Query`. This chain locks no coins, so every balance is spendable. */
 export function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
   return [
     ...balanceQueries(accounts),
@@ -125,12 +126,12 @@ const metadataQueries: readonly QueryHandler[] = [
     `${SERVICE}/DenomsMetadata`,
     { request: wire.QueryDenomsMetadataRequest, response: wire.QueryDenomsMetadataResponse },
     (context, request) => {
-      const found: Metadata[] = [];
+      const page: Metadata[] = [];
       const paged = { store: context.store(MODULE_NAME), prefix: METADATA_PREFIX };
       const pagination = paginate(paged, request.pagination, (_denom, value) =>
-        found.push(Metadata.decode(value)),
+        page.push(Metadata.decode(value)),
       );
-      return { metadatas: found, pagination };
+      return { metadatas: page, pagination };
     },
   ),
   toQueryHandler(
@@ -182,7 +183,7 @@ const paramsQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/Params`,
     { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-    (context) => ({ params: params.get(context) }),
+    (context) => ({ params: storedParams.get(context) }),
   ),
   toQueryHandler(
     `${SERVICE}/SendEnabled`,
@@ -191,17 +192,17 @@ const paramsQueries: readonly QueryHandler[] = [
   ),
 ];
 
-/** Named denominations that have an entry, without paging; or a page of all entries. */
+/** Returns the entries of the requested denominations without paging; for an empty request, a page of all entries. */
 function sendEnabledPage(
   context: Context,
   request: wire.QuerySendEnabledRequest,
 ): wire.QuerySendEnabledResponse {
   if (request.denoms.length > 0) {
-    const found = request.denoms.flatMap((denom) => {
+    const requested = request.denoms.flatMap((denom) => {
       const enabled = sendEnabled.get(context, denom);
       return enabled === undefined ? [] : [{ denom, enabled }];
     });
-    return { sendEnabled: found, pagination: undefined };
+    return { sendEnabled: requested, pagination: undefined };
   }
   const entries: wire.QuerySendEnabledResponse["sendEnabled"] = [];
   const paged = { store: context.store(MODULE_NAME), prefix: SEND_ENABLED_PREFIX };

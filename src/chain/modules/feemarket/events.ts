@@ -1,12 +1,12 @@
 import { type Coin, formatCoin } from "../../runtime/coins.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 
-/** The fee that was kept. */
+/** Creates `fee_pay`: the part of the offer that pays for the gas. */
 export function feePaid(fee: Coin): ChainEvent {
   return event("fee_pay", [["fee", formatCoin(fee)]]);
 }
 
-/** The rest of what was offered, paid to the proposer. */
+/** Creates `tip_pay`: the part of the offer that exceeds the fee. The proposer receives it. */
 export function tipPaid(tip: Coin, proposer: string): ChainEvent {
   return event("tip_pay", [
     ["tip", formatCoin(tip)],

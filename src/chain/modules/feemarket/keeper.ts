@@ -1,30 +1,29 @@
 import { ceilDec18, type Dec18, formatDec18 } from "../../../base/decimal.ts";
 import { State as WireState } from "../../../proto/gen/feemarket/feemarket/v1/genesis.ts";
-import { Params as WireParams } from "../../../proto/gen/feemarket/feemarket/v1/params.ts";
 import { type Coin, formatCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFee } from "../../runtime/sdk-errors.ts";
 import {
-  type Codec,
   createItem,
+  createRequiredItem,
   integerCodec,
+  mappedCodec,
   messageCodec,
   rememberingCodec,
-  type StoredItem,
 } from "../../store/collections.ts";
 import { ErrUnknownDenom } from "./errors.ts";
-import { ENABLED_HEIGHT_KEY, MODULE_NAME, PARAMS_KEY, STATE_KEY } from "./keys.ts";
+import { ENABLED_HEIGHT_KEY, MODULE_NAME, STATE_KEY } from "./keys.ts";
 import * as market from "./market.ts";
-import * as params from "./params.ts";
+import { storedParams } from "./params.ts";
 
-/** What bank does for fees. */
+/** Functions of the bank module that fees use. */
 export interface FeeBank {
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
 }
 
-/** What auth does for fees. */
+/** Functions of the auth module that fees use. */
 export interface FeeAccounts {
   readonly has: (context: Context, address: Uint8Array) => boolean;
   readonly get: (context: Context, address: Uint8Array) => unknown;
@@ -32,39 +31,13 @@ export interface FeeAccounts {
   readonly formatAddress: (address: Uint8Array) => string;
 }
 
-const paramsCodec: Codec<params.Params> = mapped(messageCodec(WireParams), params.fromWire, params.toWire);
-const stateCodec: Codec<market.State> = mapped(messageCodec(WireState), market.fromWire, market.toWire);
-const paramsItem = createItem(MODULE_NAME, PARAMS_KEY, paramsCodec);
-const stateItem = createItem(MODULE_NAME, STATE_KEY, stateCodec);
-/** Height up to which nothing is settled. */
+export const storedState = createRequiredItem(
+  MODULE_NAME,
+  STATE_KEY,
+  rememberingCodec(mappedCodec(messageCodec(WireState), market.fromWire, market.toWire)),
+);
+/** Height up to which no fee is settled. -1: fees are settled from the first block on. */
 export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
-
-function mapped<Wire, T extends object>(
-  codec: Codec<Wire>,
-  from: (wire: Wire) => T,
-  to: (value: T) => Wire,
-): Codec<T> {
-  return rememberingCodec({
-    encode: (value) => codec.encode(to(value)),
-    decode: (bytes) => from(codec.decode(bytes)),
-  });
-}
-
-/** The parameters. */
-export const storedParams = requiredItem(paramsItem, "parameters");
-/** The market's state. */
-export const storedState = requiredItem(stateItem, "state");
-
-function requiredItem<T>(item: StoredItem<T>, what: string) {
-  return {
-    set: item.set,
-    get: (context: Context): T => {
-      const value = item.get(context);
-      if (value === undefined) throw new Error(`this is a bug: the fee market has no ${what} yet`);
-      return value;
-    },
-  };
-}
 
 /** Price of one unit of gas. */
 export interface GasPrice {
@@ -72,21 +45,22 @@ export interface GasPrice {
   readonly amount: Dec18;
 }
 
-/** The price in a denomination. Throws dynamicfees/1100 for any but the fee denomination. Reads state, then parameters. */
+/** Returns the price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
 export function gasPriceIn(context: Context, denom: string): GasPrice {
+  // State before parameters, as in Go: the order decides the gas used when a later read fails.
   const { baseGasPrice } = storedState.get(context);
   if (storedParams.get(context).feeDenom !== denom) throw ErrUnknownDenom();
   return { denom, amount: baseGasPrice };
 }
 
-/** A gas amount at a price, rounded up to a whole coin. */
+/** Returns the price of an amount of gas, rounded up to a whole coin. */
 function priceOf(gas: bigint, price: GasPrice): bigint {
   return ceilDec18(gas * price.amount);
 }
 
 /**
- * Splits what was offered into fee and tip. The offer must cover the gas limit; the fee is for `gas`.
- * Throws sdk/13.
+ * Splits an offer into fee and tip. The offer must cover `gas.limit`, the fee pays for `gas.charged`, and the error text
+ * contains `gas.used`. Throws sdk/13.
  */
 export function splitFee(
   offered: Coin,

@@ -1,12 +1,10 @@
 /** Name of the module and of its store. */
 export const MODULE_NAME = "feemarket";
 
-/** Module account that holds the fee of a transaction while it runs. */
+/** Module account that holds the fee of a transaction between ante and post step. */
 export const ESCROW_NAME = "feemarket-fee-collector";
 
-/** Key of the parameters. */
 export const PARAMS_KEY = Uint8Array.of(1);
-/** Key of the state. */
 export const STATE_KEY = Uint8Array.of(2);
-/** Key of the height up to which no fee is settled, decimal text; -1: from the first block on. */
+/** Key of the height up to which no fee is settled. The value is decimal text. */
 export const ENABLED_HEIGHT_KEY = Uint8Array.of(3);

@@ -2,24 +2,25 @@ import type { AnteStep } from "../../runtime/ante/ante-step.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { createTakeFee } from "./ante.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import { storedParams, storedState } from "./keeper.ts";
+import { storedState } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { closeBlock } from "./market.ts";
+import { storedParams } from "./params.ts";
 import { createSettleFee, type SettleDeps } from "./post.ts";
 import { queries } from "./queries.ts";
 
-/** What the module is told about its chain. */
 export interface FeemarketOptions {
+  /** Fee denomination of a genesis without parameters. */
   readonly feeDenom: string;
 }
 
-/** The module and its two steps around the messages of a transaction. */
+/** The module with its ante step and its post step. */
 export interface FeemarketModule extends ChainModule {
   readonly takeFee: AnteStep;
   readonly settleFee: AnteStep;
 }
 
-/** The module `feemarket`: the price of gas, fees in escrow, and their settlement. */
+/** Creates the module `feemarket`: gas price, escrow and settlement of fees. */
 export function createFeemarketModule(options: FeemarketOptions, deps: SettleDeps): FeemarketModule {
   return {
     name: MODULE_NAME,

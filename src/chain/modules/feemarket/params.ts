@@ -1,32 +1,37 @@
 import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../../base/decimal.ts";
-import type { Params as WireParams } from "../../../proto/gen/feemarket/feemarket/v1/params.ts";
+import { Params as WireParams } from "../../../proto/gen/feemarket/feemarket/v1/params.ts";
 import { isDenom } from "../../runtime/coins.ts";
+import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** How the price of gas follows the use of blocks (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
+/** Parameters of the fee market (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
 export interface Params {
-  /** Added to the learning rate when blocks are nearly empty or nearly full. */
+  /** Added to the learning rate when the window is nearly empty or nearly full. */
   readonly alpha: Dec18;
-  /** Multiplies the learning rate otherwise. */
+  /** Multiplied with the learning rate otherwise. */
   readonly beta: Dec18;
-  /** How far from empty or full counts as nearly. */
+  /** Distance from empty or full, as a share of the maximum, that counts as "nearly". */
   readonly gamma: Dec18;
-  /** Weight of the window's net use, added to the price. */
+  /** Price change for each unit of gas by which the window differs from its target. */
   readonly delta: Dec18;
   readonly minBaseGasPrice: Dec18;
   readonly minLearningRate: Dec18;
   readonly maxLearningRate: Dec18;
-  /** Gas that one block may use; half of it is the target. */
+  /** Gas that one block may use. Half of it is the target. */
   readonly maxBlockUtilization: bigint;
-  /** Number of blocks that the learning rate looks back on. */
+  /** Number of blocks in the window. */
   readonly window: bigint;
   readonly feeDenom: string;
   readonly enabled: boolean;
-  /** Whether fees leave the escrow account; otherwise they stay there for ever. */
+  /** Whether fees are paid out. Otherwise they stay in escrow. */
   readonly distributeFees: boolean;
   readonly sendTipToProposer: boolean;
 }
 
-/** The parameters of the deployed chain: the price moves only with the use of the last block. */
+/**
+ * Parameters of the deployed chain. With alpha 0, beta 1 and a window of one block, the learning rate is constant and
+ * the price depends on the last block only.
+ */
 export function defaultParams(feeDenom: string): Params {
   return {
     alpha: 0n,
@@ -45,7 +50,7 @@ export function defaultParams(feeDenom: string): Params {
   };
 }
 
-/** Reads stored or queried parameters; decimals are text of the number times 10^18. */
+/** Converts from protobuf, where a decimal is the text of the number times 10^18. */
 export function fromWire(wire: WireParams): Params {
   return {
     ...wire,
@@ -59,7 +64,7 @@ export function fromWire(wire: WireParams): Params {
   };
 }
 
-/** The inverse of {@link fromWire}. */
+/** Converts to protobuf. Inverse of {@link fromWire}. */
 export function toWire(params: Params): WireParams {
   return {
     ...params,
@@ -73,7 +78,13 @@ export function toWire(params: Params): WireParams {
   };
 }
 
-/** What is wrong with parameters (field and text), or undefined. The rules are those of the Go module. */
+export const storedParams = createRequiredItem(
+  MODULE_NAME,
+  PARAMS_KEY,
+  rememberingCodec(mappedCodec(messageCodec(WireParams), fromWire, toWire)),
+);
+
+/** Returns the first invalid field with the reason, or undefined. Rules, order and texts are those of the Go module. */
 export function findParamsError(
   params: Params,
 ): { readonly field: string; readonly text: string } | undefined {

@@ -1,28 +1,31 @@
 import type { AnteStep, TxEnvironment } from "../../runtime/ante/ante-step.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/module-error.ts";
 import { ErrInvalidGasLimit } from "../../runtime/sdk-errors.ts";
 import { feeOf } from "../../runtime/tx.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { type FeeDeps, offeredFee } from "./ante.ts";
 import { feePaid, tipPaid } from "./events.ts";
-import { enabledHeight, gasPriceIn, splitFee, storedParams, storedState } from "./keeper.ts";
+import { enabledHeight, gasPriceIn, splitFee, storedState } from "./keeper.ts";
 import { ESCROW_NAME } from "./keys.ts";
-import { addUse, type State } from "./market.ts";
-import type { Params } from "./params.ts";
+import { addUtilization, type State } from "./market.ts";
+import { type Params, storedParams } from "./params.ts";
 
-/** What a simulation is charged for the movements of a fee that it does not know (x/feemarket `BankSendGasConsumption`). */
+/**
+ * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually has no
+ * fee, so the payouts themselves move no coins and consume too little.
+ */
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 
-/** What settling fees calls; `feeRecipient` names the module account that gets them. */
 export interface SettleDeps extends FeeDeps {
+  /** Module account that receives the fees. */
   readonly feeRecipient: string;
 }
 
 /**
- * Settles the escrowed fee after the messages: the price of the gas that was used goes to the chain, the rest is a tip
- * to the proposer; counts the gas into the block (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
+ * Creates the post step that settles the fee in escrow: the fee for the used gas goes to the fee recipient, the remainder
+ * to the proposer as a tip. It also adds the gas to the block (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
  */
 export function createSettleFee(deps: SettleDeps): AnteStep {
   return (context, tx, environment) => {
@@ -33,6 +36,7 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
+    // Read here, before the payouts: the gas of the payouts does not count into the block.
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
     const price = wrapErrors(
@@ -43,11 +47,12 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
       ? { fee: offered, tip: { denom: offered.denom, amount: 0n } }
       : splitAtEnd(context, offered, price, gasLimit);
     payOut(context, split, environment, deps);
-    countUse(context, state, used, params);
+    countGas(context, state, used, params);
     if (isSimulation) context.gas.consume(SIMULATED_SETTLEMENT_GAS, "simulation send gas consumption");
   };
 }
 
+/** Splits the offer by the gas used so far, which includes the first reads of the settlement. */
 function splitAtEnd(
   context: Context,
   offered: Coin,
@@ -75,11 +80,12 @@ function positive(coin: Coin): readonly Coin[] {
   return coin.amount > 0n ? [coin] : [];
 }
 
-function countUse(context: Context, state: State, gas: bigint, params: Params): void {
-  const counted = addUse(state, gas, params);
-  if ("tooMuch" in counted) {
-    const words = `block utilization of ${counted.tooMuch} cannot exceed max block utilization of ${params.maxBlockUtilization}`;
-    throw new ModuleError("undefined", 1, `unable to update fee market state: ${words}`, "internal");
+/** Adds the gas to the current block. Fails the transaction when the block would exceed its maximum. */
+function countGas(context: Context, state: State, gas: bigint, params: Params): void {
+  const next = addUtilization(state, gas, params);
+  if ("exceeded" in next) {
+    const text = `block utilization of ${next.exceeded} cannot exceed max block utilization of ${params.maxBlockUtilization}`;
+    throw unregisteredError(`unable to update fee market state: ${text}`);
   }
-  storedState.set(context, counted.state);
+  storedState.set(context, next.state);
 }

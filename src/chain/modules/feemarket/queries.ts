@@ -1,19 +1,19 @@
 import * as wire from "../../../proto/gen/feemarket/feemarket/v1/query.ts";
 import { toQueryHandler } from "../../runtime/handler-forms.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { type GasPrice, gasPriceIn, storedParams, storedState } from "./keeper.ts";
+import { type GasPrice, gasPriceIn, storedState } from "./keeper.ts";
 import * as market from "./market.ts";
 import * as params from "./params.ts";
 
 const SERVICE = "/feemarket.feemarket.v1.Query";
 
-/** The queries of the module. */
+/** The handlers of `feemarket.feemarket.v1.Query`. */
 export const queries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/Params`,
     { request: wire.ParamsRequest, response: wire.ParamsResponse },
     (context) => ({
-      params: params.toWire(storedParams.get(context)),
+      params: params.toWire(params.storedParams.get(context)),
     }),
   ),
   toQueryHandler(
@@ -31,7 +31,7 @@ export const queries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/GasPrices`,
     { request: wire.GasPricesRequest, response: wire.GasPricesResponse },
-    (context) => ({ prices: [toDecCoin(gasPriceIn(context, storedParams.get(context).feeDenom))] }),
+    (context) => ({ prices: [toDecCoin(gasPriceIn(context, params.storedParams.get(context).feeDenom))] }),
   ),
 ];
 

@@ -1,12 +1,14 @@
 import { CometError } from "../../../comet/comet-error.ts";
-import { ModuleError, registerError } from "../../runtime/module-error.ts";
+import { ModuleError, registerError, unregisteredError } from "../../runtime/module-error.ts";
 
 const CLIENT = "client";
 const CONNECTION = "connection";
 const TENDERMINT = "07-tendermint";
 const IBC = "ibc";
 
-/** Errors of codespace "client" (ibc-go 02-client), by their Go names. */
+// Errors by their Go names. "Client" or "Ibc" is added to a name that several Go packages share.
+
+// Codespace "client" (ibc-go 02-client).
 export const ErrInvalidClient = registerError(CLIENT, 3, "light client is invalid");
 export const ErrClientNotFound = registerError(CLIENT, 4, "light client not found");
 export const ErrConsensusStateNotFound = registerError(CLIENT, 7, "consensus state not found");
@@ -20,11 +22,12 @@ export const ErrInvalidClientHeight = registerError(CLIENT, 26, "invalid height"
 export const ErrInvalidSubstitute = registerError(CLIENT, 27, "invalid client state substitute");
 export const ErrClientNotActive = registerError(CLIENT, 29, "client state is not active");
 
-/** Errors of codespace "07-tendermint". */
-export const ErrInvalidChainId = registerError(TENDERMINT, 2, "invalid chain-id");
+// Codespace "07-tendermint".
+export const ErrInvalidChainID = registerError(TENDERMINT, 2, "invalid chain-id");
 export const ErrInvalidTrustingPeriod = registerError(TENDERMINT, 3, "invalid trusting period");
 export const ErrInvalidUnbondingPeriod = registerError(TENDERMINT, 4, "invalid unbonding period");
 export const ErrInvalidHeaderHeight = registerError(TENDERMINT, 5, "invalid header height");
+export const ErrInvalidHeader = registerError(TENDERMINT, 6, "invalid header");
 export const ErrInvalidMaxClockDrift = registerError(TENDERMINT, 7, "invalid max clock drift");
 export const ErrTrustingPeriodExpired = registerError(
   TENDERMINT,
@@ -35,7 +38,7 @@ export const ErrInvalidProofSpecs = registerError(TENDERMINT, 13, "invalid proof
 export const ErrInvalidValidatorSet = registerError(TENDERMINT, 14, "invalid validator set");
 export const ErrInvalidTrustLevel = registerError(TENDERMINT, 15, "invalid trust level");
 
-/** Errors of codespace "connection" (ibc-go 03-connection). */
+// Codespace "connection" (ibc-go 03-connection).
 export const ErrConnectionNotFound = registerError(CONNECTION, 3, "connection not found");
 export const ErrClientConnectionPathsNotFound = registerError(
   CONNECTION,
@@ -43,39 +46,36 @@ export const ErrClientConnectionPathsNotFound = registerError(
   "light client connection paths not found",
 );
 
-/** Errors of codespace "ibc". */
+// Codespace "ibc".
 export const ErrIbcUnauthorized = registerError(IBC, 2, "unauthorized");
 export const ErrIbcInvalidAddress = registerError(IBC, 5, "invalid address");
 export const ErrUnpackAny = registerError(IBC, 14, "failed unpacking protobuf message from Any");
 
-/** Error of codespace "host" (ICS-24 identifiers). */
-export const ErrInvalidId = registerError("host", 2, "invalid identifier");
+// Codespace "host" (ICS-24 identifiers).
+export const ErrInvalidID = registerError("host", 2, "invalid identifier");
 
-/** What this chain does not do (yet), as an error of the SDK's own codespace. */
-export const ErrNotImplemented = registerError("sdk", 37, "feature not supported");
-
-/** An error that ibc-go never registered: code 1 of codespace "undefined". */
-export function unregistered(text: string): ModuleError {
-  return new ModuleError("undefined", 1, text, text);
-}
-
-/** Runs a CometBFT check; what it finds wrong becomes an unregistered error with `words` in front, as `errorsmod.Wrap`. */
+/**
+ * Runs a CometBFT check. Its error becomes an unregistered error that is wrapped with `words`: CometBFT has no
+ * codes, and the SDK reports plain Go errors as code 1 of codespace "undefined".
+ */
 export function asModuleError<T>(words: string, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof CometError) throw unregistered(error.message).wrap(words);
+    if (error instanceof CometError) throw unregisteredError(error.message).wrap(words);
     throw error;
   }
 }
 
-/** Runs the decoding of untrusted bytes; whatever is wrong with them becomes an unregistered error, as Go's `proto: …`. */
-export function decoded<T>(decode: () => T): T {
+/**
+ * Decodes untrusted bytes. Every error becomes an unregistered error with the prefix of Go's decoder, "proto: ".
+ */
+export function decodeUntrusted<T>(decode: () => T): T {
   try {
     return decode();
   } catch (error) {
     if (error instanceof ModuleError) throw error;
-    // generated decoders throw plain errors for truncated or wrongly typed bytes
-    throw unregistered(`proto: ${error instanceof Error ? error.message : "cannot decode"}`);
+    // Generated decoders throw plain errors for truncated or wrongly typed bytes.
+    throw unregisteredError(`proto: ${error instanceof Error ? error.message : "cannot decode"}`);
   }
 }

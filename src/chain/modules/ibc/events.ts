@@ -4,14 +4,14 @@ import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import { formatHeight } from "./height.ts";
 
-/** A client that an event is about. */
-export interface ClientOf {
+/** The client attributes of an event. */
+export interface EventClient {
   readonly clientId: string;
   readonly clientType: string;
 }
 
-/** Events of a created client. */
-export function clientCreated(client: ClientOf, consensusHeight: Height): readonly ChainEvent[] {
+/** Builds the events of a new client. */
+export function clientCreated(client: EventClient, consensusHeight: Height): readonly ChainEvent[] {
   return [
     event("create_client", [
       ...clientAttributes(client),
@@ -21,12 +21,16 @@ export function clientCreated(client: ClientOf, consensusHeight: Height): readon
   ];
 }
 
-/** Events of an update. `message` is the client message as Any; it is printed in hex. */
-export function clientUpdated(client: ClientOf, height: Height, message: Any): readonly ChainEvent[] {
+/**
+ * Builds the events of an update. `message` is the client message as Any; the attribute `header` contains its bytes in
+ * hex.
+ */
+export function clientUpdated(client: EventClient, height: Height, message: Any): readonly ChainEvent[] {
   return [
     event("update_client", [
       ...clientAttributes(client),
       ["consensus_height", formatHeight(height)],
+      // A list in ibc-go, because other client types store several heights with one update.
       ["consensus_heights", formatHeight(height)],
       ["header", toHex(Any.encode(message).finish())],
     ]),
@@ -34,13 +38,13 @@ export function clientUpdated(client: ClientOf, height: Height, message: Any): r
   ];
 }
 
-/** Events of a client that was frozen. */
-export function misbehaviourFound(client: ClientOf): readonly ChainEvent[] {
+/** Builds the events of a client that was frozen. */
+export function misbehaviourFound(client: EventClient): readonly ChainEvent[] {
   return [event("client_misbehaviour", clientAttributes(client)), moduleEvent()];
 }
 
-/** Events of a client that took over its substitute's state. */
-export function clientRecovered(client: ClientOf): readonly ChainEvent[] {
+/** Builds the events of a recovered client. */
+export function clientRecovered(client: EventClient): readonly ChainEvent[] {
   return [
     event("recover_client", [
       ["subject_client_id", client.clientId],
@@ -50,7 +54,7 @@ export function clientRecovered(client: ClientOf): readonly ChainEvent[] {
   ];
 }
 
-function clientAttributes(client: ClientOf): readonly (readonly [string, string])[] {
+function clientAttributes(client: EventClient): readonly (readonly [string, string])[] {
   return [
     ["client_id", client.clientId],
     ["client_type", client.clientType],

@@ -1,4 +1,6 @@
+import { unreachable } from "../../../base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../base/json.ts";
+import { asUint64, elements, type JsonField, member } from "../../../base/json-fields.ts";
 import { Params as ClientParams } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import {
   ConnectionPaths,
@@ -7,6 +9,7 @@ import {
 } from "../../../proto/gen/ibc/core/connection/v1/connection.ts";
 import { messageToJson } from "../../../proto/json.ts";
 import type { Context } from "../../runtime/context.ts";
+import { GenesisError } from "../../runtime/genesis.ts";
 import { importClient, listClients } from "./client/client-genesis.ts";
 import { nextClientSequence } from "./client/create-client.ts";
 import { createLocalhostClient } from "./client/localhost.ts";
@@ -18,7 +21,7 @@ import {
   setClientConnections,
   setConnection,
 } from "./connection/connection-store.ts";
-import { type GenesisPart, genesisPart, noPart } from "./genesis-part.ts";
+import { asMessage, asMessages, genesisField, objectMember } from "./genesis-fields.ts";
 import {
   DEFAULT_CLIENT_PARAMS,
   DEFAULT_CONNECTION_PARAMS,
@@ -32,50 +35,50 @@ const CLIENT = "ibc.core.client.v1";
 const CONNECTION = "ibc.core.connection.v1";
 
 /**
- * Reads the module's genesis, in ibc-go's form: `client_genesis` and `connection_genesis`. Absent: no clients, params of
- * a new chain. The localhost client and its connection are made anew. Throws with the path of what is wrong; so do
- * channels, which this chain does not have.
+ * Reads the module's genesis in ibc-go's form: `client_genesis` and `connection_genesis`. Absent parts mean no clients,
+ * no connections and default params. Creates the localhost client and its connection, as ibc-go does at every start
+ * from a genesis. Throws `GenesisError`, also for channels, which this chain does not have.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
-  const root = genesis === undefined ? noPart("ibc") : genesisPart("ibc", genesis);
-  const channels = root.child("channel_genesis");
-  for (const list of ["channels", "commitments", "receipts", "acknowledgements"]) {
-    if (channels.list(list).length > 0)
-      throw new Error(`${channels.path}.${list}: channels are not implemented`);
+  const root = genesisField(genesis);
+  const channels = objectMember(root, "channel_genesis");
+  for (const name of ["channels", "commitments", "receipts", "acknowledgements"]) {
+    const list = member(channels, name);
+    if (elements(list).length > 0) throw new GenesisError(list.path, "channels are not implemented");
   }
-  initClients(context, root.child("client_genesis"));
-  initConnections(context, root.child("connection_genesis"));
+  initClients(context, objectMember(root, "client_genesis"));
+  initConnections(context, objectMember(root, "connection_genesis"));
 }
 
-function initClients(context: Context, part: GenesisPart): void {
-  setClientParams(context, part.message("params", `${CLIENT}.Params`, ClientParams) ?? DEFAULT_CLIENT_PARAMS);
-  for (const client of part.list("clients")) importClient(context, client, part);
-  nextClientSequence.set(context, part.uint64("next_client_sequence"));
+function initClients(context: Context, genesis: JsonField): void {
+  const params = asMessage(member(genesis, "params"), { name: `${CLIENT}.Params`, codec: ClientParams });
+  setClientParams(context, params ?? DEFAULT_CLIENT_PARAMS);
+  for (const client of elements(member(genesis, "clients"))) importClient(context, client, genesis);
+  nextClientSequence.set(context, asUint64(member(genesis, "next_client_sequence")));
   createLocalhostClient(context);
 }
 
-function initConnections(context: Context, part: GenesisPart): void {
-  const params = part.message("params", `${CONNECTION}.Params`, ConnectionParams);
+function initConnections(context: Context, genesis: JsonField): void {
+  const params = asMessage(member(genesis, "params"), {
+    name: `${CONNECTION}.Params`,
+    codec: ConnectionParams,
+  });
   setConnectionParams(context, params ?? DEFAULT_CONNECTION_PARAMS);
-  for (const connection of part.messages(
-    "connections",
-    `${CONNECTION}.IdentifiedConnection`,
-    IdentifiedConnection,
-  )) {
-    setConnection(context, connection);
-  }
-  for (const { clientId, paths } of part.messages(
-    "client_connection_paths",
-    `${CONNECTION}.ConnectionPaths`,
-    ConnectionPaths,
-  )) {
-    setClientConnections(context, clientId, paths);
-  }
-  nextConnectionSequence.set(context, part.uint64("next_connection_sequence"));
+  const connections = asMessages(member(genesis, "connections"), {
+    name: `${CONNECTION}.IdentifiedConnection`,
+    codec: IdentifiedConnection,
+  });
+  for (const connection of connections) setConnection(context, connection);
+  const clientPaths = asMessages(member(genesis, "client_connection_paths"), {
+    name: `${CONNECTION}.ConnectionPaths`,
+    codec: ConnectionPaths,
+  });
+  for (const { clientId, paths } of clientPaths) setClientConnections(context, clientId, paths);
+  nextConnectionSequence.set(context, asUint64(member(genesis, "next_connection_sequence")));
   createLocalhostConnection(context);
 }
 
-/** The whole state of the module: importing it gives the same store again. */
+/** Prints the complete state of the module. {@link initGenesis} restores the same store from it. */
 export function exportGenesis(context: Context): JsonObject {
   const clients = listClients(context);
   return {
@@ -117,6 +120,5 @@ function exportConnections(context: Context, clientIds: readonly string[]): Json
 
 function toJson(typeName: string, writer: { finish(): Uint8Array }): JsonObject {
   const json = messageToJson(typeName, writer.finish());
-  if (!isRecord(json)) throw new Error(`${typeName} does not print as an object`);
-  return json;
+  return isRecord(json) ? json : unreachable(`${typeName} does not print as an object`);
 }

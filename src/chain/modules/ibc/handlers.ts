@@ -6,40 +6,43 @@ import type { MessageHandler } from "../../runtime/module.ts";
 import { createClient } from "./client/create-client.ts";
 import { recoverClient } from "./client/recover-client.ts";
 import { updateClient } from "./client/update-client.ts";
-import { ErrIbcUnauthorized, ErrNotImplemented } from "./errors.ts";
+import { ErrNotSupported } from "../../runtime/sdk-errors.ts";
+import { ErrIbcUnauthorized } from "./errors.ts";
 import {
   validateCreateClient,
   validateRecoverClient,
   validateSubmitMisbehaviour,
   validateUpdateClient,
 } from "./messages.ts";
+import { verifyingBlock } from "./tendermint/verify-header.ts";
 import { setClientParams, setConnectionParams } from "./params.ts";
 
-/** What the messages need to know of their chain. */
 export interface IbcOptions {
   readonly bech32Prefix: string;
-  /** Address that may change params and recover clients. */
+  /** Address that may change params and recover clients, bech32. */
   readonly authority: string;
 }
 
 const CLIENT = "/ibc.core.client.v1.";
 const CONNECTION = "/ibc.core.connection.v1.";
 
-/** All messages of IBC clients and connections. Opening a connection by handshake is refused: connections come from genesis. */
-export function ibcMessages(options: IbcOptions): readonly MessageHandler[] {
+/**
+ * Handlers of all messages of IBC clients and connections. Handshake messages fail: connections are opened in genesis.
+ */
+export function createMessageHandlers(options: IbcOptions): readonly MessageHandler[] {
   const { bech32Prefix } = options;
   return [
     handler(`${CLIENT}MsgCreateClient`, wire.MsgCreateClient, (context, message) => {
       validateCreateClient(message, bech32Prefix);
-      // ibc-go 8 leaves the new client's id to the event
+      // The response of ibc-go 8 is empty; relayers read the new client's id from the event.
       createClient(context, message.clientState, message.consensusState);
     }),
     handler(`${CLIENT}MsgUpdateClient`, wire.MsgUpdateClient, (context, message) => {
-      validateUpdateClient(message, bech32Prefix);
+      validateUpdateClient(message, bech32Prefix, verifyingBlock(context));
       updateClient(context, message.clientId, message.clientMessage);
     }),
     handler(`${CLIENT}MsgSubmitMisbehaviour`, wire.MsgSubmitMisbehaviour, (context, message) => {
-      validateSubmitMisbehaviour(message, bech32Prefix);
+      validateSubmitMisbehaviour(message, bech32Prefix, verifyingBlock(context));
       updateClient(context, message.clientId, message.misbehaviour);
     }),
     handler(`${CLIENT}MsgRecoverClient`, wire.MsgRecoverClient, (context, message) => {
@@ -55,12 +58,12 @@ export function ibcMessages(options: IbcOptions): readonly MessageHandler[] {
       requireAuthority(options, message.signer);
       setConnectionParams(context, message.params ?? { maxExpectedTimePerBlock: 0n });
     }),
-    refused(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient),
-    refused(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade),
-    refused(`${CONNECTION}MsgConnectionOpenInit`, connectionWire.MsgConnectionOpenInit),
-    refused(`${CONNECTION}MsgConnectionOpenTry`, connectionWire.MsgConnectionOpenTry),
-    refused(`${CONNECTION}MsgConnectionOpenAck`, connectionWire.MsgConnectionOpenAck),
-    refused(`${CONNECTION}MsgConnectionOpenConfirm`, connectionWire.MsgConnectionOpenConfirm),
+    unsupported(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient),
+    unsupported(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade),
+    unsupported(`${CONNECTION}MsgConnectionOpenInit`, connectionWire.MsgConnectionOpenInit),
+    unsupported(`${CONNECTION}MsgConnectionOpenTry`, connectionWire.MsgConnectionOpenTry),
+    unsupported(`${CONNECTION}MsgConnectionOpenAck`, connectionWire.MsgConnectionOpenAck),
+    unsupported(`${CONNECTION}MsgConnectionOpenConfirm`, connectionWire.MsgConnectionOpenConfirm),
   ];
 }
 
@@ -72,10 +75,13 @@ function handler<T extends { readonly signer: string }>(
   return toMessageHandler({ typeUrl, type, signers: ({ signer }) => [signer], handle });
 }
 
-/** A message that other chains of the family take and this one does not. */
-function refused<T extends { readonly signer: string }>(typeUrl: string, type: WireType<T>): MessageHandler {
+/** Creates the handler of a message that ibc-go supports and this chain does not. It always fails. */
+function unsupported<T extends { readonly signer: string }>(
+  typeUrl: string,
+  type: WireType<T>,
+): MessageHandler {
   return handler(typeUrl, type, () => {
-    throw ErrNotImplemented(`${typeUrl} is not implemented: connections are opened in genesis`);
+    throw ErrNotSupported(`${typeUrl} is not implemented: connections are opened in genesis`);
   });
 }
 

@@ -5,15 +5,15 @@ import type { Context } from "../../runtime/context.ts";
 const HEIGHT = /^(\d{1,20})-(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** The height of nothing. */
+/** Height 0 of revision 0: Go's zero value, which stands for "none". */
 export const ZERO_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 0n };
 
-/** "revision-height". */
+/** Prints "revision-height". */
 export function formatHeight(height: Height): string {
   return `${height.revisionNumber}-${height.revisionHeight}`;
 }
 
-/** Reads "revision-height"; undefined for any other text. */
+/** Parses "revision-height". Returns undefined for any other text and for numbers beyond uint64. */
 export function parseHeight(text: string): Height | undefined {
   const match = HEIGHT.exec(text);
   if (match === null) return undefined;
@@ -24,19 +24,18 @@ export function parseHeight(text: string): Height | undefined {
   return height.revisionNumber > MAX_UINT64 || height.revisionHeight > MAX_UINT64 ? undefined : height;
 }
 
-/** Order of heights, revision first: below, at or above zero. */
+/** Compares by revision, then by height. Returns a number below, at or above zero. */
 export function compareHeights(a: Height, b: Height): number {
   if (a.revisionNumber !== b.revisionNumber) return a.revisionNumber < b.revisionNumber ? -1 : 1;
   if (a.revisionHeight === b.revisionHeight) return 0;
   return a.revisionHeight < b.revisionHeight ? -1 : 1;
 }
 
-/** Whether both parts are zero. */
 export function isZeroHeight(height: Height): boolean {
   return height.revisionNumber === 0n && height.revisionHeight === 0n;
 }
 
-/** Height of the chain itself, with the revision of its id. */
+/** Returns the present height of this chain, with the revision of its chain id. */
 export function selfHeight(context: Pick<Context, "chainId" | "height">): Height {
   return { revisionNumber: revisionOfChainId(context.chainId), revisionHeight: context.height };
 }

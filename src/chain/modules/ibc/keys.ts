@@ -2,19 +2,22 @@ import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../bas
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
-/** Name of the module and of its store. Counterparty chains prove what lies in this store, so every path is ICS-24's. */
+/**
+ * Name of the module and of its store. Counterparty chains prove entries of this store, so that all paths are those of
+ * ICS-24.
+ */
 export const STORE_NAME = "ibc";
 
-/** Prefix of everything that belongs to clients. */
+/** Prefix of all entries of clients. */
 export const CLIENTS_PREFIX = utf8("clients");
 
-/** Prefix under which connection ends lie, followed by "/" and the id. */
+/** Prefix of connection ends, followed by "/" and the id. */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
-/** Number of the next client, 8 bytes big-endian. */
+/** Number of the next client, from 0; 8 bytes big-endian. */
 export const NEXT_CLIENT_SEQUENCE = utf8("nextClientSequence");
 
-/** Number of the next connection, 8 bytes big-endian. */
+/** Number of the next connection, from 0; 8 bytes big-endian. */
 export const NEXT_CONNECTION_SEQUENCE = utf8("nextConnectionSequence");
 
 /** `ibc.core.client.v1.Params`. */
@@ -23,53 +26,58 @@ export const CLIENT_PARAMS = utf8("clientParams");
 /** `ibc.core.connection.v1.Params`. */
 export const CONNECTION_PARAMS = utf8("connectionParams");
 
-/** Within a client's store: its state, as Any. */
+/** Client state as Any, within the client's store. */
 export const CLIENT_STATE = utf8("clientState");
 
 const ITERATION_PREFIX = utf8("iterateConsensusStates");
 
-/** Prefix of one client's own store. */
+/** Returns the prefix of a client's store. */
 export function clientPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/`);
 }
 
-/** Path of a client's state. */
+/** Returns the path of a client state, from the root of the store. */
 export function clientStateKey(clientId: string): Uint8Array {
   return concat(clientPrefix(clientId), CLIENT_STATE);
 }
 
-/** Within a client's store: the consensus state of a height, as Any. */
+/** Returns the key of a consensus state (an Any), within the client's store. */
 export function consensusStateKey(height: Height): Uint8Array {
   return utf8(`consensusStates/${formatHeight(height)}`);
 }
 
-/** Within a client's store: when the consensus state came, block time in nanoseconds, 8 bytes big-endian. */
+/** Returns the key of the block time at which a consensus state was stored: nanoseconds, 8 bytes big-endian. */
 export function processedTimeKey(height: Height): Uint8Array {
   return utf8(`consensusStates/${formatHeight(height)}/processedTime`);
 }
 
-/** Within a client's store: at which own height the consensus state came, as text "revision-height". */
+/** Returns the key of the own height at which a consensus state was stored: "revision-height". */
 export function processedHeightKey(height: Height): Uint8Array {
   return utf8(`consensusStates/${formatHeight(height)}/processedHeight`);
 }
 
-/** Within a client's store: sorts by height; the value is the {@link consensusStateKey}. */
+/**
+ * Returns the key of an iteration entry, whose value is the {@link consensusStateKey}. These keys sort by height;
+ * consensus state keys sort as text, where 1000 precedes 33.
+ */
 export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));
 }
 
-/** Bounds of all iteration keys, or of those from a height on (inclusive), or below one. */
+/**
+ * Returns the range of all iteration keys, or of the keys at and above `from`, or below `below`. The end is exclusive.
+ */
 export function iterationRange(bounds: { readonly from?: Height; readonly below?: Height } = {}): {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
 } {
   const start = bounds.from === undefined ? ITERATION_PREFIX : iterationKey(bounds.from);
-  // "t" follows "s": the last letter of the prefix plus one ends the range of all heights
+  // The prefix with its last letter "s" increased to "t": the first key after all iteration keys.
   const end = bounds.below === undefined ? utf8("iterateConsensusStatet") : iterationKey(bounds.below);
   return { start, end };
 }
 
-/** The height in an iteration key. */
+/** Reads the height of an iteration key. */
 export function heightOfIterationKey(key: Uint8Array): Height {
   const at = ITERATION_PREFIX.length;
   return {
@@ -78,17 +86,17 @@ export function heightOfIterationKey(key: Uint8Array): Height {
   };
 }
 
-/** Prefix of one client's consensus states and their metadata. */
+/** Returns the prefix of a client's consensus states and of their metadata. */
 export function consensusStatesPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/consensusStates/`);
 }
 
-/** Connections of a client, `ClientPaths`. */
+/** Returns the key of the ids of a client's connections (`ClientPaths`). */
 export function clientConnectionsKey(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/connections`);
 }
 
-/** A connection end. */
+/** Returns the key of a connection end. */
 export function connectionKey(connectionId: string): Uint8Array {
   return utf8(`connections/${connectionId}`);
 }

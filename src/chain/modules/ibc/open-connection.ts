@@ -1,8 +1,10 @@
 import { revisionOfChainId } from "../../../comet/chain-revision.ts";
 import { toBase64, uint64BigEndian, utf8 } from "../../../base/bytes.ts";
+import { unreachable } from "../../../base/errors.ts";
 import { isRecord, type JsonObject } from "../../../base/json.ts";
 import { splitNs } from "../../../base/rfc3339.ts";
 import type { SignedHeader } from "../../../comet/block-types.ts";
+import { HashOp, LengthOp, type ProofSpec } from "../../../proto/gen/cosmos/ics23/v1/proofs.ts";
 import { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import { IdentifiedConnection } from "../../../proto/gen/ibc/core/connection/v1/connection.ts";
@@ -13,16 +15,43 @@ import { packConsensusState } from "./client/consensus-state.ts";
 import { CONNECTION_VERSION, STATE_OPEN } from "./connection/connection-store.ts";
 import { formatHeight, ZERO_HEIGHT } from "./height.ts";
 import { consensusStateKey, iterationKey, processedHeightKey, processedTimeKey, STORE_NAME } from "./keys.ts";
-import { SDK_PROOF_SPECS } from "./tendermint/proof-specs.ts";
 
-/** How far the client trusts the remote chain; all nanoseconds. */
+const LEAF: ProofSpec["leafSpec"] = {
+  hash: HashOp.SHA256,
+  prehashKey: HashOp.NO_HASH,
+  prehashValue: HashOp.SHA256,
+  length: LengthOp.VAR_PROTO,
+  prefix: Uint8Array.of(0),
+};
+
+/** Proof specs of an SDK chain: the IAVL tree of a store, then the simple Merkle tree of the store roots. */
+const SDK_PROOF_SPECS: readonly ProofSpec[] = [
+  specOf({ childSize: 33, minPrefixLength: 4, maxPrefixLength: 12 }),
+  specOf({ childSize: 32, minPrefixLength: 1, maxPrefixLength: 1 }),
+];
+
+function specOf(inner: {
+  readonly childSize: number;
+  readonly minPrefixLength: number;
+  readonly maxPrefixLength: number;
+}): ProofSpec {
+  return {
+    leafSpec: LEAF,
+    innerSpec: { childOrder: [0, 1], ...inner, emptyChild: new Uint8Array(0), hash: HashOp.SHA256 },
+    maxDepth: 0,
+    minDepth: 0,
+    prehashKeyBeforeComparison: false,
+  };
+}
+
+/** Trust settings of a client. */
 export interface ClientSettings {
   readonly trustingPeriodNs: bigint;
   readonly unbondingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
 }
 
-/** A client state that follows an SDK chain from this height on, with trust level 1/3. */
+/** Builds the client state of an SDK chain at a height, with trust level 1/3. */
 export function tendermintClientState(
   chainId: string,
   latestHeight: Height,
@@ -43,19 +72,18 @@ export function tendermintClientState(
   };
 }
 
-/** What the genesis of a chain says of a remote chain that it is connected to. */
 export interface OpenConnectionOptions {
-  /** A header of the remote chain: the first that the client trusts. */
+  /** The first trusted header of the remote chain. Nothing verifies it. */
   readonly remote: SignedHeader;
   readonly settings: ClientSettings;
-  /** The own chain's id, and the time of its genesis. */
   readonly ownChainId: string;
+  /** Time of the own chain's genesis, nanoseconds since the Unix epoch. */
   readonly ownTimeNs: bigint;
 }
 
 /**
- * The module's genesis with one client, `07-tendermint-0`, and one open connection over it, `connection-0`. The other
- * end is said to have the same ids; no handshake has taken place.
+ * Builds a genesis of the module with one client, `07-tendermint-0`, and one open connection over it, `connection-0`.
+ * The counterparty has the same ids. There is no handshake, so that the counterparty need not know of the connection.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;
@@ -113,14 +141,12 @@ function openConnection(id: string, clientId: string): JsonObject {
     delayPeriod: 0n,
   }).finish();
   const json = messageToJson("ibc.core.connection.v1.IdentifiedConnection", bytes);
-  if (!isRecord(json)) throw new Error("a connection does not print as an object");
-  return json;
+  return isRecord(json) ? json : unreachable("a connection does not print as an object");
 }
 
 function anyJson(any: Any): JsonObject {
   const json = messageToJson("google.protobuf.Any", Any.encode(any).finish());
-  if (!isRecord(json)) throw new Error("an Any does not print as an object");
-  return json;
+  return isRecord(json) ? json : unreachable("an Any does not print as an object");
 }
 
 function heightJson(height: Height): JsonObject {

@@ -1,41 +1,42 @@
+import { unregisteredError } from "../../runtime/module-error.ts";
 import { Params as ClientParams } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import { Params as ConnectionParams } from "../../../proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createItem, messageCodec } from "../../store/collections.ts";
-import { unregistered } from "./errors.ts";
 import { CLIENT_PARAMS, CONNECTION_PARAMS, STORE_NAME } from "./keys.ts";
 
-/** The entry of `allowed_clients` that allows all types. */
+/** Entry of `allowed_clients` that allows all client types. */
 const ALLOW_ALL_CLIENTS = "*";
 
-/** Client params of a new chain: every type of client. */
+/** Default client params: all client types are allowed. */
 export const DEFAULT_CLIENT_PARAMS: ClientParams = { allowedClients: [ALLOW_ALL_CLIENTS] };
 
-/** Connection params of a new chain: 30 s a block, in nanoseconds. */
+/** Default connection params: 30 s per block, in nanoseconds. */
 export const DEFAULT_CONNECTION_PARAMS: ConnectionParams = { maxExpectedTimePerBlock: 30_000_000_000n };
 
 const clientParams = createItem(STORE_NAME, CLIENT_PARAMS, messageCodec(ClientParams));
 const connectionParams = createItem(STORE_NAME, CONNECTION_PARAMS, messageCodec(ConnectionParams));
 
-/** The client params; those of a new chain when none are stored. */
+/** Returns the client params, or the default params before any are stored. */
 export function getClientParams(context: Context): ClientParams {
   return clientParams.get(context) ?? DEFAULT_CLIENT_PARAMS;
 }
 
-/** Stores client params. Throws when they are not valid. */
+/** Stores client params. Throws `ModuleError` when they are invalid. */
 export function setClientParams(context: Context, params: ClientParams): void {
   validateClientParams(params);
   clientParams.set(context, params);
 }
 
-/** The connection params; those of a new chain when none are stored. */
+/** Returns the connection params, or the default params before any are stored. */
 export function getConnectionParams(context: Context): ConnectionParams {
   return connectionParams.get(context) ?? DEFAULT_CONNECTION_PARAMS;
 }
 
-/** Stores connection params. Throws when they are not valid. */
+/** Stores connection params. Throws `ModuleError` when they are invalid. */
 export function setConnectionParams(context: Context, params: ConnectionParams): void {
-  if (params.maxExpectedTimePerBlock === 0n) throw unregistered("MaxExpectedTimePerBlock cannot be zero");
+  if (params.maxExpectedTimePerBlock === 0n)
+    throw unregisteredError("MaxExpectedTimePerBlock cannot be zero");
   connectionParams.set(context, params);
 }
 
@@ -46,11 +47,11 @@ export function isAllowedClient(params: ClientParams, clientType: string): boole
 
 function validateClientParams({ allowedClients }: ClientParams): void {
   for (const [index, type] of allowedClients.entries()) {
-    if (type.trim() === "") throw unregistered(`client type ${index} cannot be blank`);
-    if (allowedClients.indexOf(type) !== index) throw unregistered(`duplicate client type: ${type}`);
+    if (type.trim() === "") throw unregisteredError(`client type ${index} cannot be blank`);
+    if (allowedClients.indexOf(type) !== index) throw unregisteredError(`duplicate client type: ${type}`);
   }
   if (allowedClients.length > 1 && allowedClients.includes(ALLOW_ALL_CLIENTS)) {
-    throw unregistered(
+    throw unregisteredError(
       `allow list must have only one element because the allow all clients wildcard (${ALLOW_ALL_CLIENTS}) is present`,
     );
   }

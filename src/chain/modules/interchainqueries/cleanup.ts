@@ -3,36 +3,36 @@ import type { Context } from "../../runtime/context.ts";
 import { getParams, removedTxQueries, submittedTxs } from "./keeper.ts";
 
 /**
- * Deletes what removed TX queries left behind, in the order of their ids. At most `tx_query_removal_limit` queries and
- * as many submitted transactions go in one block; 0 means no limit. A query whose transactions just used up the limit
- * keeps its mark until the next block, as nothing looked whether there are more.
+ * Deletes the submitted transactions of removed TX queries, in ascending order of query ids. One block deletes at most
+ * `tx_query_removal_limit` transactions and visits at most as many queries; 0 means no limit.
  */
 export function cleanUpRemovedQueries(context: Context): void {
   const { txQueryRemovalLimit: limit } = getParams(context);
   let budget = limit === 0n ? undefined : limit;
-  for (const id of firstOf(idsOf(context), budget)) {
-    const deleted = deleteSubmitted(context, id, budget);
+  for (const id of takeFirst(removedIds(context), budget)) {
+    const deleted = deleteSubmittedTxs(context, id, budget);
     if (budget === undefined) continue;
     budget -= deleted;
     if (budget === 0n) return;
   }
 }
 
-function* idsOf(context: Context): IterableIterator<bigint> {
+function* removedIds(context: Context): IterableIterator<bigint> {
   for (const [id] of removedTxQueries.entries(context)) yield id;
 }
 
-/** Deletes up to `budget` transactions of a query, and its mark when the budget did not run out; says how many. */
-function deleteSubmitted(context: Context, id: bigint, budget: bigint | undefined): bigint {
-  const found = firstOf(submittedTxs.entries(context, uint64BigEndian(id)), budget);
-  for (const [tx] of found) submittedTxs.delete(context, tx);
-  const deleted = BigInt(found.length);
+/** Deletes up to `budget` transactions of a query. Returns the number of deleted transactions. */
+function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undefined): bigint {
+  const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
+  for (const [tx] of entries) submittedTxs.delete(context, tx);
+  const deleted = BigInt(entries.length);
+  // As in Go, the mark stays when the budget is used up, even if no transaction is left. A later block deletes it.
   if (deleted !== budget) removedTxQueries.delete(context, id);
   return deleted;
 }
 
-/** The first `count` elements, or all; looks at no element beyond them. */
-function firstOf<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
+/** Returns the first `count` elements, or all. Collects before deletion, and reads no element beyond the last one. */
+function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];
   for (const element of elements) {
     taken.push(element);

@@ -1,13 +1,16 @@
-import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
+import { toHex } from "../../../base/bytes.ts";
+import type { KVKey, RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import type { ChainEvent } from "../../runtime/events.ts";
 import { event } from "../../runtime/events.ts";
-import { printKeys } from "./key-list.ts";
 import { MODULE_NAME } from "./keys.ts";
 
-/** `query_updated`, of a registration or update. The event's type is the chain's name (spec 000, "Events"). */
+/**
+ * Builds `query_updated` for a registration or an update. The event type is the chain's name
+ * (chain-extension-modules.md, "Events").
+ */
 export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEvent {
   return event(chainName, [
-    ...common("query_updated", query),
+    ...commonAttributes("query_updated", query),
     ["owner", query.owner],
     ["type", query.queryType],
     ["tx_filter", query.transactionsFilter],
@@ -15,16 +18,26 @@ export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEv
   ]);
 }
 
-/** `query_removed`: four attributes only, as the specification's table says. */
+/**
+ * Builds `query_removed`: the common attributes only. The deployed chain emits all attributes; the specification wins.
+ */
 export function queryRemoved(chainName: string, query: RegisteredQuery): ChainEvent {
-  return event(chainName, common("query_removed", query));
+  return event(chainName, commonAttributes("query_removed", query));
 }
 
-function common(action: string, query: RegisteredQuery): readonly (readonly [string, string])[] {
+function commonAttributes(
+  action: string,
+  query: RegisteredQuery,
+): readonly (readonly [key: string, value: string])[] {
   return [
     ["module", MODULE_NAME],
     ["action", action],
     ["query_id", query.id.toString()],
     ["connection_id", query.connectionId],
   ];
+}
+
+/** Prints `<path>/<hex key>` of every key in order, joined by commas. As in Go, nothing is escaped. */
+function printKeys(keys: readonly KVKey[]): string {
+  return keys.map((key) => `${key.path}/${toHex(key.key)}`).join(",");
 }

@@ -1,4 +1,3 @@
-import type { ProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
 import type { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import type {
   MsgRegisterInterchainQuery,
@@ -10,32 +9,22 @@ import type {
 import type { Coin as WireCoin } from "../../../proto/gen/cosmos/base/v1beta1/coin.ts";
 import type { Context } from "../../runtime/context.ts";
 import { parseCoins } from "../../runtime/coins.ts";
-import { connectionIdError } from "./connection-id.ts";
 import { ErrInvalidRequest, ErrUnauthorized } from "../../runtime/sdk-errors.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import { invalidConnectionId, notContract, wrapTwice } from "./errors.ts";
+import { ErrInvalidConnectionID, ErrNotContract, wrapTwice } from "./errors.ts";
 import { queryRemoved, queryUpdated } from "./events.ts";
-import type { KeyList } from "./key-list.ts";
+import type { KeyList } from "./validation/key-list.ts";
 import { deleteQuery, getParams, getQuery, nextId, setParams, setQuery } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import type { WithKeyList } from "./messages.ts";
 import { validateRegister, validateRemove, validateUpdate, validateUpdateParams } from "./messages.ts";
 import { ZERO_PARAMS } from "./params.ts";
-import { maySenderRemove } from "./removal-rule.ts";
-import type {
-  BankKeeper,
-  ContractKeeper,
-  IbcKeeper,
-  InterchainqueriesDeps,
-  InterchainqueriesOptions,
-} from "./types.ts";
+import type { BankKeeper, ContractKeeper, Environment, IbcKeeper } from "./types.ts";
 
-/** Options, keepers and the proof verifier, as every handler gets them. */
-export interface Environment extends InterchainqueriesOptions, InterchainqueriesDeps {
-  readonly proofs: ProofVerifier;
-}
-
-/** MsgRegisterInterchainQuery (spec 000, "Interchain queries module: messages"). */
+/**
+ * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps
+ * the present deposit and submit timeout: later changes of the parameters do not affect it.
+ */
 export function registerQuery(
   context: Context,
   message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
@@ -66,7 +55,7 @@ export function registerQuery(
   return { id };
 }
 
-/** MsgUpdateInterchainQueryRequest: what is zero or empty stays as it is; a stored result stays readable. */
+/** MsgUpdateInterchainQueryRequest: zero and empty fields keep the present value. A stored result stays readable. */
 export function updateQuery(
   context: Context,
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
@@ -74,6 +63,7 @@ export function updateQuery(
 ): void {
   validateUpdate(message, { bech32Prefix: environment.bech32Prefix, params: getParams(context) });
   const query = requireQuery(context, message.queryId);
+  // As in Go, addresses are compared as text: the same address in upper case is a different sender.
   if (message.sender !== query.owner) throw ErrUnauthorized("authorization failed");
   requireSameType(query, message);
   const updated: RegisteredQuery = {
@@ -87,7 +77,7 @@ export function updateQuery(
   context.emit(queryUpdated(environment.chainName, updated));
 }
 
-/** MsgRemoveInterchainQueryRequest: the deposit goes to whoever removes. */
+/** MsgRemoveInterchainQueryRequest. The deposit goes to the sender, who need not be the owner. */
 export function removeQuery(
   context: Context,
   message: MsgRemoveInterchainQueryRequest,
@@ -98,31 +88,48 @@ export function removeQuery(
   if (!maySenderRemove(query, message.sender, context.height))
     throw ErrUnauthorized("only owner can remove a query within its service period");
   deleteQuery(context, query);
+  // The deployed chain panics when the payout fails. Here the bank's error fails the message.
   if (query.deposit.length > 0)
     environment.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
   context.emit(queryRemoved(environment.chainName, query));
 }
 
-/** MsgUpdateParams: only the authority; the values are taken as they are. */
+/** MsgUpdateParams, from the authority only. The values are not checked; an absent field becomes zero. */
 export function updateParams(context: Context, message: MsgUpdateParams, environment: Environment): void {
   validateUpdateParams(message, environment);
+  // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
   if (message.authority !== environment.authority)
     throw ErrInvalidRequest(`invalid authority; expected ${environment.authority}, got ${message.authority}`);
   setParams(context, message.params ?? ZERO_PARAMS);
 }
 
 function requireContract(context: Context, contracts: ContractKeeper, sender: string): void {
-  if (!contracts.isContract(context, sender)) throw notContract(`${sender} is not a contract address`);
+  if (!contracts.isContract(context, sender)) throw ErrNotContract(`${sender} is not a contract address`);
 }
 
+/** Fails as ibc-go's gRPC query Connection does, whose status text Go puts into the error. */
 function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
-  const error = connectionIdError(id);
-  if (error === undefined && ibc.connectionClientId(context, id) !== undefined) return;
+  const malformed = ibc.connectionIdError(id);
+  if (malformed === undefined && ibc.connectionClientId(context, id) !== undefined) return;
   const status =
-    error === undefined
+    malformed === undefined
       ? `code = NotFound desc = ${id}: connection not found`
-      : `code = InvalidArgument desc = ${error}`;
-  throw invalidConnectionId(`failed to get connection with ID '${id}': rpc error: ${status}`);
+      : `code = InvalidArgument desc = ${malformed.message}`;
+  throw ErrInvalidConnectionID(`failed to get connection with ID '${id}': rpc error: ${status}`);
+}
+
+/**
+ * Whether `sender` may remove a query at a local height: the owner always, anybody after the submit timeout has passed
+ * since the registration and since the last submitted result (chain-extension-modules.md, "Authentication", 5). The
+ * sums are exact: with a huge timeout, others can never remove the query. The deployed chain's uint64 sums wrap around,
+ * so that others can remove it at once.
+ */
+function maySenderRemove(query: RegisteredQuery, sender: string, height: bigint): boolean {
+  if (sender === query.owner) return true;
+  return (
+    height > query.registeredAtHeight + query.submitTimeout &&
+    height > query.lastSubmittedResultLocalHeight + query.submitTimeout
+  );
 }
 
 function requireQuery(context: Context, id: bigint): RegisteredQuery {
@@ -156,7 +163,7 @@ function requireSameType(
     throw ErrInvalidRequest(`${words}: can't update KV keys for a TX query`);
 }
 
-/** Drops gaps: a KV query's list has none after its check, a TX query's list is never checked. */
+/** Drops null keys. The checks reject them for KV queries; the keys of TX queries are not checked. */
 function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
   return keys.filter((key) => key !== undefined);
 }

@@ -12,14 +12,14 @@ import {
   rememberingCodec,
   uint64Codec,
 } from "../../store/collections.ts";
-import { invalidQueryId, noQueryResult } from "./errors.ts";
+import { ErrInvalidQueryID, ErrNoQueryResult } from "./errors.ts";
 import * as keys from "./keys.ts";
 import { ZERO_PARAMS } from "./params.ts";
 
-/** Written where only a key's presence counts. */
+/** Value of entries of which only the key matters. */
 const MARK = new Uint8Array(0);
 
-/** A transaction (SHA-256 hash) that was delivered for a query. */
+/** A transaction that was delivered for a TX query. `hash` is its SHA-256. */
 export interface SubmittedTx {
   readonly queryId: bigint;
   readonly hash: Uint8Array;
@@ -33,71 +33,73 @@ const submittedTxCodec: Codec<SubmittedTx> = {
 const { MODULE_NAME } = keys;
 const paramsItem = createItem(MODULE_NAME, keys.PARAMS_KEY, rememberingCodec(messageCodec(Params)));
 
-/** The last id that was assigned; nothing before the first. */
+/** The last assigned id; absent before the first registration. */
 export const lastId = createItem(MODULE_NAME, keys.LAST_ID_KEY, uint64Codec);
-/** Registered queries. */
+/** Registered queries by id. */
 export const queries = createMap(
   MODULE_NAME,
   keys.QUERY_PREFIX,
   uint64Codec,
   messageCodec<RegisteredQuery>(RegisteredQuery),
 );
-/** The latest result of each KV query, without proofs. */
+/** Latest results of KV queries by query id, without proofs. */
 export const results = createMap(
   MODULE_NAME,
   keys.RESULT_PREFIX,
   uint64Codec,
   messageCodec<QueryResult>(QueryResult),
 );
-/** Transactions that were delivered to the owners of TX queries. */
+/** Transactions that were delivered to the owners of TX queries. Values are empty. */
 export const submittedTxs = createMap(MODULE_NAME, keys.SUBMITTED_TX_PREFIX, submittedTxCodec, bytesCodec);
-/** TX queries that were removed and whose submitted transactions wait for deletion. */
+/** Ids of removed TX queries whose submitted transactions await deletion. Values are empty. */
 export const removedTxQueries = createMap(MODULE_NAME, keys.REMOVED_TX_QUERY_PREFIX, uint64Codec, bytesCodec);
 
-/** The parameters; all zero when none were ever stored. */
+/** Returns the parameters; all zero before any were stored, as in Go. */
 export function getParams(context: Context): Params {
   return paramsItem.get(context) ?? ZERO_PARAMS;
 }
 
-/** Replaces the parameters. Nothing is checked: zero and empty values have the meaning that README gives. */
+/** Replaces the parameters without checks. The README lists the meaning of zero and empty values. */
 export function setParams(context: Context, params: Params): void {
   paramsItem.set(context, params);
 }
 
-/** Assigns the next id. */
+/** Assigns and returns the next id. */
 export function nextId(context: Context): bigint {
   const id = (lastId.get(context) ?? 0n) + 1n;
   lastId.set(context, id);
   return id;
 }
 
-/** A query by id; throws icq/1100 when there is none. */
+/** Returns a query by id. Throws ErrInvalidQueryID when it does not exist. */
 export function getQuery(context: Context, id: bigint): RegisteredQuery {
   const query = queries.get(context, id);
-  if (query === undefined) throw invalidQueryId(`there is no query with id: ${id}`);
+  if (query === undefined) throw ErrInvalidQueryID(`there is no query with id: ${id}`);
   return query;
 }
 
-/** Writes a query under its id. */
 export function setQuery(context: Context, query: RegisteredQuery): void {
   queries.set(context, query.id, query);
 }
 
-/** Deletes a query's record at once, and its result; what a TX query left is marked for the end of the block. */
+/**
+ * Deletes a query's record and KV result. The submitted transactions of a TX query may be too many for one message; the
+ * query is marked, and `cleanUpRemovedQueries` deletes them at the ends of blocks.
+ */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
   queries.delete(context, query.id);
   if (query.queryType === "kv") results.delete(context, query.id);
   else markRemoved(context, query.id);
 }
 
-/** The latest result of a KV query; throws icq/1115 when there is none. */
+/** Returns the latest result of a KV query. Throws ErrNoQueryResult when none is stored. */
 export function getResult(context: Context, id: bigint): QueryResult {
   const result = results.get(context, id);
-  if (result === undefined) throw noQueryResult();
+  if (result === undefined) throw ErrNoQueryResult();
   return result;
 }
 
-/** Keeps a verified KV result, without proofs, block and callback flag, and notes both heights in the query's record. */
+/** Stores a verified KV result without proofs, block and callback flag. Sets both heights in the query's record. */
 export function saveKvResult(context: Context, query: RegisteredQuery, result: QueryResult): void {
   results.set(context, query.id, {
     kvResults: result.kvResults.map((value) => ({ ...value, Proof: undefined })),
@@ -113,17 +115,17 @@ export function saveKvResult(context: Context, query: RegisteredQuery, result: Q
   });
 }
 
-/** Whether a transaction was delivered already. */
+/** Whether a transaction was already delivered for its query. */
 export function isSubmitted(context: Context, tx: SubmittedTx): boolean {
   return submittedTxs.has(context, tx);
 }
 
-/** Remembers a transaction as delivered. */
+/** Stores the mark of a delivered transaction. */
 export function markSubmitted(context: Context, tx: SubmittedTx): void {
   submittedTxs.set(context, tx, MARK);
 }
 
-/** Marks a TX query as removed, so that the ends of blocks delete what was delivered for it. */
+/** Marks a TX query as removed. */
 export function markRemoved(context: Context, id: bigint): void {
   removedTxQueries.set(context, id, MARK);
 }

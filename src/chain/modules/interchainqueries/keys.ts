@@ -7,7 +7,7 @@ export const QUERY_PREFIX: Uint8Array = new Uint8Array([0x01]);
 export const RESULT_PREFIX: Uint8Array = new Uint8Array([0x02]);
 /** Transactions delivered for TX queries: prefix, query id, SHA-256 hash of the transaction. */
 export const SUBMITTED_TX_PREFIX: Uint8Array = new Uint8Array([0x03]);
-/** Removed TX queries that are not cleaned up yet: prefix, query id. */
+/** Removed TX queries whose submitted transactions still await deletion: prefix, query id. */
 export const REMOVED_TX_QUERY_PREFIX: Uint8Array = new Uint8Array([0x04]);
 /** Parameters. */
 export const PARAMS_KEY: Uint8Array = new Uint8Array([0x05]);

@@ -1,3 +1,4 @@
+import { unregisteredError } from "../../runtime/module-error.ts";
 import type { Params } from "../../../proto/gen/neutron/interchainqueries/params.ts";
 import type {
   MsgRegisterInterchainQuery,
@@ -7,53 +8,59 @@ import type {
   MsgUpdateParams,
 } from "../../../proto/gen/neutron/interchainqueries/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { ErrInvalidAddress, ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
+import { errorText } from "../../../base/errors.ts";
 import {
-  emptyResult,
-  invalidConnectionId,
-  invalidQueryId,
-  invalidQueryType,
-  invalidUpdatePeriod,
+  ErrEmptyResult,
+  ErrInvalidConnectionID,
+  ErrInvalidQueryID,
+  ErrInvalidQueryType,
+  ErrInvalidUpdatePeriod,
 } from "./errors.ts";
-import { validateTransactionsFilter } from "./filter.ts";
-import type { KeyList } from "./key-list.ts";
-import { validateKeys, validateRegisteredKeys } from "./key-list.ts";
+import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
+import type { KeyList } from "./validation/key-list.ts";
+import { validateKeys, validateRegisteredKeys } from "./validation/key-list.ts";
 
-/** What the stateless checks depend on. */
+/** Settings of the stateless checks. */
 export interface CheckRules {
   readonly bech32Prefix: string;
   readonly params: Params;
 }
 
-/** A registration or update whose key list may hold gaps: only a contract's JSON can make one. */
+/**
+ * A registration or an update whose key list may contain undefined. Only a contract's JSON message can contain null
+ * keys.
+ */
 export type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
-/** Checks of MsgRegisterInterchainQuery that need no state, in the deployed order. */
+/**
+ * Stateless checks of MsgRegisterInterchainQuery, in Go's order. Go does not check the field of the other query type: a
+ * TX query may have any keys and a KV query any filter.
+ */
 export function validateRegister(
   message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
   { bech32Prefix, params }: CheckRules,
 ): void {
   inMessage("MsgRegisterInterchainQuery", () => {
-    if (message.updatePeriod === 0n) throw invalidUpdatePeriod("update period can not be equal to zero");
+    if (message.updatePeriod === 0n) throw ErrInvalidUpdatePeriod("update period can not be equal to zero");
     checkSender(bech32Prefix, message.sender);
-    if (message.connectionId.trim() === "") throw invalidConnectionId("connection id cannot be empty");
+    if (message.connectionId.trim() === "") throw ErrInvalidConnectionID("connection id cannot be empty");
     if (message.queryType === "kv") validateRegisteredKeys(message.keys, params.maxKvQueryKeysCount);
     else if (message.queryType === "tx")
       validateTransactionsFilter(message.transactionsFilter, params.maxTransactionsFilters);
-    else throw invalidQueryType("invalid query type");
+    else throw ErrInvalidQueryType("invalid query type");
   });
 }
 
-/** Checks of MsgUpdateInterchainQueryRequest that need no state; the sender comes last. */
+/** Stateless checks of MsgUpdateInterchainQueryRequest. The sender is checked last, as in Go. */
 export function validateUpdate(
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
   { bech32Prefix, params }: CheckRules,
 ): void {
   inMessage("MsgUpdateInterchainQueryRequest", () => {
     const { newKeys, newTransactionsFilter: filter } = message;
-    if (message.queryId === 0n) throw invalidQueryId("query_id cannot be empty or equal to 0");
+    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
     if (newKeys.length === 0 && filter === "" && message.newUpdatePeriod === 0n)
       throw ErrInvalidRequest("one of new_keys, new_transactions_filter or new_update_period should be set");
     if (newKeys.length > 0 && filter !== "")
@@ -64,18 +71,18 @@ export function validateUpdate(
   });
 }
 
-/** Checks of MsgRemoveInterchainQueryRequest that need no state. */
+/** Stateless checks of MsgRemoveInterchainQueryRequest. */
 export function validateRemove(
   message: MsgRemoveInterchainQueryRequest,
   { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
 ): void {
   inMessage("MsgRemoveInterchainQueryRequest", () => {
-    if (message.queryId === 0n) throw invalidQueryId("query_id cannot be empty or equal to 0");
+    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
     checkSender(bech32Prefix, message.sender);
   });
 }
 
-/** Checks of MsgSubmitQueryResult that need no state; returns the result, which is there afterwards. */
+/** Stateless checks of MsgSubmitQueryResult. Returns the result, which the message must contain. */
 export function validateSubmit(
   message: MsgSubmitQueryResult,
   { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
@@ -83,14 +90,14 @@ export function validateSubmit(
   return inMessage("MsgSubmitQueryResult", () => {
     const { result } = message;
     if (result === undefined || (result.kvResults.length === 0 && result.block === undefined))
-      throw emptyResult("query result can't be empty");
-    if (message.queryId === 0n) throw invalidQueryId("query id cannot be equal zero");
+      throw ErrEmptyResult("query result can't be empty");
+    if (message.queryId === 0n) throw ErrInvalidQueryID("query id cannot be equal zero");
     checkSender(bech32Prefix, message.sender);
     return result;
   });
 }
 
-/** Checks of MsgUpdateParams that need no state: the authority must be an address. The values are free. */
+/** Stateless checks of MsgUpdateParams: the authority must be an address. Go does not check the parameters. */
 export function validateUpdateParams(
   message: MsgUpdateParams,
   { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
@@ -99,8 +106,7 @@ export function validateUpdateParams(
     try {
       parseAddress(bech32Prefix, message.authority);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ModuleError("undefined", 1, `authority is invalid: ${reason}`);
+      throw unregisteredError(`authority is invalid: ${errorText(error)}`);
     }
   });
 }
@@ -119,7 +125,7 @@ function isAddress(bech32Prefix: string, text: string): boolean {
   }
 }
 
-/** Puts "failed to validate X" in front of whatever fails. */
+/** Wraps every error of `check` with "failed to validate X". */
 function inMessage<T>(name: string, check: () => T): T {
   return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
 }

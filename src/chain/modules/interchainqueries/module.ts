@@ -2,34 +2,33 @@ import { createProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
 import * as wire from "../../../proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toAnsweringHandler, type WireType } from "../../runtime/handler-forms.ts";
+import { toAnsweringHandler, toMessageHandler } from "../../runtime/handler-forms.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
-import { answerBinding } from "./binding-queries.ts";
-import { type BindingResult, handleBinding } from "./bindings.ts";
+import { type CustomMessageResult, handleCustomMessage } from "./bindings/custom-messages.ts";
+import { handleCustomQuery } from "./bindings/custom-queries.ts";
 import { cleanUpRemovedQueries } from "./cleanup.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import type { Environment } from "./handlers.ts";
 import { registerQuery, removeQuery, updateParams, updateQuery } from "./handlers.ts";
-import { requireClientMessage } from "./headers.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { createQueryHandlers } from "./queries.ts";
-import { submitQueryResult } from "./submit.ts";
-import type { InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
+import { requireClientMessage } from "./submission/block-headers.ts";
+import { submitQueryResult } from "./submission/submit-query-result.ts";
+import type { Environment, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
 
-/** The module, and what it offers to contracts beside its messages and queries. */
+/** The module with its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
-  /** Runs a contract's custom message about queries; undefined when it is none. */
-  readonly handleBinding: (
+  /** Runs a contract's custom message; undefined when the message belongs to no binding of this module. */
+  readonly handleCustomMessage: (
     context: Context,
     contract: string,
     message: JsonValue,
-  ) => BindingResult | undefined;
-  /** Answers a contract's custom query about queries; undefined when it is none. */
-  readonly answerBinding: (context: Context, request: JsonObject) => JsonValue | undefined;
+  ) => CustomMessageResult | undefined;
+  /** Answers a contract's custom query; undefined when the query belongs to no binding of this module. */
+  readonly handleCustomQuery: (context: Context, request: JsonObject) => JsonValue | undefined;
 }
 
-/** The module `interchainqueries` with its messages, queries, end of block and genesis. */
+/** Creates the module `interchainqueries`. */
 export function createInterchainqueriesModule(
   options: InterchainqueriesOptions,
   deps: InterchainqueriesDeps,
@@ -43,73 +42,53 @@ export function createInterchainqueriesModule(
     endBlock: cleanUpRemovedQueries,
     initGenesis: (context, genesis) => initGenesis(context, genesis, options),
     exportGenesis,
-    handleBinding: (context, contract, message) => handleBinding(context, contract, message, environment),
-    answerBinding,
+    handleCustomMessage: (context, contract, message) =>
+      handleCustomMessage(context, contract, message, environment),
+    handleCustomQuery,
   };
-}
-
-interface Handling<M, R> {
-  readonly request: WireType<M>;
-  readonly response: WireType<R>;
-  readonly signer: (message: M) => string;
-  readonly handle: (context: Context, message: M, environment: Environment) => R;
 }
 
 function messageHandlers(environment: Environment): readonly MessageHandler[] {
-  const handler = <M, R>(name: string, handling: Handling<M, R>): MessageHandler =>
-    toAnsweringHandler({
-      typeUrl: toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName),
-      type: handling.request,
-      signers: (message) => [handling.signer(message)],
-      handle: (context, message) =>
-        handling.response.encode(handling.handle(context, message, environment)).finish(),
-    });
+  const typeUrl = (name: string): string =>
+    toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName);
   return [
-    handler("MsgRegisterInterchainQuery", {
-      request: wire.MsgRegisterInterchainQuery,
-      response: wire.MsgRegisterInterchainQueryResponse,
-      signer: ({ sender }) => sender,
-      handle: registerQuery,
+    toAnsweringHandler({
+      typeUrl: typeUrl("MsgRegisterInterchainQuery"),
+      type: wire.MsgRegisterInterchainQuery,
+      signers: ({ sender }) => [sender],
+      handle: (context, message) => {
+        const response = registerQuery(context, message, environment);
+        return wire.MsgRegisterInterchainQueryResponse.encode(response).finish();
+      },
     }),
-    handler("MsgSubmitQueryResult", {
-      request: wire.MsgSubmitQueryResult,
-      response: wire.MsgSubmitQueryResultResponse,
-      signer: submitter,
-      handle: answeringEmpty(submitQueryResult),
+    toMessageHandler({
+      typeUrl: typeUrl("MsgSubmitQueryResult"),
+      type: wire.MsgSubmitQueryResult,
+      signers: ({ sender, result }) => {
+        // Go unpacks both headers while it decodes the transaction. Signers are read at that point, too.
+        requireClientMessage(result?.block?.header);
+        requireClientMessage(result?.block?.nextBlockHeader);
+        return [sender];
+      },
+      handle: (context, message) => submitQueryResult(context, message, environment),
     }),
-    handler("MsgRemoveInterchainQueryRequest", {
-      request: wire.MsgRemoveInterchainQueryRequest,
-      response: wire.MsgRemoveInterchainQueryResponse,
-      signer: ({ sender }) => sender,
-      handle: answeringEmpty(removeQuery),
+    toMessageHandler({
+      typeUrl: typeUrl("MsgRemoveInterchainQueryRequest"),
+      type: wire.MsgRemoveInterchainQueryRequest,
+      signers: ({ sender }) => [sender],
+      handle: (context, message) => removeQuery(context, message, environment),
     }),
-    handler("MsgUpdateInterchainQueryRequest", {
-      request: wire.MsgUpdateInterchainQueryRequest,
-      response: wire.MsgUpdateInterchainQueryResponse,
-      signer: ({ sender }) => sender,
-      handle: answeringEmpty(updateQuery),
+    toMessageHandler({
+      typeUrl: typeUrl("MsgUpdateInterchainQueryRequest"),
+      type: wire.MsgUpdateInterchainQueryRequest,
+      signers: ({ sender }) => [sender],
+      handle: (context, message) => updateQuery(context, message, environment),
     }),
-    handler("MsgUpdateParams", {
-      request: wire.MsgUpdateParams,
-      response: wire.MsgUpdateParamsResponse,
-      signer: ({ authority }) => authority,
-      handle: answeringEmpty(updateParams),
+    toMessageHandler({
+      typeUrl: typeUrl("MsgUpdateParams"),
+      type: wire.MsgUpdateParams,
+      signers: ({ authority }) => [authority],
+      handle: (context, message) => updateParams(context, message, environment),
     }),
   ];
-}
-
-/** Headers are unpacked when a transaction is decoded: an unknown type fails there. */
-function submitter({ sender, result }: wire.MsgSubmitQueryResult): string {
-  requireClientMessage(result?.block?.header);
-  requireClientMessage(result?.block?.nextBlockHeader);
-  return sender;
-}
-
-function answeringEmpty<M>(
-  handle: (context: Context, message: M, environment: Environment) => void,
-): Handling<M, Record<string, never>>["handle"] {
-  return (context, message, environment) => {
-    handle(context, message, environment);
-    return {};
-  };
 }

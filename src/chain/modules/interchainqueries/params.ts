@@ -1,6 +1,6 @@
 import type { Params } from "../../../proto/gen/neutron/interchainqueries/params.ts";
 
-/** What applies when nothing was stored: no deposit, no limits, nothing allowed. */
+/** Parameters before any were stored: no deposit, a removal timeout of 0, no keys and no filters allowed. */
 export const ZERO_PARAMS: Params = {
   querySubmitTimeout: 0n,
   queryDeposit: [],
@@ -9,7 +9,7 @@ export const ZERO_PARAMS: Params = {
   maxTransactionsFilters: 0n,
 };
 
-/** Defaults (spec 000, "Params"); `denom` is the chain's native one. */
+/** Returns the default parameters (chain-extension-modules.md, "Limits"). `denom` is the chain's native denom. */
 export function defaultParams(denom: string): Params {
   return {
     querySubmitTimeout: 1_036_800n,

@@ -2,75 +2,98 @@ import { RegisteredQuery } from "../../../proto/gen/neutron/interchainqueries/ge
 import * as wire from "../../../proto/gen/neutron/interchainqueries/query.ts";
 import { toChainTypeUrl } from "../../../proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
+import { toQueryHandler } from "../../runtime/handler-forms.ts";
 import { QueryError, type QueryHandler } from "../../runtime/module.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
 import { ModuleError } from "../../runtime/module-error.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import { connectionIdError } from "./connection-id.ts";
-import { invalidConnectionId, invalidQueryId, protoUnmarshal } from "./errors.ts";
+import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
 import { getParams, getQuery, getResult, queries } from "./keeper.ts";
 import { MODULE_NAME, QUERY_PREFIX } from "./keys.ts";
 import type { IbcKeeper } from "./types.ts";
 
-const SERVICE = "/neutron.interchainqueries.Query";
+const INTERNAL = 13;
 
-/** The five queries (spec 000, "Interchain queries module: queries"), with paths of this chain's name. */
+/**
+ * All queries of the module (chain-extension-modules.md, "Interchain queries module: queries"). Paths begin with the
+ * chain's own name.
+ */
 export function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryHandler[] {
-  const handler = (rpc: string, query: QueryHandler["query"]): QueryHandler => ({
-    path: toChainTypeUrl(`${SERVICE}/${rpc}`, chainName),
-    query,
-  });
+  const path = (rpc: string): string => toChainTypeUrl(`/neutron.interchainqueries.Query/${rpc}`, chainName);
   return [
-    handler("Params", queryParams),
-    handler("RegisteredQueries", queryRegisteredQueries),
-    handler("RegisteredQuery", queryRegisteredQuery),
-    handler("QueryResult", queryResult),
-    handler("LastRemoteHeight", (context, request) => queryLastRemoteHeight(context, request, ibc)),
+    toQueryHandler(
+      path("Params"),
+      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
+      (context) => ({ params: getParams(context) }),
+    ),
+    toQueryHandler(
+      path("RegisteredQueries"),
+      { request: wire.QueryRegisteredQueriesRequest, response: wire.QueryRegisteredQueriesResponse },
+      queryRegisteredQueries,
+    ),
+    toQueryHandler(
+      path("RegisteredQuery"),
+      { request: wire.QueryRegisteredQueryRequest, response: wire.QueryRegisteredQueryResponse },
+      queryRegisteredQuery,
+    ),
+    toQueryHandler(
+      path("QueryResult"),
+      { request: wire.QueryRegisteredQueryResultRequest, response: wire.QueryRegisteredQueryResultResponse },
+      queryResult,
+    ),
+    toQueryHandler(
+      path("LastRemoteHeight"),
+      { request: wire.QueryLastRemoteHeight, response: wire.QueryLastRemoteHeightResponse },
+      (context, request) => queryLastRemoteHeight(context, request, ibc),
+    ),
   ];
 }
 
-function queryParams(context: Context): Uint8Array {
-  return wire.QueryParamsResponse.encode({ params: getParams(context) }).finish();
-}
-
-/** Owners and connection narrow the list when they are given; ids ascend. */
-function queryRegisteredQueries(context: Context, request: Uint8Array): Uint8Array {
-  const { owners, connectionId, pagination } = wire.QueryRegisteredQueriesRequest.decode(request);
+/** Lists queries in ascending order of ids. Owners and connection filter the list; empty matches all. */
+function queryRegisteredQueries(
+  context: Context,
+  { owners, connectionId, pagination }: wire.QueryRegisteredQueriesRequest,
+): wire.QueryRegisteredQueriesResponse {
   const registeredQueries: RegisteredQuery[] = [];
   const matches = (query: RegisteredQuery): boolean =>
     (owners.length === 0 || owners.includes(query.owner)) &&
     (connectionId === "" || connectionId === query.connectionId);
   const paged = { store: context.store(MODULE_NAME), prefix: QUERY_PREFIX };
-  const page = inPaging(() =>
+  const page = wrapPagingErrors(() =>
     paginateFiltered(paged, pagination, (_key, value, onPage) => {
       const query = RegisteredQuery.decode(value);
-      const hit = matches(query);
-      if (hit && onPage) registeredQueries.push(query);
-      return hit;
+      const isMatch = matches(query);
+      if (isMatch && onPage) registeredQueries.push(query);
+      return isMatch;
     }),
   );
-  return wire.QueryRegisteredQueriesResponse.encode({ registeredQueries, pagination: page }).finish();
+  return { registeredQueries, pagination: page };
 }
 
-function inPaging<T>(work: () => T): T {
+function wrapPagingErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof QueryError ? new QueryError(13, `paginate: ${error.message}`) : error;
+    throw error instanceof QueryError ? new QueryError(INTERNAL, `paginate: ${error.message}`) : error;
   }
 }
 
-function queryRegisteredQuery(context: Context, request: Uint8Array): Uint8Array {
-  const { queryId } = wire.QueryRegisteredQueryRequest.decode(request);
+function queryRegisteredQuery(
+  context: Context,
+  { queryId }: wire.QueryRegisteredQueryRequest,
+): wire.QueryRegisteredQueryResponse {
   const registeredQuery = wrapErrors(
-    (error) => withWholeText(error, "failed to get registered query by query id"),
+    (error) => rewrap("failed to get registered query by query id", error),
     () => getQuery(context, queryId),
   );
-  return wire.QueryRegisteredQueryResponse.encode({ registeredQuery }).finish();
+  return { registeredQuery };
 }
 
-/** The deployed chain makes a new error of these words and the old error's whole text, which its gRPC status shows. */
-function withWholeText(error: ModuleError, words: string): ModuleError {
+/**
+ * Wraps an error as Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the old error's complete text. A gRPC
+ * status prints wraps in reverse order, so that this differs from wrapping twice.
+ */
+function rewrap(words: string, error: ModuleError): ModuleError {
   const text = `${words}: ${error.message}`;
   return new ModuleError(error.codespace, error.code, text, {
     description: error.description,
@@ -78,24 +101,29 @@ function withWholeText(error: ModuleError, words: string): ModuleError {
   });
 }
 
-/** Only KV queries have stored results; for a TX query there never is one. */
-function queryResult(context: Context, request: Uint8Array): Uint8Array {
-  const { queryId } = wire.QueryRegisteredQueryResultRequest.decode(request);
-  if (!queries.has(context, queryId)) throw invalidQueryId(`query with id ${queryId} doesn't exist`);
+/** Returns the stored result of a KV query. TX queries have no stored results, and fail with ErrNoQueryResult. */
+function queryResult(
+  context: Context,
+  { queryId }: wire.QueryRegisteredQueryResultRequest,
+): wire.QueryRegisteredQueryResultResponse {
+  if (!queries.has(context, queryId)) throw ErrInvalidQueryID(`query with id ${queryId} doesn't exist`);
   const result = wrapErrors(
-    (error) => withWholeText(error, "failed to get query result by query id"),
+    (error) => rewrap("failed to get query result by query id", error),
     () => getResult(context, queryId),
   );
-  return wire.QueryRegisteredQueryResultResponse.encode({ result }).finish();
+  return { result };
 }
 
-/** The height that the connection's client knows last; `revision` is 0 as on the deployed chain. */
-function queryLastRemoteHeight(context: Context, request: Uint8Array, ibc: IbcKeeper): Uint8Array {
-  const { connectionId } = wire.QueryLastRemoteHeight.decode(request);
-  const clientId =
-    connectionIdError(connectionId) === undefined ? ibc.connectionClientId(context, connectionId) : undefined;
-  if (clientId === undefined) throw invalidConnectionId("connection not found");
+/** Returns the latest height of the connection's client. `revision` is always 0: the Go module never sets it. */
+function queryLastRemoteHeight(
+  context: Context,
+  { connectionId }: wire.QueryLastRemoteHeight,
+  ibc: IbcKeeper,
+): wire.QueryLastRemoteHeightResponse {
+  const isMalformed = ibc.connectionIdError(connectionId) !== undefined;
+  const clientId = isMalformed ? undefined : ibc.connectionClientId(context, connectionId);
+  if (clientId === undefined) throw ErrInvalidConnectionID("connection not found");
   const height = ibc.clientLatestHeight(context, clientId);
-  if (height === undefined) throw protoUnmarshal("can't unmarshal client state");
-  return wire.QueryLastRemoteHeightResponse.encode({ height: height.revisionHeight, revision: 0n }).finish();
+  if (height === undefined) throw ErrProtoUnmarshal("can't unmarshal client state");
+  return { height: height.revisionHeight, revision: 0n };
 }

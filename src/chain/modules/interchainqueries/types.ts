@@ -1,9 +1,10 @@
+import type { ProofVerifier } from "../../../merkle/ics23/proof-verifier.ts";
 import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
+import type { ModuleError } from "../../runtime/module-error.ts";
 
-/** What the module is told about its chain. */
 export interface InterchainqueriesOptions {
   /** The chain's own name: event type, and package prefix of type URLs and query paths. */
   readonly chainName: string;
@@ -15,7 +16,7 @@ export interface InterchainqueriesOptions {
   readonly authority: string;
 }
 
-/** What the module needs of bank. Both throw `ModuleError` when the coins are not there. */
+/** Bank methods that the module calls. Both throw `ModuleError` when the balance is too low. */
 export interface BankKeeper {
   readonly sendFromAccountToModule: (
     context: Context,
@@ -31,28 +32,37 @@ export interface BankKeeper {
   ) => void;
 }
 
-/** What the module needs of the contract host. */
+/** Methods of the contract host that the module calls. */
 export interface ContractKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
-  /** Calls a contract's sudo entry with a JSON text; throws `ModuleError` when the contract refuses. */
+  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
-/** What the module needs of the IBC client and connection keepers. */
+/** Methods of the IBC client and connection keepers that the module calls. */
 export interface IbcKeeper {
-  /** The client behind a connection, whatever the connection's state; undefined when there is no such connection. */
+  /** Returns the error of a connection id that violates ICS-24, or undefined. Reads no state. */
+  readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
+  /** Returns the client id of a connection in any state; undefined when the connection does not exist. */
   readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
-  /** The client's latest height; undefined when there is no such client. Throws when it is not a Tendermint client. */
+  /**
+   * Returns a client's latest height; undefined when the client does not exist. Throws for other client types than
+   * Tendermint.
+   */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
-  /** The app hash that the client holds for a remote height; undefined when it holds none. */
+  /** Returns the app hash that the client stores for a remote height; undefined when it stores none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
   /** Verifies a header (packed as Any) and stores its consensus state. Throws `ModuleError`. */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
 }
 
-/** The keepers of other modules that this one calls. */
 export interface InterchainqueriesDeps {
   readonly bank: BankKeeper;
   readonly contracts: ContractKeeper;
   readonly ibc: IbcKeeper;
+}
+
+/** Options, keepers of other modules and the proof verifier. Every message handler receives them. */
+export interface Environment extends InterchainqueriesOptions, InterchainqueriesDeps {
+  readonly proofs: ProofVerifier;
 }

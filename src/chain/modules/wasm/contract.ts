@@ -2,10 +2,12 @@ import type { JsonObject, JsonValue } from "../../../base/json.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 
-/** Thrown by a contract to refuse a call: the call fails with this text. Any other exception is a bug of the contract's. */
+/**
+ * Thrown by a contract to reject a call. The call fails with this text. Any other exception is a bug in the contract.
+ */
 export class ContractError extends Error {}
 
-/** What a contract sees of the chain in one call. */
+/** A contract's view of the chain during one call. */
 export interface ContractScope {
   readonly chainId: string;
   readonly height: bigint;
@@ -13,19 +15,22 @@ export interface ContractScope {
   readonly timeNs: bigint;
   /** The contract's own address, bech32. */
   readonly address: string;
-  /** The contract's own keys only. */
+  /** The contract's own entries. Keys have no prefix. Read-only during a query. */
   readonly storage: KVStore;
-  /** Asks the chain, in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError`. */
+  /**
+   * Queries the chain in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or
+   * `ContractError`.
+   */
   readonly query: (request: JsonObject) => JsonValue;
 }
 
-/** Who calls, and the coins that came with the call. */
+/** The sender of a call, and the coins that it sent along. The contract already owns the coins. */
 export interface Caller {
   readonly sender: string;
   readonly funds: readonly Coin[];
 }
 
-/** An action that a contract asks for; its sender is always the contract. */
+/** A message that a contract sends. The sender is always the contract itself. */
 export type ContractMessage =
   | { readonly kind: "any"; readonly typeUrl: string; readonly value: Uint8Array }
   | { readonly kind: "send"; readonly to: string; readonly coins: readonly Coin[] }
@@ -43,27 +48,29 @@ export type ContractMessage =
       readonly message: Uint8Array;
       readonly funds: readonly Coin[];
     }
-  /** A message of the chain's own bindings, as JSON. */
+  /** A message of the chain's own bindings. */
   | { readonly kind: "custom"; readonly message: JsonValue };
 
-/** When the contract wants to hear about a message's outcome; an outcome that it does not hear about must be good. */
+/** The outcomes of a message that cause a reply. A failure without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
-/** One message with its own cache layer. */
+/** A message of a response. It runs on a cache layer of its own. */
 export interface SubMessage {
+  /** Chosen by the contract. The reply contains it. */
   readonly id: bigint;
   readonly message: ContractMessage;
   readonly replyOn: ReplyOn;
+  /** Undefined: the gas of the call. */
   readonly gasLimit: bigint | undefined;
 }
 
-/** Key and value of an event, both not blank. */
+/** An attribute of an event. The host rejects a blank key and a key that begins with "_". */
 export interface ContractAttribute {
   readonly key: string;
   readonly value: string;
 }
 
-/** What a contract answers. `attributes` become the event `wasm`, `events` get the prefix `wasm-`. */
+/** A contract's response. `attributes` become the event `wasm`; types of `events` get the prefix `wasm-`. */
 export interface ContractResponse {
   readonly messages: readonly SubMessage[];
   readonly attributes: readonly ContractAttribute[];
@@ -71,7 +78,7 @@ export interface ContractResponse {
   readonly data: Uint8Array | undefined;
 }
 
-/** Outcome of a sub-message. Errors are reduced to codespace and code, so that nothing unpredictable reaches a contract. */
+/** Outcome of a sub-message. `error` has only codespace and code: the error's text need not be deterministic. */
 export type ReplyResult =
   | {
       readonly ok: true;
@@ -80,15 +87,15 @@ export type ReplyResult =
     }
   | { readonly ok: false; readonly error: string };
 
-/** What the host tells a contract about its sub-message `id`. */
+/** Reply to a contract about its sub-message `id`. */
 export interface Reply {
   readonly id: bigint;
   readonly result: ReplyResult;
 }
 
-/** A contract's code. An absent entry point refuses its calls. All of it must be deterministic. */
+/** A contract's code. It must be deterministic. A call of an absent entry point fails. */
 export interface ContractCode {
-  /** By this name a genesis file refers to it; the code's hash is made of it. */
+  /** Name in genesis files. The code's hash is the hash of the name. */
   readonly name: string;
   readonly instantiate: (scope: ContractScope, caller: Caller, message: JsonValue) => ContractResponse;
   readonly execute?: (scope: ContractScope, caller: Caller, message: JsonValue) => ContractResponse;
@@ -97,10 +104,10 @@ export interface ContractCode {
   readonly query?: (scope: ContractScope, message: JsonValue) => JsonValue;
 }
 
-/** An answer without messages, attributes, events or data. */
+/** A response without messages, attributes, events and data. */
 export const NO_RESPONSE: ContractResponse = { messages: [], attributes: [], events: [], data: undefined };
 
-/** A message whose failure fails the call and whose success nobody hears about. */
+/** Creates a sub-message without replies: its failure fails the call. */
 export function subMessage(message: ContractMessage): SubMessage {
   return { id: 0n, message, replyOn: "never", gasLimit: undefined };
 }

@@ -1,9 +1,20 @@
-import { fromBase64, fromHex, prefixEnd, toBase64, toHex } from "../../../base/bytes.ts";
+import { fromHex, prefixEnd, toBase64, toHex } from "../../../base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../base/json.ts";
+import {
+  asBase64,
+  asText,
+  asUint64,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+  required,
+} from "../../../base/json-fields.ts";
 import { AccessType, ContractInfo } from "../../../proto/gen/cosmwasm/wasm/v1/types.ts";
 import { messageFromJson, messageToJson } from "../../../proto/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
+import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { codeHash, codes, contracts, contractStore, sequences, statePrefix, takeCodeId } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
@@ -11,32 +22,36 @@ import type { WasmOptions } from "./types.ts";
 
 const CONTRACT_INFO_TYPE = "cosmwasm.wasm.v1.ContractInfo";
 
-/** Message kinds that a genesis may run, and their types. */
+/** Kinds of messages that a genesis may run, with their types. */
 const GENESIS_MESSAGES: ReadonlyMap<string, string> = new Map([
   ["instantiate_contract", "cosmwasm.wasm.v1.MsgInstantiateContract"],
   ["execute_contract", "cosmwasm.wasm.v1.MsgExecuteContract"],
 ]);
 
+type FindHandler = (typeUrl: string) => MessageHandler | undefined;
+
 /**
- * Reads `codes` (`{code_id?, name, creator}`, ids from 1 when left out), `contracts` (with their state) and `sequences` of an
- * export, then runs `gen_msgs` in order: `{"instantiate_contract": MsgInstantiateContract}` or `{"execute_contract": …}` in
- * proto JSON. A message that fails fails the genesis. Throws with the path of what is wrong.
+ * Reads `codes` (`{code_id?, name, creator}`, ids ascend from 1), and from an export `contracts` (with their state) and
+ * `sequences`. Then runs `gen_msgs` in order: `{"instantiate_contract": MsgInstantiateContract}` or
+ * `{"execute_contract": …}` in proto JSON. All members are optional. Throws `GenesisError`, also when a message fails.
  */
 export function initGenesis(
   context: Context,
   genesis: JsonValue | undefined,
   options: WasmOptions,
-  findHandler: (typeUrl: string) => MessageHandler | undefined,
+  findHandler: FindHandler,
 ): void {
-  const fields = isRecord(genesis ?? {}) ? (genesis ?? {}) : fail("", "an object was expected");
-  if (!isRecord(fields)) return;
-  each(fields, "codes", (entry, path) => initCode(context, entry, path, options));
-  each(fields, "contracts", (entry, path) => initContract(context, entry, path, options));
-  initSequences(context, fields["sequences"]);
-  each(fields, "gen_msgs", (entry, path) => runMessage(context, entry, path, findHandler));
+  const root: JsonField = { value: genesis ?? {}, path: `app_state.${MODULE_NAME}`, error: fieldError };
+  for (const code of elements(member(root, "codes"))) initCode(context, code, options);
+  for (const contract of elements(member(root, "contracts"))) initContract(context, contract, options);
+  initSequences(context, member(root, "sequences"));
+  for (const message of elements(member(root, "gen_msgs"))) runMessage(context, message, findHandler);
 }
 
-/** Codes by name, contracts with their state, and the counters: {@link initGenesis} of it gives the same store again. */
+/**
+ * Prints codes by name, contracts with their state, and the counters. {@link initGenesis} restores the same store from
+ * it.
+ */
 export function exportGenesis(context: Context, options: WasmOptions): JsonObject {
   const names = new Map(options.codes.map((code) => [toHex(codeHash(code)), code.name]));
   return {
@@ -65,79 +80,63 @@ function stateOf(context: Context, address: Uint8Array): JsonValue {
   }));
 }
 
-function initCode(context: Context, entry: Fields, path: string, options: WasmOptions): void {
-  const name = text(entry, "name", path);
-  const code = options.codes.find((known) => known.name === name);
-  if (code === undefined) fail(`${path}.name`, `no contract code is called ${JSON.stringify(name)}`);
+function initCode(context: Context, field: JsonField, options: WasmOptions): void {
+  const name = member(field, "name");
+  const requested = requiredText(name);
+  const code = options.codes.find((known) => known.name === requested);
+  if (code === undefined)
+    throw new GenesisError(name.path, `no contract code is called ${JSON.stringify(requested)}`);
   const id = takeCodeId(context);
-  if (entry["code_id"] !== undefined && uint(entry["code_id"], `${path}.code_id`) !== id)
-    fail(`${path}.code_id`, `codes are numbered in order: ${id} was expected`);
+  const codeId = member(field, "code_id");
+  if (isPresent(codeId) && asUint64(codeId) !== id)
+    throw new GenesisError(codeId.path, `codes are numbered in order: ${id} was expected`);
   codes.set(context, id, {
     codeHash: codeHash(code),
-    creator: text(entry, "creator", path),
+    creator: requiredText(member(field, "creator")),
     instantiateConfig: { permission: AccessType.ACCESS_TYPE_EVERYBODY, addresses: [] },
   });
 }
 
-function initContract(context: Context, entry: Fields, path: string, options: WasmOptions): void {
-  const address = parseAddress(options.bech32Prefix, text(entry, "contract_address", path));
-  const info = ContractInfo.decode(messageFromJson(CONTRACT_INFO_TYPE, entry["contract_info"]));
-  contracts.set(context, address, info);
+function initContract(context: Context, field: JsonField, { bech32Prefix }: WasmOptions): void {
+  const address = decodeField(member(field, "contract_address"), (text) => parseAddress(bech32Prefix, text));
+  const info = member(field, "contract_info");
+  contracts.set(
+    context,
+    address,
+    atPath(info.path, () => ContractInfo.decode(messageFromJson(CONTRACT_INFO_TYPE, info.value))),
+  );
   const store = contractStore(context, address);
-  each(entry, "contract_state", (model, at) =>
-    store.set(fromHex(text(model, "key", at)), fromBase64(text(model, "value", at))),
+  for (const entry of elements(member(field, "contract_state")))
+    store.set(decodeField(member(entry, "key"), fromHex), asBase64(required(member(entry, "value"))));
+}
+
+function initSequences(context: Context, field: JsonField): void {
+  if (!isPresent(field)) return;
+  sequences.setNextCodeId(context, asUint64(required(member(field, "next_code_id"))));
+  sequences.setNextInstance(context, asUint64(required(member(field, "next_instance"))));
+}
+
+function runMessage(context: Context, field: JsonField, findHandler: FindHandler): void {
+  const [name = "", message] = isRecord(field.value) ? (Object.entries(field.value)[0] ?? []) : [];
+  const type = GENESIS_MESSAGES.get(name);
+  if (type === undefined) throw field.error(field.path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")}`);
+  const handler = findHandler(`/${type}`);
+  if (handler === undefined) throw new GenesisError(field.path, `no module handles ${type}`);
+  // Genesis messages have no signatures. Whoever writes the genesis may send in the name of any account.
+  atPath(`${field.path}.${name}`, () =>
+    context.atomically((inner) => handler.handle(inner, messageFromJson(type, message))),
   );
 }
 
-function initSequences(context: Context, json: unknown): void {
-  if (json === undefined) return;
-  if (!isRecord(json)) fail("sequences", "an object was expected");
-  sequences.setNextCodeId(context, uint(json["next_code_id"], "sequences.next_code_id"));
-  sequences.setNextInstance(context, uint(json["next_instance"], "sequences.next_instance"));
+function requiredText(field: JsonField): string {
+  return asText(required(field));
 }
 
-function runMessage(
-  context: Context,
-  entry: Fields,
-  path: string,
-  findHandler: (typeUrl: string) => MessageHandler | undefined,
-): void {
-  const [name = "", message] = Object.entries(entry)[0] ?? [];
-  const type = GENESIS_MESSAGES.get(name);
-  if (type === undefined) fail(path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")} was expected`);
-  const handler = findHandler(`/${type}`);
-  if (handler === undefined) fail(path, `no module handles ${type}`);
-  try {
-    context.atomically((inner) => handler.handle(inner, messageFromJson(type, message)));
-  } catch (error) {
-    throw new Error(`wasm.${path}.${name}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
-  }
+function decodeField<T>(field: JsonField, decode: (text: string) => T): T {
+  const text = requiredText(field);
+  return atPath(field.path, () => decode(text));
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function each(fields: Fields, name: string, visit: (entry: Fields, path: string) => void): void {
-  const entries: unknown = fields[name] ?? [];
-  if (!Array.isArray(entries)) return fail(name, "a list was expected");
-  for (const [index, entry] of entries.entries()) {
-    const path = `${name}[${index}]`;
-    if (!isRecord(entry)) return fail(path, "an object was expected");
-    visit(entry, path);
-  }
-}
-
-function text(fields: Fields, name: string, path: string): string {
-  const value = fields[name];
-  return typeof value === "string" ? value : fail(`${path}.${name}`, "a string was expected");
-}
-
-function uint(value: unknown, path: string): bigint {
-  const valid = typeof value === "string" && /^\d{1,20}$/.test(value);
-  return valid ? BigInt(value) : fail(path, "a decimal uint64 as text was expected");
-}
-
-function fail(path: string, what: string): never {
-  throw new Error(`wasm.${path}: ${what}`);
+function fieldError(path: string, expected: string): GenesisError {
+  return new GenesisError(path, `not ${expected}`);
 }

@@ -5,42 +5,51 @@ import { fromUtf8 } from "../../../base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, parseCoins, type Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { type AnsweredMessage, toAnsweringHandler } from "../../runtime/handler-forms.ts";
+import { toAnsweringHandler } from "../../runtime/handler-forms.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { ErrInvalidCoins, ErrInvalidRequest, ErrUnauthorized } from "../../runtime/sdk-errors.ts";
-import { empty, exceedsLimit, invalid, notSupported } from "./errors.ts";
-import type { ContractHost } from "./host.ts";
+import {
+  ErrInvalidCoins,
+  ErrInvalidRequest,
+  ErrNotSupported,
+  ErrUnauthorized,
+} from "../../runtime/sdk-errors.ts";
+import { ErrEmpty, ErrInvalid, ErrLimit } from "./errors.ts";
+import type { ContractHost } from "./call/contract-host.ts";
 import type { WasmOptions } from "./types.ts";
 
 const MAX_LABEL_BYTES = 128;
 const SUDO_CONTRACT = "/cosmwasm.wasm.v1.MsgSudoContract";
 
-/** The messages that the contract host answers. */
+/** Handlers of the module's messages. MsgStoreCode fails: codes are named in the genesis. */
 export function createMessageHandlers(options: WasmOptions, host: ContractHost): readonly MessageHandler[] {
   return [
-    handler(TYPE_URL.instantiateContract, {
-      request: wire.MsgInstantiateContract,
-      signer: ({ sender }) => sender,
+    toAnsweringHandler({
+      typeUrl: TYPE_URL.instantiateContract,
+      type: wire.MsgInstantiateContract,
+      signers: ({ sender }) => [sender],
       handle: (context, message) =>
         wire.MsgInstantiateContractResponse.encode(instantiate(context, message, options, host)).finish(),
     }),
-    handler(TYPE_URL.executeContract, {
-      request: wire.MsgExecuteContract,
-      signer: ({ sender }) => sender,
+    toAnsweringHandler({
+      typeUrl: TYPE_URL.executeContract,
+      type: wire.MsgExecuteContract,
+      signers: ({ sender }) => [sender],
       handle: (context, message) =>
         wire.MsgExecuteContractResponse.encode({ data: execute(context, message, options, host) }).finish(),
     }),
-    handler(SUDO_CONTRACT, {
-      request: wire.MsgSudoContract,
-      signer: ({ authority }) => authority,
+    toAnsweringHandler({
+      typeUrl: SUDO_CONTRACT,
+      type: wire.MsgSudoContract,
+      signers: ({ authority }) => [authority],
       handle: (context, message) =>
         wire.MsgSudoContractResponse.encode({ data: sudo(context, message, options, host) }).finish(),
     }),
-    handler(TYPE_URL.storeCode, {
-      request: wire.MsgStoreCode,
-      signer: ({ sender }) => sender,
+    toAnsweringHandler({
+      typeUrl: TYPE_URL.storeCode,
+      type: wire.MsgStoreCode,
+      signers: ({ sender }) => [sender],
       handle: () => {
-        throw notSupported(
+        throw ErrNotSupported(
           "not implemented: contracts of this chain are written in TypeScript and named in its genesis",
         );
       },
@@ -48,6 +57,7 @@ export function createMessageHandlers(options: WasmOptions, host: ContractHost):
   ];
 }
 
+/** Checks the message in the order of wasmd's ValidateBasic, then instantiates the contract. */
 function instantiate(
   context: Context,
   message: wire.MsgInstantiateContract,
@@ -70,6 +80,7 @@ function instantiate(
   });
 }
 
+/** Checks the message in the order of wasmd's ValidateBasic, then calls the contract. */
 function execute(
   context: Context,
   message: wire.MsgExecuteContract,
@@ -96,24 +107,24 @@ function sudo(
   return host.sudo(context, message.contract, fromUtf8(message.msg));
 }
 
-function requireAddress({ bech32Prefix }: WasmOptions, address: string, what: string): void {
+function requireAddress({ bech32Prefix }: WasmOptions, address: string, name: string): void {
   try {
     parseAddress(bech32Prefix, address);
   } catch (error) {
-    throw invalid(`${what}: ${errorText(error)}`);
+    throw ErrInvalid(`${name}: ${errorText(error)}`);
   }
 }
 
 function requireLabel(label: string): void {
-  if (label === "") throw empty("label: is required");
+  if (label === "") throw ErrEmpty("label: is required");
   if (new TextEncoder().encode(label).length > MAX_LABEL_BYTES)
-    throw exceedsLimit(`label: cannot be longer than ${MAX_LABEL_BYTES} characters`);
-  if (label !== label.trim()) throw invalid("label: label must not start/end with whitespaces");
+    throw ErrLimit(`label: cannot be longer than ${MAX_LABEL_BYTES} characters`);
+  if (label !== label.trim()) throw ErrInvalid("label: label must not start/end with whitespaces");
 }
 
-function requireFunds(funds: Parameters<typeof parseCoins>[0], what: string): readonly Coin[] {
+function requireFunds(funds: Parameters<typeof parseCoins>[0], name: string): readonly Coin[] {
   const coins = parseCoins(funds);
-  if (!areValidCoins(coins)) throw ErrInvalidCoins(what);
+  if (!areValidCoins(coins)) throw ErrInvalidCoins(name);
   return coins;
 }
 
@@ -121,16 +132,6 @@ function requireJson(message: Uint8Array): void {
   try {
     JSON.parse(fromUtf8(message));
   } catch {
-    throw invalid("payload msg");
+    throw ErrInvalid("payload msg");
   }
-}
-
-interface Handling<M> {
-  readonly request: AnsweredMessage<M>["type"];
-  readonly signer: (message: M) => string;
-  readonly handle: AnsweredMessage<M>["handle"];
-}
-
-function handler<M>(typeUrl: string, { request, signer, handle }: Handling<M>): MessageHandler {
-  return toAnsweringHandler({ typeUrl, type: request, signers: (message) => [signer(message)], handle });
 }

@@ -25,7 +25,7 @@ export const contracts = createMap(
   messageCodec<ContractInfo>(ContractInfo),
 );
 
-/** The two counters, as the ids that come next. */
+/** Counters of codes and contracts. The values are the ids that are assigned next. */
 export const sequences = {
   nextCodeId: (context: Context): bigint => codeSequence.get(context) ?? 1n,
   nextInstance: (context: Context): bigint => instanceSequence.get(context) ?? 1n,
@@ -33,26 +33,26 @@ export const sequences = {
   setNextInstance: (context: Context, id: bigint): void => instanceSequence.set(context, id),
 };
 
-/** Assigns a code id. */
+/** Assigns and returns the next code id. */
 export function takeCodeId(context: Context): bigint {
   const id = sequences.nextCodeId(context);
   codeSequence.set(context, id + 1n);
   return id;
 }
 
-/** Assigns an instance number. */
+/** Assigns and returns the next instance number. */
 export function takeInstance(context: Context): bigint {
   const id = sequences.nextInstance(context);
   instanceSequence.set(context, id + 1n);
   return id;
 }
 
-/** What identifies a code that is written in TypeScript: a hash of its name. */
+/** Returns the SHA-256 of the code's name. It stands in for the hash of the WebAssembly bytes. */
 export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
 }
 
-/** Finds codes by their hash. */
+/** Returns a function that finds a code by its hash. */
 export function createCodeRegistry(
   codesByName: readonly ContractCode[],
 ): (hash: Uint8Array) => ContractCode | undefined {
@@ -60,12 +60,12 @@ export function createCodeRegistry(
   return (hash) => byHash.get(toHex(hash));
 }
 
-/** Where a contract's own keys begin. */
+/** Returns the prefix of a contract's keys in the module's store. */
 export function statePrefix(address: Uint8Array): Uint8Array {
   return concat(keys.STATE_PREFIX, address);
 }
 
-/** A contract's own keys as a store of their own. */
+/** Returns a view of a contract's own entries. Keys have no prefix. */
 export function contractStore(context: Context, address: Uint8Array): KVStore {
   const prefix = statePrefix(address);
   const parent = context.store(keys.MODULE_NAME);
@@ -84,7 +84,7 @@ export function contractStore(context: Context, address: Uint8Array): KVStore {
   };
 }
 
-/** A view that refuses writes: a query must not change anything. */
+/** Returns a view that throws on writes: a query must not change state. */
 export function readOnly(store: KVStore): KVStore {
   return { ...store, set: refuseWrite, delete: refuseWrite };
 }

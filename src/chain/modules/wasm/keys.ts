@@ -3,12 +3,13 @@ import { concat, utf8 } from "../../../base/bytes.ts";
 /** Name of the module and of its store. */
 export const MODULE_NAME = "wasm";
 
-/** Codes by id (8 bytes big-endian), as wasmd. */
+/** Codes: prefix, id (8 bytes big-endian), as wasmd. */
 export const CODE_PREFIX: Uint8Array = new Uint8Array([0x01]);
-/** Contract infos by address, as wasmd. */
+/** Contract infos: prefix, address, as wasmd. */
 export const CONTRACT_PREFIX: Uint8Array = new Uint8Array([0x02]);
-/** What contracts store: prefix, address, the contract's own key, as wasmd. */
+/** State of contracts: prefix, address, the contract's own key, as wasmd. */
 export const STATE_PREFIX: Uint8Array = new Uint8Array([0x03]);
-/** The next code id and the next instance number, 8 bytes big-endian; nothing before the first, which is 1. */
+/** Next code id, 8 bytes big-endian; absent before the first code, which gets 1. */
 export const CODE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastCodeId"));
+/** Next instance number, 8 bytes big-endian; absent before the first contract, which gets 1. */
 export const INSTANCE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastContractId"));

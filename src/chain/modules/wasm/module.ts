@@ -1,23 +1,22 @@
 import type { ChainModule } from "../../runtime/module.ts";
-import { createDispatch } from "./dispatch.ts";
+import { type ContractHost, createContractHost, type HostParts } from "./call/contract-host.ts";
+import { createDispatch } from "./dispatch/dispatch.ts";
+import { createMessageRunner } from "./dispatch/message-runner.ts";
+import { createQuerier } from "./dispatch/querier.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createMessageHandlers } from "./handlers.ts";
-import type { ContractHost, HostParts } from "./host.ts";
-import { createContractHost } from "./host.ts";
 import { MODULE_NAME } from "./keys.ts";
-import { createMessageRunner } from "./message-runner.ts";
-import { createQuerier } from "./querier.ts";
 import { createQueryHandlers } from "./queries.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** The contract host as a module; other modules call contracts through `host`. */
+/** The module and its contract host, through which other modules call contracts. */
 export interface WasmModule extends ChainModule {
   readonly host: ContractHost;
 }
 
-/** The module `wasm`: contracts written in TypeScript behind wasmd's messages, queries and events. */
+/** Creates the module `wasm`: wasmd's messages, queries and events for contracts that are written in TypeScript. */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
-  // Contracts call messages and queries that come back to the host: the parts are looked up when they are used.
+  // The host and its parts call each other. The host reads `parts` at the first call, when both exist.
   const host: ContractHost = createContractHost(options, deps, () => parts);
   const parts: HostParts = {
     dispatch: createDispatch(createMessageRunner(deps), host.reply),

@@ -1,5 +1,4 @@
-import { concat } from "../../../base/bytes.ts";
-import { errorText } from "../../../base/errors.ts";
+import { readUint64BigEndian } from "../../../base/bytes.ts";
 import type { PageRequest } from "../../../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import * as wire from "../../../proto/gen/cosmwasm/wasm/v1/query.ts";
 import {
@@ -9,85 +8,108 @@ import {
 } from "../../../proto/gen/cosmwasm/wasm/v1/types.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
+import { orQueryError, toQueryHandler } from "../../runtime/handler-forms.ts";
 import { QueryError, type QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
-import { noSuchCode, noSuchContract } from "./errors.ts";
-import type { ContractHost } from "./host.ts";
+import type { ContractHost } from "./call/contract-host.ts";
+import { ErrNoSuchCode, ErrNoSuchContract } from "./errors.ts";
 import { codes, contracts, contractStore, statePrefix } from "./keeper.ts";
 import { CODE_PREFIX, MODULE_NAME } from "./keys.ts";
-import { readUint64BigEndian } from "../../../base/bytes.ts";
 
 const SERVICE = "/cosmwasm.wasm.v1.Query";
+const INVALID_ARGUMENT = 3;
 
-/** Queries about codes and contracts, and to contracts. */
+/** Parses an address. Throws `QueryError`. */
+type ReadAddress = (address: string) => Uint8Array;
+
+/** Queries about codes and contracts, and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
-  const read = (address: string): Uint8Array => readAddress(bech32Prefix, address);
+  const read: ReadAddress = (address) => orQueryError(() => parseAddress(bech32Prefix, address));
+  return [...contractQueries(read, host), ...codeQueries];
+}
+
+function contractQueries(read: ReadAddress, host: ContractHost): readonly QueryHandler[] {
   return [
-    handler("ContractInfo", (context, request) => contractInfo(context, request, read)),
-    handler("AllContractState", (context, request) => allContractState(context, request, read)),
-    handler("RawContractState", (context, request) => rawContractState(context, request, read)),
-    handler("SmartContractState", (context, request) => {
-      const { address, queryData } = wire.QuerySmartContractStateRequest.decode(request);
-      requireContract(context, address, read(address));
-      const data = host.query(context, address, queryData);
-      return wire.QuerySmartContractStateResponse.encode({ data }).finish();
-    }),
-    handler("Code", queryCode),
-    handler("Codes", queryCodes),
+    toQueryHandler(
+      `${SERVICE}/ContractInfo`,
+      { request: wire.QueryContractInfoRequest, response: wire.QueryContractInfoResponse },
+      (context, { address }) => {
+        const contractInfo = contracts.get(context, read(address));
+        if (contractInfo === undefined) throw ErrNoSuchContract(`address ${address}`);
+        return { address, contractInfo };
+      },
+    ),
+    toQueryHandler(
+      `${SERVICE}/AllContractState`,
+      { request: wire.QueryAllContractStateRequest, response: wire.QueryAllContractStateResponse },
+      (context, request) => allContractState(context, request, read),
+    ),
+    toQueryHandler(
+      `${SERVICE}/RawContractState`,
+      { request: wire.QueryRawContractStateRequest, response: wire.QueryRawContractStateResponse },
+      (context, request) => rawContractState(context, request, read),
+    ),
+    toQueryHandler(
+      `${SERVICE}/SmartContractState`,
+      { request: wire.QuerySmartContractStateRequest, response: wire.QuerySmartContractStateResponse },
+      (context, { address, queryData }) => {
+        requireContract(context, address, read);
+        return { data: host.query(context, address, queryData) };
+      },
+    ),
   ];
 }
 
-function handler(rpc: string, query: QueryHandler["query"]): QueryHandler {
-  return { path: `${SERVICE}/${rpc}`, query };
-}
+const codeQueries: readonly QueryHandler[] = [
+  toQueryHandler(
+    `${SERVICE}/Code`,
+    { request: wire.QueryCodeRequest, response: wire.QueryCodeResponse },
+    queryCode,
+  ),
+  toQueryHandler(
+    `${SERVICE}/Codes`,
+    { request: wire.QueryCodesRequest, response: wire.QueryCodesResponse },
+    queryCodes,
+  ),
+];
 
-type ReadAddress = (address: string) => Uint8Array;
-
-function contractInfo(context: Context, request: Uint8Array, read: ReadAddress): Uint8Array {
-  const { address } = wire.QueryContractInfoRequest.decode(request);
-  const info = contracts.get(context, read(address));
-  if (info === undefined) throw noSuchContract(`address ${address}`);
-  return wire.QueryContractInfoResponse.encode({ address, contractInfo: info }).finish();
-}
-
-function allContractState(context: Context, request: Uint8Array, read: ReadAddress): Uint8Array {
-  const { address, pagination } = wire.QueryAllContractStateRequest.decode(request);
-  const bytes = read(address);
-  requireContract(context, address, bytes);
+function allContractState(
+  context: Context,
+  { address, pagination }: wire.QueryAllContractStateRequest,
+  read: ReadAddress,
+): wire.QueryAllContractStateResponse {
+  const prefix = statePrefix(requireContract(context, address, read));
   const models: Model[] = [];
-  const page = paginateStore(context, statePrefix(bytes), pagination, (key, value) =>
-    models.push({ key, value }),
-  );
-  return wire.QueryAllContractStateResponse.encode({ models, pagination: page }).finish();
+  const page = paginateStore(context, prefix, pagination, (key, value) => models.push({ key, value }));
+  return { models, pagination: page };
 }
 
-function rawContractState(context: Context, request: Uint8Array, read: ReadAddress): Uint8Array {
-  const { address, queryData } = wire.QueryRawContractStateRequest.decode(request);
-  const bytes = read(address);
-  requireContract(context, address, bytes);
-  const data = queryData.length === 0 ? undefined : contractStore(context, bytes).get(queryData);
-  return wire.QueryRawContractStateResponse.encode({ data: data ?? new Uint8Array(0) }).finish();
+/** Returns the value of one key of a contract; empty for an absent key. */
+function rawContractState(
+  context: Context,
+  { address, queryData }: wire.QueryRawContractStateRequest,
+  read: ReadAddress,
+): wire.QueryRawContractStateResponse {
+  const store = contractStore(context, requireContract(context, address, read));
+  // wasmd answers an empty key with empty data and does not read the store.
+  const data = queryData.length === 0 ? undefined : store.get(queryData);
+  return { data: data ?? new Uint8Array(0) };
 }
 
-/** The code's bytes are empty: there is no WebAssembly behind it. */
-function queryCode(context: Context, request: Uint8Array): Uint8Array {
-  const { codeId } = wire.QueryCodeRequest.decode(request);
-  if (codeId === 0n) throw new QueryError(3, "code id");
+/** Returns a code's info without bytes: a TypeScript contract has no WebAssembly. */
+function queryCode(context: Context, { codeId }: wire.QueryCodeRequest): wire.QueryCodeResponse {
+  if (codeId === 0n) throw new QueryError(INVALID_ARGUMENT, "code id");
   const info = codes.get(context, codeId);
-  if (info === undefined) throw noSuchCode(`code id ${codeId}`);
-  return wire.QueryCodeResponse.encode({
-    codeInfo: toResponse(codeId, info),
-    data: new Uint8Array(0),
-  }).finish();
+  if (info === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
+  return { codeInfo: toCodeInfoResponse(codeId, info), data: new Uint8Array(0) };
 }
 
-function queryCodes(context: Context, request: Uint8Array): Uint8Array {
-  const { pagination } = wire.QueryCodesRequest.decode(request);
+function queryCodes(context: Context, { pagination }: wire.QueryCodesRequest): wire.QueryCodesResponse {
   const codeInfos: wire.CodeInfoResponse[] = [];
   const page = paginateStore(context, CODE_PREFIX, pagination, (key, value) =>
-    codeInfos.push(toResponse(readUint64BigEndian(key), CodeInfoCodec.decode(value))),
+    codeInfos.push(toCodeInfoResponse(readUint64BigEndian(key), CodeInfoCodec.decode(value))),
   );
-  return wire.QueryCodesResponse.encode({ codeInfos, pagination: page }).finish();
+  return { codeInfos, pagination: page };
 }
 
 function paginateStore(
@@ -96,10 +118,10 @@ function paginateStore(
   pagination: PageRequest | undefined,
   onEntry: (key: Uint8Array, value: Uint8Array) => void,
 ): ReturnType<typeof paginate> {
-  return paginate({ store: context.store(MODULE_NAME), prefix: concat(prefix) }, pagination, onEntry);
+  return paginate({ store: context.store(MODULE_NAME), prefix }, pagination, onEntry);
 }
 
-function toResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
+function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
   return {
     codeId,
     creator: info.creator,
@@ -108,14 +130,9 @@ function toResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
   };
 }
 
-function requireContract(context: Context, address: string, bytes: Uint8Array): void {
-  if (!contracts.has(context, bytes)) throw noSuchContract(`address ${address}`);
-}
-
-function readAddress(prefix: string, address: string): Uint8Array {
-  try {
-    return parseAddress(prefix, address);
-  } catch (error) {
-    throw new QueryError(2, errorText(error));
-  }
+/** Returns the address bytes of a contract. Throws ErrNoSuchContract. */
+function requireContract(context: Context, address: string, read: ReadAddress): Uint8Array {
+  const bytes = read(address);
+  if (!contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
+  return bytes;
 }

@@ -1,5 +1,14 @@
-import { fromBase64 } from "../../../base/bytes.ts";
 import { isRecord } from "../../../base/json.ts";
+import {
+  asBase64,
+  asText,
+  asUint64,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+  required,
+} from "../../../base/json-fields.ts";
 import { parseCoins, type Coin } from "../../runtime/coins.ts";
 import {
   type ContractAttribute,
@@ -12,34 +21,38 @@ import {
 
 const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "never"]);
 
-/** Reads an answer in CosmWasm's JSON (`{"ok":{messages,attributes,events,data}}` or `{"error":text}`). Throws `ContractError`. */
+/**
+ * Parses a contract's result in CosmWasm's JSON: `{"ok":{messages,attributes,events,data}}` or `{"error":text}`. Throws
+ * `ContractError`: with the text of `error`, or with the path of an invalid field.
+ */
 export function parseContractResult(json: unknown): ContractResponse {
-  const result = object(json, "result");
-  if (typeof result["error"] === "string") throw new ContractError(result["error"]);
-  const ok = object(result["ok"], "result.ok");
+  const result: JsonField = { value: json, path: "", error: fieldError };
+  const error = member(result, "error");
+  if (typeof error.value === "string") throw new ContractError(error.value);
+  const { value: ok } = requireRecord(member(result, "ok"));
+  // Paths below begin at "ok": texts read "messages[0].reply_on".
+  const response: JsonField = { value: ok, path: "", error: fieldError };
+  const data = member(response, "data");
   return {
-    messages: list(ok["messages"], "messages", parseSubMessage),
-    attributes: list(ok["attributes"] ?? [], "attributes", parseAttribute),
-    events: list(ok["events"] ?? [], "events", (entry, path) => {
-      const event = object(entry, path);
-      return {
-        type: text(event["type"], `${path}.type`),
-        attributes: list(event["attributes"] ?? [], `${path}.attributes`, parseAttribute),
-      };
-    }),
-    data: optional(ok["data"], (value) => base64(value, "data")),
+    messages: elements(required(member(response, "messages"))).map(parseSubMessage),
+    attributes: elements(member(response, "attributes")).map(parseAttribute),
+    events: elements(member(response, "events")).map((event) => ({
+      type: requiredText(event, "type"),
+      attributes: elements(member(event, "attributes")).map(parseAttribute),
+    })),
+    data: isPresent(data) ? asBase64(data) : undefined,
   };
 }
 
-function parseSubMessage(json: unknown, path: string): SubMessage {
-  const fields = object(json, path);
-  const replyOn = text(fields["reply_on"], `${path}.reply_on`);
-  if (!isReplyOn(replyOn)) throw new ContractError(`${path}.reply_on: unknown variant ${replyOn}`);
+function parseSubMessage(field: JsonField): SubMessage {
+  const replyOn = requiredText(field, "reply_on");
+  if (!isReplyOn(replyOn)) throw new ContractError(`${field.path}.reply_on: unknown variant ${replyOn}`);
+  const gasLimit = member(field, "gas_limit");
   return {
-    id: integer(fields["id"], `${path}.id`),
-    message: parseMessage(fields["msg"], `${path}.msg`),
+    id: asUintNumber(required(member(field, "id"))),
+    message: parseMessage(member(field, "msg")),
     replyOn,
-    gasLimit: optional(fields["gas_limit"], (value) => integer(value, `${path}.gas_limit`)),
+    gasLimit: isPresent(gasLimit) ? asUintNumber(gasLimit) : undefined,
   };
 }
 
@@ -47,88 +60,88 @@ function isReplyOn(value: string): value is ReplyOn {
   return REPLY_ON.has(value);
 }
 
-function parseMessage(json: unknown, path: string): ContractMessage {
-  const entries = Object.entries(object(json, path));
-  const [name, body] = entries[0] ?? ["", undefined];
-  if (entries.length !== 1) throw new ContractError(`${path}: one variant was expected`);
-  if (name === "custom") return { kind: "custom", message: JSON.parse(JSON.stringify(body)) };
-  const fields = object(body, `${path}.${name}`);
-  if (name === "stargate" || name === "any")
-    return {
-      kind: "any",
-      typeUrl: text(fields["type_url"], `${path}.type_url`),
-      value: base64(fields["value"], path),
-    };
-  const [variant, inner] = Object.entries(fields)[0] ?? ["", undefined];
-  return parseNested(`${name}.${variant}`, object(inner, `${path}.${name}.${variant}`), path);
+function parseMessage(field: JsonField): ContractMessage {
+  const variant = onlyVariant(field);
+  switch (variant.name) {
+    case "custom":
+      return { kind: "custom", message: JSON.parse(JSON.stringify(variant.body.value)) };
+    case "stargate":
+    case "any":
+      return {
+        kind: "any",
+        typeUrl: requiredText(variant.body, "type_url"),
+        value: asBase64(required(member(variant.body, "value"))),
+      };
+    default: {
+      const inner = onlyVariant(requireRecord(variant.body));
+      return parseModuleMessage(`${variant.name}.${inner.name}`, requireRecord(inner.body));
+    }
+  }
 }
 
-function parseNested(name: string, fields: Readonly<Record<string, unknown>>, path: string): ContractMessage {
-  switch (name) {
+function parseModuleMessage(kind: string, field: JsonField): ContractMessage {
+  switch (kind) {
     case "bank.send":
-      return { kind: "send", to: text(fields["to_address"], path), coins: coins(fields["amount"], path) };
+      return {
+        kind: "send",
+        to: requiredText(field, "to_address"),
+        coins: requiredCoins(field, "amount"),
+      };
     case "wasm.execute":
       return {
         kind: "execute",
-        contract: text(fields["contract_addr"], `${path}.contract_addr`),
-        message: base64(fields["msg"], `${path}.msg`),
-        funds: coins(fields["funds"], `${path}.funds`),
+        contract: requiredText(field, "contract_addr"),
+        message: asBase64(required(member(field, "msg"))),
+        funds: requiredCoins(field, "funds"),
       };
     case "wasm.instantiate":
       return {
         kind: "instantiate",
-        codeId: integer(fields["code_id"], `${path}.code_id`),
-        label: text(fields["label"], `${path}.label`),
-        admin: optional(fields["admin"], (value) => text(value, `${path}.admin`)) ?? "",
-        message: base64(fields["msg"], `${path}.msg`),
-        funds: coins(fields["funds"], `${path}.funds`),
+        codeId: asUintNumber(required(member(field, "code_id"))),
+        label: requiredText(field, "label"),
+        admin: asText(member(field, "admin")),
+        message: asBase64(required(member(field, "msg"))),
+        funds: requiredCoins(field, "funds"),
       };
     default:
-      throw new ContractError(`${path}: not implemented: messages of kind ${name}`);
+      throw new ContractError(`${field.path}: not implemented: messages of kind ${kind}`);
   }
 }
 
-function parseAttribute(json: unknown, path: string): ContractAttribute {
-  const fields = object(json, path);
-  return { key: text(fields["key"], `${path}.key`), value: text(fields["value"], `${path}.value`) };
+/** Returns the single member of an object, as serde reads an enum. */
+function onlyVariant(field: JsonField): { readonly name: string; readonly body: JsonField } {
+  const names = isRecord(field.value) ? Object.keys(field.value) : [];
+  const [name] = names;
+  if (name === undefined || names.length !== 1) throw field.error(field.path, "an object with one variant");
+  return { name, body: member(field, name) };
 }
 
-function coins(json: unknown, path: string): readonly Coin[] {
-  const wire = list(json, path, (entry, at) => {
-    const fields = object(entry, at);
-    return { denom: text(fields["denom"], `${at}.denom`), amount: text(fields["amount"], `${at}.amount`) };
-  });
-  return parseCoins(wire);
+function parseAttribute(field: JsonField): ContractAttribute {
+  return { key: requiredText(field, "key"), value: requiredText(field, "value") };
 }
 
-function object(value: unknown, path: string): Readonly<Record<string, unknown>> {
-  if (isRecord(value)) return value;
-  throw new ContractError(`${path}: an object was expected`);
+function requiredCoins(field: JsonField, name: string): readonly Coin[] {
+  const coins = elements(required(member(field, name)));
+  return parseCoins(
+    coins.map((coin) => ({ denom: requiredText(coin, "denom"), amount: requiredText(coin, "amount") })),
+  );
 }
 
-function list<T>(value: unknown, path: string, parse: (entry: unknown, path: string) => T): readonly T[] {
-  if (!Array.isArray(value)) throw new ContractError(`${path}: a list was expected`);
-  return value.map((entry: unknown, index) => parse(entry, `${path}[${index}]`));
+function requiredText(field: JsonField, name: string): string {
+  return asText(required(member(field, name)));
 }
 
-function text(value: unknown, path: string): string {
-  if (typeof value === "string") return value;
-  throw new ContractError(`${path}: a string was expected`);
+/** Returns an unsigned integer. CosmWasm writes integers of this size as JSON numbers only. */
+function asUintNumber(field: JsonField): bigint {
+  if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
+  return asUint64(field);
 }
 
-function integer(value: unknown, path: string): bigint {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  throw new ContractError(`${path}: an unsigned integer was expected`);
+function requireRecord(field: JsonField): JsonField {
+  if (!isRecord(field.value)) throw field.error(field.path, "an object");
+  return field;
 }
 
-function base64(value: unknown, path: string): Uint8Array {
-  try {
-    return fromBase64(text(value, path));
-  } catch (error) {
-    throw error instanceof ContractError ? error : new ContractError(`${path}: base64 was expected`);
-  }
-}
-
-function optional<T>(value: unknown, parse: (value: unknown) => T): T | undefined {
-  return value === undefined || value === null ? undefined : parse(value);
+function fieldError(path: string, expected: string): ContractError {
+  return new ContractError(`${path === "" ? "result" : path}: not ${expected}`);
 }

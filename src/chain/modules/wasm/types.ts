@@ -4,48 +4,45 @@ import type { Context } from "../../runtime/context.ts";
 import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import type { ContractCode } from "./contract.ts";
 
-/** What the contract host is told about its chain. */
 export interface WasmOptions {
   readonly chainName: string;
+  /** Prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may call a contract's sudo entry by message, bech32. */
+  /** The account that may call a contract's sudo entry point by message, bech32. */
   readonly authority: string;
-  /** The codes that a genesis may name. */
+  /** Codes that a genesis may name. */
   readonly codes: readonly ContractCode[];
-  /** gRPC query paths that contracts may ask, in canonical form. */
+  /** gRPC query paths that contracts may call, with the canonical package prefix `neutron`. */
   readonly allowedQueries: readonly string[];
 }
 
-/** What the contract host needs of bank. Throws `ModuleError` when the coins are not there. */
 interface BankKeeper {
+  /** Throws `ModuleError` when the balance is too low. */
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
 }
 
-/** What the contract host needs of auth. */
 interface AccountKeeper {
-  /** Makes an account for a new contract unless there is one. */
+  /** Creates the account of a new contract if it does not exist. */
   readonly ensureAccount: (context: Context, address: string) => void;
 }
 
-/** A message of the chain's own bindings; undefined when it is none that this handler knows. */
-interface CustomMessageHandler {
-  readonly handle: (
-    context: Context,
-    contract: string,
-    message: JsonValue,
-  ) => CustomMessageResult | undefined;
-}
+/** Runs a custom message of the chain's bindings. Returns undefined for a message that it does not know. */
+type CustomMessageHandler = (
+  context: Context,
+  contract: string,
+  message: JsonValue,
+) => CustomMessageResult | undefined;
 
-/** Outcome of a custom message: JSON `data` for a contract of the old kind, and the encoded response. */
+/** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
 interface CustomMessageResult {
   readonly data: Uint8Array;
   readonly response: HandlerResult;
 }
 
-/** Answers a query of the chain's own bindings; undefined when it is none that it knows. */
+/** Answers a custom query of the chain's bindings. Returns undefined for a query that it does not know. */
 type CustomQueryHandler = (context: Context, request: JsonObject) => JsonValue | undefined;
 
-/** What the contract host calls. Routes are looked up late, as they belong to modules that are made after it. */
+/** Routes are looked up at each use, because they include modules that are created after this one. */
 export interface WasmDeps {
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;

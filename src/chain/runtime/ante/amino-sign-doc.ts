@@ -1,16 +1,20 @@
 import { utf8 } from "../../../base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../base/json.ts";
+import { messageToAminoJson } from "../../../proto/amino-json.ts";
 import { messageToJson } from "../../../proto/json.ts";
 import { TYPE_URL, typeNameOf } from "../../../proto/type-urls.ts";
 import { type DecodedTx, feeOf, type TxMessage } from "../tx.ts";
 
-/** Amino names of the messages that may be signed in the old form. Their amino JSON is their proto JSON. */
+/** Amino names of the messages that can be signed as amino JSON. For these, amino JSON equals proto JSON. */
 const AMINO_NAMES: ReadonlyMap<string, string> = new Map([
   [TYPE_URL.send, "cosmos-sdk/MsgSend"],
   [TYPE_URL.multiSend, "cosmos-sdk/MsgMultiSend"],
 ]);
 
-/** Who signs, as the document names it. */
+/** Messages of the dex module, under the chain's own name. Their amino name is `dex/` and the name of the message. */
+const DEX_MESSAGE = /^\/[a-z][a-z0-9]*\.dex\.(Msg\w+)$/;
+
+/** Chain and account fields of the sign document. */
 export interface AminoSigner {
   readonly chainId: string;
   readonly accountNumber: bigint;
@@ -18,8 +22,8 @@ export interface AminoSigner {
 }
 
 /**
- * The document of SIGN_MODE_LEGACY_AMINO_JSON (`StdSignDoc`): JSON with sorted keys and without blanks. Undefined when a
- * message has no such form here, or the body holds what the document would not cover.
+ * Encodes the document of SIGN_MODE_LEGACY_AMINO_JSON (`StdSignDoc`): JSON with sorted keys and no white space. Returns
+ * undefined when a message has no amino form here, or when the body has a part that the signature would not cover.
  */
 export function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Array | undefined {
   if (tx.hasUnknownFields || tx.body.nonCriticalExtensionOptions.length > 0) return undefined;
@@ -45,6 +49,10 @@ export function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Arr
 }
 
 function toAminoMessage({ typeUrl, value }: TxMessage): JsonValue | undefined {
+  const dexMessage = DEX_MESSAGE.exec(typeUrl)?.[1];
+  if (dexMessage !== undefined) {
+    return { type: `dex/${dexMessage}`, value: messageToAminoJson(`neutron.dex.${dexMessage}`, value) };
+  }
   const type = AMINO_NAMES.get(typeUrl);
   return type === undefined ? undefined : { type, value: messageToJson(typeNameOf(typeUrl), value) };
 }
@@ -60,7 +68,7 @@ function isJsonObject(value: JsonValue): value is { readonly [key: string]: Json
   return isRecord(value);
 }
 
-/** What Go's JSON encoder does inside texts. */
+/** Escapes the characters that Go's JSON encoder escapes inside strings, so that the signed bytes are equal. */
 function escapeForHtml(json: string): string {
   return json.replaceAll(
     /[<>&\u2028\u2029]/g,

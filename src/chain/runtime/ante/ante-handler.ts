@@ -15,31 +15,38 @@ import {
   verifySignatures,
 } from "./signature-steps.ts";
 
-/** What the order of checks is built from. */
 export interface AnteOptions {
   readonly accounts: AnteAccounts;
   /** Takes the fee into escrow. */
   readonly takeFee: AnteStep;
-  /** Store of the contract host, when the chain has one: it counts transactions there. */
+  /** Store in which the contract host counts transactions. Absent on a chain without contracts. */
   readonly txCounterStore?: string;
 }
 
-/** The checks before the messages, in the order of the deployed chain: the fee is taken before signatures are looked at. */
+/**
+ * Creates the ante handler: the steps before the messages. Steps, order and error texts are those of the SDK's ante
+ * decorators, as the deployed release combines them.
+ *
+ * The order decides which error a bad transaction gets and how much gas it has used by then, and both are part of the
+ * result. Cheap stateless checks come first. The fee precedes the signatures, because verifying a signature is the most
+ * expensive step: a transaction that cannot pay does not reach it. Keys precede signatures, because the first
+ * transaction of an account brings its key. Sequences come last: they advance only for a transaction that passed all checks.
+ */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore } = options;
   const steps: readonly AnteStep[] = [
-    ...(txCounterStore === undefined ? [] : [countTx(txCounterStore)]),
-    rejectExtensionOptions,
-    validateBasic(accounts),
-    checkTimeoutHeight,
-    checkMemo(accounts),
-    chargeTxSize(accounts),
-    takeFee,
-    setPublicKeys(accounts),
-    limitSignatures(accounts),
-    chargeSignatures(accounts),
-    verifySignatures(accounts),
-    advanceSequences(accounts),
+    ...(txCounterStore === undefined ? [] : [countTx(txCounterStore)]), // wasmd CountTXDecorator
+    rejectExtensionOptions, // ExtensionOptionsDecorator
+    validateBasic(accounts), // ValidateBasicDecorator
+    checkTimeoutHeight, // TxTimeoutHeightDecorator
+    checkMemo(accounts), // ValidateMemoDecorator
+    chargeTxSize(accounts), // ConsumeTxSizeGasDecorator
+    takeFee, // feemarket FeeMarketCheckDecorator, in the place of DeductFeeDecorator
+    setPublicKeys(accounts), // SetPubKeyDecorator
+    limitSignatures(accounts), // ValidateSigCountDecorator
+    chargeSignatures(accounts), // SigGasConsumeDecorator
+    verifySignatures(accounts), // SigVerificationDecorator
+    advanceSequences(accounts), // IncrementSequenceDecorator
   ];
   return (context, tx, environment) => {
     for (const step of steps) step(context, tx, environment);

@@ -2,28 +2,28 @@ import type { BaseAccount, Params } from "../../../proto/gen/cosmos/auth/v1beta1
 import type { Context } from "../context.ts";
 import type { DecodedTx } from "../tx.ts";
 
-/** An account; `module` is there when a module owns it. */
 export interface Account {
   readonly base: BaseAccount;
+  /** Present when a module owns the account. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] };
 }
 
-/** What checking a transaction needs of the auth module. */
+/** Accounts and parameters that the ante steps read and write. The auth module implements it. */
 export interface AnteAccounts {
   readonly params: (context: Context) => Params;
   readonly get: (context: Context, address: Uint8Array) => Account | undefined;
   readonly set: (context: Context, account: Account) => void;
-  /** Bytes of a bech32 address of this chain; throws a plain error. */
+  /** Parses a bech32 address of this chain. Throws `AddressError`. */
   readonly parseAddress: (text: string) => Uint8Array;
 }
 
-/** The block that a transaction runs in, as far as fees and limits need it. */
+/** Properties of the block that fees and limits depend on. */
 export interface TxEnvironment {
-  /** 20 bytes; who gets tips. */
+  /** 20 bytes. The proposer receives the tips. */
   readonly proposerAddress: Uint8Array;
   /** Gas that all transactions of a block may use together; 0 or less: no limit. */
   readonly maxBlockGas: bigint;
 }
 
-/** One step before or after the messages. Throws `ModuleError` to refuse the transaction. */
+/** One step before or after the messages. Throws `ModuleError` to reject the transaction. */
 export type AnteStep = (context: Context, tx: DecodedTx, environment: TxEnvironment) => void;

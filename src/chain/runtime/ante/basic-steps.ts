@@ -13,23 +13,26 @@ import {
 import { formatCoins, parseCoins } from "../coins.ts";
 import { type DecodedTx, feeOf } from "../tx.ts";
 import type { AnteAccounts, AnteStep } from "./ante-step.ts";
+import { parseSigner } from "./signers.ts";
 
-/** Largest gas limit: the largest signed 64-bit number. */
+/** Largest gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
-/** What the SDK takes a missing signature with its key to weigh when it simulates: amino StdSignature (106) and 6. */
+/** Assumed size of a missing signature in a simulation: an amino StdSignature with its key (106 bytes) plus 6, as the SDK. */
 const SIMULATED_SIGNATURE_BYTES = 112n;
-/** wasmd's key of the counter of transactions in a block. */
+/** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) and the number of transactions (4 bytes), big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
-/** Counts transactions of a block in the contract host's store (wasmd `CountTXDecorator`); simulations do not count. */
+/**
+ * Counts the transactions of a block in the store of the contract host (wasmd `CountTXDecorator`). A new height restarts
+ * at 0, so nothing resets the counter at the end of a block. Simulations are not counted.
+ */
 export function countTx(storeName: string): AnteStep {
   return (context) => {
     if (context.mode === "simulate") return;
     const store = context.store(storeName);
     const last = store.get(TX_COUNTER_KEY);
-    const counted =
-      last !== undefined && readUint64BigEndian(last) === context.height ? readCounter(last) : 0;
-    store.set(TX_COUNTER_KEY, concat(uint64BigEndian(context.height), writeCounter(counted + 1)));
+    const count = last !== undefined && readUint64BigEndian(last) === context.height ? readCounter(last) : 0;
+    store.set(TX_COUNTER_KEY, concat(uint64BigEndian(context.height), writeCounter(count + 1)));
   };
 }
 
@@ -43,18 +46,19 @@ function writeCounter(count: number): Uint8Array {
   return bytes;
 }
 
-/** Refuses critical extension options: none are defined. */
+/** Rejects critical extension options. The chain defines none. */
 export const rejectExtensionOptions: AnteStep = (_context, tx) => {
   if (tx.body.extensionOptions.length > 0) throw ErrUnknownExtensionOptions();
 };
 
-/** The stateless checks of a transaction (SDK `Tx.ValidateBasic`); a recheck skips them. */
+/** Runs the stateless checks of a transaction (SDK `Tx.ValidateBasic`). A recheck skips them: they passed before. */
 export function validateBasic(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     if (context.mode === "recheck") return;
     checkFee(tx, accounts);
     const { signatures } = tx.raw;
     if (signatures.length === 0) throw ErrNoSignatures();
+    for (const signer of tx.signers) parseSigner(accounts, signer);
     if (signatures.length === tx.signers.length) return;
     throw ErrUnauthorized(`wrong number of signers; expected ${tx.signers.length}, got ${signatures.length}`);
   };
@@ -75,14 +79,17 @@ function checkFee(tx: DecodedTx, accounts: AnteAccounts): void {
   }
 }
 
-/** Refuses a transaction whose timeout height has passed. */
+/** Rejects a transaction whose timeout height has passed. */
 export const checkTimeoutHeight: AnteStep = (context, tx) => {
   const { timeoutHeight } = tx.body;
   if (timeoutHeight > 0n && context.height > timeoutHeight)
     throw ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
-/** Limits the memo, counted in bytes. Reads the parameters only when there is one. */
+/**
+ * Limits the length of the memo in bytes. Like the SDK, it reads the parameters only for a memo that is not empty:
+ * each read consumes gas.
+ */
 export function checkMemo(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const length = new TextEncoder().encode(tx.body.memo).length;
@@ -95,7 +102,10 @@ export function checkMemo(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Charges for the bytes of the transaction; a simulation also for the signatures that are still missing. */
+/**
+ * Consumes gas for each byte of the transaction. A simulated transaction comes without signatures, so a simulation also
+ * charges for the bytes that each missing signature will add.
+ */
 export function chargeTxSize(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const { txSizeCostPerByte } = accounts.params(context);
@@ -109,7 +119,7 @@ export function chargeTxSize(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** The SDK reads the account here for the kind of its key; only one kind can sign, but the reading is paid. */
+/** Consumes the gas of reading the account. The SDK reads the type of its key here; this chain has only one type. */
 function readAccount(context: Context, accounts: AnteAccounts, signer: string): void {
-  accounts.get(context, accounts.parseAddress(signer));
+  accounts.get(context, parseSigner(accounts, signer));
 }

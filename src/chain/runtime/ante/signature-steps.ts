@@ -1,7 +1,8 @@
 import { equalBytes, toBase64 } from "../../../base/bytes.ts";
 import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
-import { SignDoc, type SignerInfo } from "../../../proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { SignDoc } from "../../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { SignMode } from "../../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
+import { TYPE_URL } from "../../../proto/type-urls.ts";
 import type { Context } from "../context.ts";
 import { event } from "../events.ts";
 import {
@@ -14,26 +15,14 @@ import {
 import type { DecodedTx } from "../tx.ts";
 import { encodeAminoSignDoc } from "./amino-sign-doc.ts";
 import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
-import { addressOfKey, parsePublicKey, verifySecp256k1 } from "./public-key.ts";
-
-/** One required signer, with what the transaction says about it at the same position. */
-interface Signer {
-  readonly index: number;
-  readonly text: string;
-  readonly address: Uint8Array;
-  readonly info: SignerInfo | undefined;
-  readonly signature: Uint8Array;
-}
-
-function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
-  return tx.signers.map((text, index) => ({
-    index,
-    text,
-    address: accounts.parseAddress(text),
-    info: tx.authInfo.signerInfos[index],
-    signature: tx.raw.signatures[index] ?? new Uint8Array(0),
-  }));
-}
+import {
+  addressOfKey,
+  parsePublicKey,
+  PLACEHOLDER_KEY,
+  requireSecp256k1,
+  verifySecp256k1,
+} from "./public-key.ts";
+import { type Signer, signersOf } from "./signers.ts";
 
 function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer): Account {
   const account = accounts.get(context, signer.address);
@@ -41,7 +30,10 @@ function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer
   return account;
 }
 
-/** Keeps the public key of a signer with its first transaction; emits `tx.acc_seq` and `tx.signature`. */
+/**
+ * Stores the public key of each signer that has none yet. Emits `tx.acc_seq` and `tx.signature` for each signer, after
+ * all keys are stored; indexers find transactions by these events.
+ */
 export function setPublicKeys(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const signers = signersOf(tx, accounts);
@@ -54,23 +46,26 @@ export function setPublicKeys(accounts: AnteAccounts): AnteStep {
 }
 
 function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer): void {
-  const key = signer.info?.publicKey;
-  if (key === undefined && context.mode !== "simulate") return;
-  if (key !== undefined) checkKeyOwner(context, signer, key);
+  if (signer.info === undefined) return;
+  // A transaction may omit the key when the account has one.
+  const key = signer.info.publicKey ?? (context.mode === "simulate" ? PLACEHOLDER_KEY : undefined);
+  if (key === undefined) return;
+  checkKeyOwner(context, signer, key);
   const account = requireAccount(context, accounts, signer);
-  if (account.base.pubKey !== undefined || key === undefined) return;
+  if (account.base.pubKey !== undefined) return;
   accounts.set(context, { ...account, base: { ...account.base, pubKey: key } });
 }
 
 function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
+  // Clients simulate with an empty key or a placeholder.
   if (context.mode === "simulate") return;
-  if (equalBytes(addressOfKey(parsePublicKey(key)), signer.address)) return;
+  if (equalBytes(addressOfKey(key), signer.address)) return;
   throw ErrInvalidPubKey(
     `pubKey does not match signer address ${signer.text} with signer index: ${signer.index}`,
   );
 }
 
-/** Limits how many signatures a transaction carries. */
+/** Limits the number of signatures. */
 export function limitSignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const { txSigLimit } = accounts.params(context);
@@ -79,21 +74,31 @@ export function limitSignatures(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Charges for the verification of each signature. */
+/**
+ * Consumes gas for the verification of each signature (SDK `DefaultSigVerificationGasConsumer`). Only the type of a key
+ * counts here: a simulation also passes with a key that cannot verify anything.
+ */
 export function chargeSignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const params = accounts.params(context);
     for (const signer of signersOf(tx, accounts)) {
       const { pubKey } = requireAccount(context, accounts, signer).base;
-      if (pubKey === undefined && context.mode !== "simulate")
-        throw ErrInvalidPubKey("unrecognized public key type: <nil>");
-      if (pubKey !== undefined) parsePublicKey(pubKey);
+      const typeUrl = pubKey?.typeUrl ?? (context.mode === "simulate" ? TYPE_URL.secp256k1PubKey : "");
+      if (typeUrl === TYPE_URL.ed25519PubKey) {
+        context.gas.consume(params.sigVerifyCostEd25519, "ante verify: ed25519");
+        throw ErrInvalidPubKey("ED25519 public keys are unsupported");
+      }
+      if (typeUrl === "") throw ErrInvalidPubKey("unrecognized public key type: <nil>");
+      requireSecp256k1(typeUrl);
       context.gas.consume(params.sigVerifyCostSecp256k1, "ante verify: secp256k1");
     }
   };
 }
 
-/** Compares sequences and verifies signatures; a simulation and a recheck verify none. */
+/**
+ * Compares sequences and verifies signatures. The sequence is compared first: clients recognise `ErrWrongSequence` and
+ * sign again. A simulation has no signatures to verify; a recheck has verified them before.
+ */
 export function verifySignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const infos = tx.authInfo.signerInfos.length;
@@ -104,16 +109,17 @@ export function verifySignatures(accounts: AnteAccounts): AnteStep {
       const { base } = requireAccount(context, accounts, signer);
       if (base.pubKey === undefined && context.mode !== "simulate")
         throw ErrInvalidPubKey("pubkey on account is not set");
-      const given = signer.info?.sequence ?? 0n;
-      if (given !== base.sequence)
-        throw ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${given}`);
+      const sequence = signer.info?.sequence ?? 0n;
+      if (sequence !== base.sequence)
+        throw ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${sequence}`);
       if (context.mode === "simulate" || context.mode === "recheck" || base.pubKey === undefined) continue;
-      if (!isSigned(context, tx, { signer, account: { base } })) throw refusal(context, signer, { base });
+      if (!isSigned(context, tx, { signer, account: { base } }))
+        throw signatureError(context, signer, { base });
     }
   };
 }
 
-/** Whether the signature is that of the account's key over the document of its sign mode. */
+/** Whether the account's key signed the document of the sign mode. */
 function isSigned(
   context: Context,
   tx: DecodedTx,
@@ -125,7 +131,7 @@ function isSigned(
   return verifySecp256k1(parsePublicKey(base.pubKey), document, by.signer.signature);
 }
 
-/** Undefined for sign modes and messages that cannot be signed here. */
+/** Encodes the bytes to sign. Returns undefined for sign modes and messages that are not supported. */
 function signDocOf(
   { chainId }: Context,
   tx: DecodedTx,
@@ -146,8 +152,8 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/** The SDK names the sequence as a possible cause only for amino signatures: the direct document does not hold it. */
-function refusal(context: Context, signer: Signer, { base }: Account): Error {
+/** Creates the error of a wrong signature. Only the amino text names the sequence: the direct document does not contain it. */
+function signatureError(context: Context, signer: Signer, { base }: Account): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   return signModeOf(signer) === SignMode.SIGN_MODE_LEGACY_AMINO_JSON
     ? ErrUnauthorized(`${head}, sequence (${base.sequence}) and chain-id (${context.chainId})`)
@@ -156,7 +162,10 @@ function refusal(context: Context, signer: Signer, { base }: Account): Error {
       );
 }
 
-/** Advances the sequence of every signer. */
+/**
+ * Advances the sequence of every signer. This happens in checks too, so that the check state accepts the next pending
+ * transaction of the account.
+ */
 export function advanceSequences(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     for (const signer of signersOf(tx, accounts)) {

@@ -6,18 +6,19 @@ import { toHeight, toPage, toPerPage } from "../paging.ts";
 import { blockResultsJson } from "../result-json.ts";
 import { internal } from "../rpc-error.ts";
 
+/** CometBFT's fixed limit of `blockchain`. */
 const MAX_BLOCK_METAS = 20n;
 
-/** The block at a wished height, the latest by default. */
-function blockAt(wish: bigint | undefined, context: RpcContext): StoredBlock {
+/** The block at the requested height; the latest block when there is none. */
+function blockAt(requested: bigint | undefined, context: RpcContext): StoredBlock {
   const { latestHeight, earliestHeight } = context.view.status();
-  const height = toHeight(wish, latestHeight, earliestHeight);
+  const height = toHeight(requested, latestHeight, earliestHeight);
   const block = context.view.block(height);
   if (block === undefined) throw internal(`could not find block at height ${height}`);
   return block;
 }
 
-/** Blocks, headers, commits, validators: what a light client and an explorer read. */
+/** Methods for blocks, headers, commits and validators. */
 export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
   block: {
     parameters: [["height", "int64"]],
@@ -57,6 +58,7 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
       if (commit === undefined) throw internal(`could not find commit at height ${header.height}`);
       return {
         signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
+        // Canonical is a commit from the next block. The latest block has only the commit that this node saw.
         canonical: header.height < context.view.status().latestHeight,
       };
     },
@@ -69,6 +71,7 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
     ],
     call: (parameters, { view }) => {
       const { latestHeight, earliestHeight } = view.status();
+      // The set for the next height is known already. CometBFT also returns that set when no height is given.
       const height = toHeight(parameters.int64("height"), latestHeight + 1n, earliestHeight);
       const validators = view.validators(height)?.validators ?? [];
       const perPage = toPerPage(parameters.int64("per_page"));
@@ -89,7 +92,7 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
     ],
     call: (parameters, { view }) => {
       const { latestHeight, earliestHeight } = view.status();
-      const range = toMetaRange(parameters.int64("minHeight"), parameters.int64("maxHeight"), {
+      const range = toMetaRange(parameters.int64("minHeight") ?? 0n, parameters.int64("maxHeight") ?? 0n, {
         latest: latestHeight,
         earliest: earliestHeight,
       });
@@ -103,16 +106,18 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
   },
 };
 
-/** The heights that `blockchain` shows: newest first, at most 20. 0 and absent mean the open end. */
+/**
+ * The heights that `blockchain` returns, at most 20, after CometBFT's `filterMinMax`. A bound of 0 means the chain's
+ * own bound. Throws `RpcError`.
+ */
 function toMetaRange(
-  minWish: bigint | undefined,
-  maxWish: bigint | undefined,
+  minHeight: bigint,
+  maxHeight: bigint,
   chain: { readonly latest: bigint; readonly earliest: bigint },
 ): { readonly min: bigint; readonly max: bigint } {
-  const wish = { min: minWish ?? 0n, max: maxWish ?? 0n };
-  if (wish.min < 0n || wish.max < 0n) throw internal("heights must be non-negative");
-  const max = wish.max === 0n || wish.max > chain.latest ? chain.latest : wish.max;
-  const min = highest(wish.min === 0n ? 1n : wish.min, chain.earliest, max - MAX_BLOCK_METAS + 1n);
+  if (minHeight < 0n || maxHeight < 0n) throw internal("heights must be non-negative");
+  const max = maxHeight === 0n || maxHeight > chain.latest ? chain.latest : maxHeight;
+  const min = highest(minHeight === 0n ? 1n : minHeight, chain.earliest, max - MAX_BLOCK_METAS + 1n);
   if (min > max) throw internal(`min height ${min} can't be greater than max height ${max}`);
   return { min, max };
 }

@@ -1,9 +1,9 @@
 import { toBase64 } from "../../../base/bytes.ts";
+import { upperHex } from "../../../base/go-text.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import { formatRfc3339Ns } from "../../../base/rfc3339.ts";
 import { consensusParamsToJson } from "../../consensus-params.ts";
 import { encodeGenesis, genesisToJson } from "../../genesis-doc.ts";
-import { upperHex } from "../../../comet/validate.ts";
 import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../../node-identity.ts";
 import { bytesJson, publicKeyJson } from "../block-json.ts";
 import type { RpcContext, RpcMethod } from "../method.ts";
@@ -12,9 +12,10 @@ import { queryResponseJson } from "../result-json.ts";
 import { roundStateJson } from "../round-state.ts";
 import { internal } from "../rpc-error.ts";
 
+/** CometBFT's chunk size. */
 const GENESIS_CHUNK_BYTES = 16_777_216;
 
-/** State of node, chain and application. */
+/** Methods for the state of node, chain and application. */
 export const CHAIN_METHODS: Readonly<Record<string, RpcMethod>> = {
   health: { parameters: [], call: () => ({}) },
   status: { parameters: [], call: (_parameters, context) => statusJson(context) },
@@ -43,14 +44,14 @@ export const CHAIN_METHODS: Readonly<Record<string, RpcMethod>> = {
       ["height", "int64"],
       ["prove", "bool"],
     ],
-    call: (parameters, { view }) => {
-      const answer = view.query({
+    call: (parameters, { router }) => {
+      const response = router.query({
         path: parameters.text("path"),
         data: parameters.bytes("data"),
         height: parameters.int64("height") ?? 0n,
         prove: parameters.flag("prove"),
       });
-      return { response: queryResponseJson(answer) };
+      return { response: queryResponseJson(response) };
     },
   },
   consensus_params: {
@@ -85,7 +86,7 @@ export const CHAIN_METHODS: Readonly<Record<string, RpcMethod>> = {
 
 function genesisChunk(document: Uint8Array, chunk: bigint): JsonObject {
   const count = Math.ceil(document.length / GENESIS_CHUNK_BYTES);
-  // CometBFT names the last chunk's number here, not how many there are.
+  // CometBFT prints the number of the last chunk here, not the number of chunks.
   if (chunk < 0n || chunk >= BigInt(count))
     throw internal(`there are ${count - 1} chunks, ${chunk} is invalid`);
   const start = Number(chunk) * GENESIS_CHUNK_BYTES;
@@ -122,7 +123,7 @@ function statusJson(context: RpcContext): JsonObject {
   };
 }
 
-/** The node has no peers and listens for none: the P2P fields are there for clients that read them. */
+/** The node has no peers. It fills in the P2P fields because clients require them. */
 function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
   const { chainId, moniker } = view.status();
   return {

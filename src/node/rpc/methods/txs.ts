@@ -1,19 +1,19 @@
-import { onAbort } from "../../../base/abort.ts";
+import { withDeadline } from "../../../base/abort.ts";
 import { equalBytes, toBase64 } from "../../../base/bytes.ts";
+import { upperHex } from "../../../base/go-text.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
-import { sha256 } from "../../../base/sha256.ts";
 import type { TxResult } from "../../../chain/abci.ts";
-import type { NodeView, SearchRequest } from "../../node-view.ts";
+import { createDeferred } from "../../../ops/deferred.ts";
+import type { SearchRequest } from "../../node-view.ts";
 import { MAX_QUERY_LENGTH, parseQuery } from "../../query-language/parse-query.ts";
-import { upperHex } from "../../../comet/validate.ts";
 import { resultBlockJson } from "../block-json.ts";
-import type { RpcMethod } from "../method.ts";
+import type { RpcContext, RpcMethod } from "../method.ts";
 import { toPerPage, toSearchPage } from "../paging.ts";
 import type { Parameters } from "../parameters.ts";
 import { resultTxJson, txResultJson } from "../result-json.ts";
 import { internal } from "../rpc-error.ts";
 
-/** Transactions: search, broadcast, mempool. */
+/** Methods for transactions: search, broadcast, mempool. */
 export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
   tx: {
     parameters: [
@@ -36,6 +36,7 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
       ["order_by", "string"],
     ],
     call: (parameters, { view }) => {
+      // Without order_by, CometBFT sorts transactions in ascending order and blocks (below) in descending order.
       const found = view.searchTxs(toSearch(parameters, "asc"));
       const prove = parameters.flag("prove");
       return {
@@ -65,16 +66,12 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
   },
   broadcast_tx_async: {
     parameters: [["tx", "bytes"]],
+    // CometBFT does not wait for CheckTx here and reports code 0 even for a transaction that it rejects.
     call: (parameters, { view }) => broadcastJson(view.broadcast(parameters.bytes("tx")).hash, NO_RESULT),
   },
   broadcast_tx_commit: {
     parameters: [["tx", "bytes"]],
-    call: (parameters, { view, commitTimeoutMs }, signal) =>
-      broadcastCommit(
-        view,
-        parameters.bytes("tx"),
-        AbortSignal.any([signal, AbortSignal.timeout(commitTimeoutMs)]),
-      ),
+    call: (parameters, context, signal) => broadcastCommit(parameters.bytes("tx"), context, signal),
   },
   check_tx: {
     parameters: [["tx", "bytes"]],
@@ -91,11 +88,13 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
     parameters: [],
     call: (_parameters, { view }) => {
       const { count, bytes } = view.unconfirmed(0);
+      // CometBFT reports the total as n_txs although it lists none.
       return unconfirmedJson(count, count, bytes, null);
     },
   },
 };
 
+/** Go's zero value, printed for a result that does not exist (yet). */
 const NO_RESULT: TxResult = {
   code: 0,
   codespace: "",
@@ -123,6 +122,7 @@ function broadcastJson(hash: Uint8Array, check: TxResult): JsonObject {
 function toSearch(parameters: Parameters, defaultOrder: "asc" | "desc"): SearchRequest {
   const query = parameters.text("query");
   if (query.length > MAX_QUERY_LENGTH) throw internal("maximum query length exceeded");
+  // CometBFT parses the query before it looks at order and page, so a bad query is reported first.
   parseQuery(query);
   return {
     query,
@@ -138,45 +138,38 @@ function toOrder(order: string, defaultOrder: "asc" | "desc"): "asc" | "desc" {
   throw internal("expected order_by to be either `asc` or `desc` or empty");
 }
 
-/** Broadcasts, then waits for the block that holds the transaction. */
-async function broadcastCommit(view: NodeView, tx: Uint8Array, signal: AbortSignal): Promise<JsonObject> {
-  const included = waitForTx(view, sha256(tx), signal);
-  try {
-    const { hash, check } = view.broadcast(tx);
-    const checked = { check_tx: txResultJson(check), hash: upperHex(hash) };
-    if (check.code !== 0) return { ...checked, tx_result: txResultJson(NO_RESULT), height: "0" };
-    const { result, height } = await included.done;
-    return { ...checked, tx_result: txResultJson(result), height: height.toString() };
-  } finally {
-    included.stop();
-  }
-}
-
-interface Included {
+interface Inclusion {
   readonly result: TxResult;
   readonly height: bigint;
 }
 
-/** Watches blocks for a transaction; must be stopped. */
-function waitForTx(
-  view: NodeView,
-  hash: Uint8Array,
+/** Broadcasts, then waits for the block that includes the transaction. */
+async function broadcastCommit(
+  tx: Uint8Array,
+  { view, commitTimeoutMs }: RpcContext,
   signal: AbortSignal,
-): { readonly done: Promise<Included>; readonly stop: () => void } {
-  let stop: (() => void) | undefined;
-  const done = new Promise<Included>((resolve, reject) => {
-    const stopBlocks = view.onBlock((block, results) => {
-      const index = block.txs.findIndex((tx) => equalBytes(sha256(tx), hash));
-      const result = results.txResults[index];
-      if (result !== undefined) resolve({ result, height: results.height });
-    });
-    const expire = (): void => reject(internal("timed out waiting for tx to be included in a block"));
-    const stopSignal = onAbort(signal, expire);
-    stop = () => {
-      stopBlocks();
-      stopSignal();
-    };
+): Promise<JsonObject> {
+  const inclusion = createDeferred<Inclusion>();
+  // Listens before it broadcasts, as CometBFT subscribes first: the next block may come immediately.
+  const stopListening = view.onBlock((block, { height, txResults }) => {
+    const result = txResults[block.txs.findIndex((each) => equalBytes(each, tx))];
+    if (result !== undefined) inclusion.resolve({ result, height });
   });
-  done.catch(() => {}); // when CheckTx refuses, nobody waits
-  return { done, stop: () => stop?.() };
+  try {
+    const { hash, check } = view.broadcast(tx);
+    const checked = { check_tx: txResultJson(check), hash: upperHex(hash) };
+    if (check.code !== 0) return { ...checked, tx_result: txResultJson(NO_RESULT), height: "0" };
+    const { result, height } = await withDeadline(
+      "broadcast_tx_commit",
+      commitTimeoutMs,
+      signal,
+      () => inclusion.promise,
+    ).catch(() => {
+      // At the deadline, and when the node stops.
+      throw internal("timed out waiting for tx to be included in a block");
+    });
+    return { ...checked, tx_result: txResultJson(result), height: height.toString() };
+  } finally {
+    stopListening();
+  }
 }

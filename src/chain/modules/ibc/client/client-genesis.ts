@@ -1,17 +1,25 @@
 import { concat, prefixEnd, toBase64 } from "../../../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../../base/json.ts";
+import {
+  asBase64,
+  asText,
+  elements,
+  type JsonField,
+  member,
+  required,
+} from "../../../../base/json-fields.ts";
 import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
 import { ConsensusStateWithHeight } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
 import { messageToJson } from "../../../../proto/json.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { GenesisPart } from "../genesis-part.ts";
+import { asMessage, asMessages } from "../genesis-fields.ts";
 import { parseHeight, ZERO_HEIGHT } from "../height.ts";
 import { validateClientId } from "../identifiers.ts";
 import { clientPrefix, clientStateKey, CLIENTS_PREFIX, consensusStateKey, STORE_NAME } from "../keys.ts";
 import { encodeClientState, unpackClientState } from "./client-state.ts";
 import { encodeConsensusState, unpackConsensusState } from "./consensus-state.ts";
 
-/** All that a client keeps, in the forms of genesis. Metadata are the other entries of its store. */
+/** A client in the form of the genesis. `metadata` contains all other entries of its store. */
 export interface ExportedClient {
   readonly clientId: string;
   readonly clientState: JsonValue;
@@ -19,33 +27,50 @@ export interface ExportedClient {
   readonly metadata: readonly JsonObject[];
 }
 
-/** Reads one entry of `clients` and what `clients_consensus` and `clients_metadata` hold of it. Throws with the path. */
-export function importClient(context: Context, client: GenesisPart, all: GenesisPart): void {
-  const clientId = client.text("client_id");
+/**
+ * Imports one entry of `clients`, with its entries of `clients_consensus` and `clients_metadata`. `genesis` is the
+ * object that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
+ */
+export function importClient(context: Context, client: JsonField, genesis: JsonField): void {
+  const clientId = asText(required(member(client, "client_id")));
   validateClientId(clientId);
-  const state = client.message("client_state", "google.protobuf.Any", Any);
+  const state = asMessage(member(client, "client_state"), { name: "google.protobuf.Any", codec: Any });
   const store = context.store(STORE_NAME);
+  const prefix = clientPrefix(clientId);
   store.set(clientStateKey(clientId), encodeClientState(unpackClientState(state)));
-  const own = (name: string): readonly GenesisPart[] =>
-    all.list(name).filter((part) => part.text("client_id") === clientId);
-  for (const part of own("clients_consensus")) {
-    for (const { height, consensusState } of part.messages(
-      "consensus_states",
-      "ibc.core.client.v1.ConsensusStateWithHeight",
-      ConsensusStateWithHeight,
-    )) {
-      const key = concat(clientPrefix(clientId), consensusStateKey(height ?? ZERO_HEIGHT));
+  for (const entry of entriesOf(genesis, "clients_consensus", clientId)) {
+    const states = asMessages(member(entry, "consensus_states"), CONSENSUS_STATE);
+    for (const { height, consensusState } of states) {
+      const key = concat(prefix, consensusStateKey(height ?? ZERO_HEIGHT));
       store.set(key, encodeConsensusState(unpackConsensusState(consensusState)));
     }
   }
-  for (const part of own("clients_metadata")) {
-    for (const entry of part.list("client_metadata")) {
-      store.set(concat(clientPrefix(clientId), entry.bytes("key")), entry.bytes("value"));
-    }
+  for (const entry of entriesOf(genesis, "clients_metadata", clientId)) {
+    for (const { key, value } of elements(member(entry, "client_metadata")).map(metadataOf))
+      store.set(concat(prefix, key), value);
   }
 }
 
-/** All clients, ascending by id as text, each with everything in its store but its connections. */
+const CONSENSUS_STATE = {
+  name: "ibc.core.client.v1.ConsensusStateWithHeight",
+  codec: ConsensusStateWithHeight,
+};
+
+/** Returns the entries of a list that have this `client_id`. */
+function entriesOf(genesis: JsonField, list: string, clientId: string): readonly JsonField[] {
+  return elements(member(genesis, list)).filter(
+    (entry) => asText(required(member(entry, "client_id"))) === clientId,
+  );
+}
+
+function metadataOf(entry: JsonField): { readonly key: Uint8Array; readonly value: Uint8Array } {
+  return {
+    key: asBase64(required(member(entry, "key"))),
+    value: asBase64(required(member(entry, "value"))),
+  };
+}
+
+/** Returns all clients in ascending order of ids as text, each with all entries of its store except its connections. */
 export function listClients(context: Context): readonly ExportedClient[] {
   const clients = new Map<string, { state: JsonValue; consensus: JsonObject[]; metadata: JsonObject[] }>();
   const entries = context.store(STORE_NAME).iterate(CLIENTS_PREFIX, prefixEnd(CLIENTS_PREFIX));
@@ -54,9 +79,9 @@ export function listClients(context: Context): readonly ExportedClient[] {
     if (clientId === undefined || key === undefined || textOf(key) === "connections") continue;
     const client = clients.get(clientId) ?? { state: null, consensus: [], metadata: [] };
     clients.set(clientId, client);
-    const height = heightOf(key);
+    const consensusState = consensusStateJson(key, value);
     if (textOf(key) === "clientState") client.state = messageToJson("google.protobuf.Any", value);
-    else if (height !== undefined) client.consensus.push(height(value));
+    else if (consensusState !== undefined) client.consensus.push(consensusState);
     else client.metadata.push({ key: toBase64(key), value: toBase64(value) });
   }
   return [...clients].map(([clientId, { state, consensus, metadata }]) => ({
@@ -67,7 +92,7 @@ export function listClients(context: Context): readonly ExportedClient[] {
   }));
 }
 
-/** "clients/{id}/{key}"; the key may be any bytes. */
+/** Splits "clients/{id}/{key}". The key may be any bytes: iteration keys contain binary heights. */
 function splitPath(path: Uint8Array): { readonly clientId?: string; readonly key?: Uint8Array } {
   const slash = "/".charCodeAt(0);
   const start = CLIENTS_PREFIX.length + 1;
@@ -76,20 +101,21 @@ function splitPath(path: Uint8Array): { readonly clientId?: string; readonly key
   return { clientId: textOf(path.subarray(start, end)), key: path.subarray(end + 1) };
 }
 
-/** For the key of a consensus state: how its value is exported. */
-function heightOf(key: Uint8Array): ((value: Uint8Array) => JsonObject) | undefined {
+/** Returns the genesis form of a consensus state; undefined for any other key. */
+function consensusStateJson(key: Uint8Array, value: Uint8Array): JsonObject | undefined {
   const match = /^consensusStates\/([^/]+)$/.exec(textOf(key));
   const height = parseHeight(match?.[1] ?? "");
   if (height === undefined) return undefined;
-  return (value) => ({
+  return {
     height: {
       revision_number: `${height.revisionNumber}`,
       revision_height: `${height.revisionHeight}`,
     },
     consensus_state: messageToJson("google.protobuf.Any", value),
-  });
+  };
 }
 
+/** Latin-1 maps every byte to one character, so that binary keys compare safely. */
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }

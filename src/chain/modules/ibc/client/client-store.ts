@@ -16,38 +16,40 @@ import {
   STORE_NAME,
 } from "../keys.ts";
 import { encodeClientState, type StoredClient, unpackClientState } from "./client-state.ts";
-import { encodeConsensusState, unpackConsensusState, type VerifiedState } from "./consensus-state.ts";
+import { encodeConsensusState, unpackConsensusState, type ConsensusState } from "./consensus-state.ts";
 
-/** When and at which own height a consensus state came. */
+/** Block time and own height at which a consensus state was stored. */
 interface Processed {
   readonly timeNs: bigint;
   readonly height: Height;
 }
 
-/** The part of the IBC store that belongs to one client. Paths are ICS-24's; writes of a consensus state include its metadata. */
+/**
+ * The entries of one client in the IBC store. Each consensus state has three metadata entries (processed time, processed
+ * height, iteration key), which are written and deleted together with it.
+ */
 export interface ClientStore {
   readonly clientState: () => StoredClient | undefined;
   readonly setClientState: (client: StoredClient) => void;
-  readonly consensusState: (height: Height) => VerifiedState | undefined;
-  /** Stores a consensus state and when it came (`processed`, by default now). */
-  readonly setConsensusState: (height: Height, state: VerifiedState, processed?: Processed) => void;
+  readonly consensusState: (height: Height) => ConsensusState | undefined;
+  /** Stores a consensus state. `processed` is the present block by default. */
+  readonly setConsensusState: (height: Height, state: ConsensusState, processed?: Processed) => void;
   readonly processed: (height: Height) => Processed | undefined;
-  /** Removes a consensus state with its metadata. */
   readonly deleteConsensusState: (height: Height) => void;
-  /** The lowest height that has a consensus state. */
+  /** Returns the lowest height that has a consensus state. */
   readonly earliestHeight: () => Height | undefined;
-  /** The consensus state of the greatest height below this one. */
-  readonly previousState: (height: Height) => VerifiedState | undefined;
-  /** The consensus state of the lowest height above this one. */
-  readonly nextState: (height: Height) => VerifiedState | undefined;
+  /** Returns the consensus state of the greatest height below this one. */
+  readonly previousConsensusState: (height: Height) => ConsensusState | undefined;
+  /** Returns the consensus state of the lowest height above this one. */
+  readonly nextConsensusState: (height: Height) => ConsensusState | undefined;
 }
 
-/** Opens the store of a client, which need not exist. */
+/** Opens the store of a client. The client need not exist. */
 export function openClientStore(context: Context, clientId: string): ClientStore {
   const store = context.store(STORE_NAME);
   const prefix = clientPrefix(clientId);
   const path = (key: Uint8Array): Uint8Array => concat(prefix, key);
-  const stateAt = (key: Uint8Array): VerifiedState | undefined => readConsensusState(store, path(key));
+  const stateAt = (key: Uint8Array): ConsensusState | undefined => readConsensusState(store, path(key));
   return {
     clientState: () => readClientState(store, path(CLIENT_STATE)),
     setClientState: (client) => store.set(path(CLIENT_STATE), encodeClientState(client)),
@@ -70,12 +72,12 @@ export function openClientStore(context: Context, clientId: string): ClientStore
       const key = firstOf(store.iterate(...fullRange(path, {})))?.[0];
       return key === undefined ? undefined : heightOfIterationKey(key.subarray(prefix.length));
     },
-    previousState: (height) => {
+    previousConsensusState: (height) => {
       const entry = firstOf(store.iterateReverse(...fullRange(path, { below: height })));
       return entry === undefined ? undefined : stateAt(entry[1]);
     },
-    nextState: (height) => {
-      // the height itself is never stored when this is asked, but would come first
+    nextConsensusState: (height) => {
+      // The range includes its start, so that it must begin one height above.
       const above: Height = { ...height, revisionHeight: height.revisionHeight + 1n };
       const entry = firstOf(store.iterate(...fullRange(path, { from: above })));
       return entry === undefined ? undefined : stateAt(entry[1]);
@@ -101,7 +103,7 @@ function readClientState(store: KVStore, key: Uint8Array): StoredClient | undefi
   return bytes === undefined ? undefined : unpackClientState(Any.decode(bytes));
 }
 
-function readConsensusState(store: KVStore, key: Uint8Array): VerifiedState | undefined {
+function readConsensusState(store: KVStore, key: Uint8Array): ConsensusState | undefined {
   const bytes = store.get(key);
   return bytes === undefined ? undefined : unpackConsensusState(Any.decode(bytes));
 }

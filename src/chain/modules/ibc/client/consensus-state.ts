@@ -1,27 +1,33 @@
+import { unregisteredError } from "../../../runtime/module-error.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../comet/proto-blocks.ts";
 import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
-import { ConsensusState } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { ConsensusState as WireConsensusState } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../proto/type-urls.ts";
-import { decoded, ErrUnpackAny, unregistered } from "../errors.ts";
+import { decodeUntrusted, ErrUnpackAny } from "../errors.ts";
 
-/** What a client keeps of a verified header: its time, its app hash, and the hash of the validators that come next. */
-export interface VerifiedState {
+/** Consensus state of a 07-tendermint client: the parts of a verified header that the client stores. */
+export interface ConsensusState {
+  /** Time of the header, nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
+  /** App hash of the header, the root of proofs. */
   readonly root: Uint8Array;
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/** Reads a Tendermint consensus state from its Any. Throws ibc/14 when absent, and for another type. */
-export function unpackConsensusState(any: Any | undefined): VerifiedState {
+/**
+ * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` when it is absent, has another type, or does
+ * not decode.
+ */
+export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {
-    throw unregistered(
+    throw unregisteredError(
       `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ConsensusState`,
     );
   }
-  return decoded(() => {
-    const state = ConsensusState.decode(any.value);
+  return decodeUntrusted(() => {
+    const state = WireConsensusState.decode(any.value);
     return {
       timeNs: timestampToNs(state.timestamp),
       root: state.root?.hash ?? new Uint8Array(0),
@@ -30,9 +36,9 @@ export function unpackConsensusState(any: Any | undefined): VerifiedState {
   });
 }
 
-/** A consensus state as the Any that is stored and proven. */
-export function packConsensusState(state: VerifiedState): Any {
-  const value = ConsensusState.encode({
+/** Encodes a consensus state as the Any that is stored and that counterparties prove. */
+export function packConsensusState(state: ConsensusState): Any {
+  const value = WireConsensusState.encode({
     timestamp: nsToTimestamp(state.timeNs),
     root: { hash: state.root },
     nextValidatorsHash: state.nextValidatorsHash,
@@ -40,13 +46,13 @@ export function packConsensusState(state: VerifiedState): Any {
   return { typeUrl: TYPE_URL.tendermintConsensusState, value };
 }
 
-/** The encoded form of {@link packConsensusState}. */
-export function encodeConsensusState(state: VerifiedState): Uint8Array {
+/** Returns the bytes of {@link packConsensusState}. */
+export function encodeConsensusState(state: ConsensusState): Uint8Array {
   return Any.encode(packConsensusState(state)).finish();
 }
 
-/** Whether two headers of one height left the same state. */
-export function isSameState(a: VerifiedState, b: VerifiedState): boolean {
+/** Whether two consensus states are equal. Different states of one height are misbehaviour. */
+export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   return (
     a.timeNs === b.timeNs &&
     equalBytes(a.root, b.root) &&

@@ -10,10 +10,13 @@ import { latestHeightOf, LOCALHOST, unpackClientState } from "./client-state.ts"
 import { statusOf } from "./client-status.ts";
 import { unpackConsensusState } from "./consensus-state.ts";
 
-/** The number that the next client gets. */
+/** Number of the next client, from 0. */
 export const nextClientSequence = createItem(STORE_NAME, NEXT_CLIENT_SEQUENCE, uint64Codec);
 
-/** Creates a client from a state and the consensus state of its latest height; gives its id. Throws `ModuleError`. */
+/**
+ * Creates a client from a client state and the consensus state of its latest height. Returns its id. Throws
+ * `ModuleError`.
+ */
 export function createClient(
   context: Context,
   clientState: Any | undefined,
@@ -30,6 +33,7 @@ export function createClient(
   const store = openClientStore(context, clientId);
   store.setClientState(client);
   store.setConsensusState(latestHeightOf(client), unpackConsensusState(consensusState));
+  // As in ibc-go, the client is stored before its status is checked. A failure reverts the writes with the message.
   const status = statusOf(context, client, store);
   if (status !== "Active")
     throw ErrClientNotActive(`cannot create client (${clientId}) with status ${status}`);

@@ -4,7 +4,7 @@ import { openClientStore } from "./client-store.ts";
 import { LOCALHOST } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";
 
-/** Creates the client that a chain has of itself. */
+/** Creates the localhost client: the client that a chain has of itself. */
 export function createLocalhostClient(context: Context): void {
   openClientStore(context, LOCALHOST).setClientState({
     type: LOCALHOST,
@@ -12,7 +12,7 @@ export function createLocalhostClient(context: Context): void {
   });
 }
 
-/** Moves the localhost client to this block's height; does nothing when clients of its type are not allowed. */
+/** Sets the latest height of the localhost client to this block. Does nothing when the params do not allow its type. */
 export function updateLocalhostClient(context: Context): void {
   const store = openClientStore(context, LOCALHOST);
   const client = store.clientState();

@@ -1,4 +1,4 @@
-import { fromUtf8, utf8 } from "../../../../base/bytes.ts";
+import { fromUtf8 } from "../../../../base/bytes.ts";
 import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
 import type { Height, IdentifiedClientState } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
 import * as wire from "../../../../proto/gen/ibc/core/client/v1/query.ts";
@@ -11,22 +11,24 @@ import { formatHeight, parseHeight } from "../height.ts";
 import { validateClientId } from "../identifiers.ts";
 import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../keys.ts";
 import { getClientParams } from "../params.ts";
-import { checkArgument, found, unproven } from "../query-answers.ts";
+import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
 import { latestHeightOf, packClientState, type StoredClient } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
 import { packConsensusState } from "./consensus-state.ts";
 
 const SERVICE = "/ibc.core.client.v1.Query";
+const INVALID_ARGUMENT = 3;
+const SLASH = 0x2f;
 
-/** The queries of `ibc.core.client.v1.Query`, but those for chain upgrades and membership. */
+/** All queries of `ibc.core.client.v1.Query` except those of chain upgrades and VerifyMembership. */
 export const clientQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/ClientState`,
     { request: wire.QueryClientStateRequest, response: wire.QueryClientStateResponse },
     (context, { clientId }) => {
       const { client } = clientOf(context, clientId);
-      return { clientState: packClientState(client), ...unproven(context) };
+      return { clientState: packClientState(client), ...emptyProof(context) };
     },
   ),
   toQueryHandler(
@@ -70,10 +72,13 @@ function clientOf(
 ): { readonly client: StoredClient; readonly store: ClientStore } {
   checkArgument(() => validateClientId(clientId));
   const store = openClientStore(context, clientId);
-  return { client: found(store.clientState(), () => ErrClientNotFound(clientId)), store };
+  return { client: requireFound(store.clientState(), () => ErrClientNotFound(clientId)), store };
 }
 
-/** Pages as ibc-go does: what is seen beside the page is answered too, so that a page by offset has one entry more. */
+/**
+ * Returns a page of client states. ibc-go ignores the filter's page flag, so that a page by offset also contains the
+ * entries before and after it that were read: with offset 0, one entry more than the limit.
+ */
 function queryClientStates(
   context: Context,
   { pagination }: wire.QueryClientStatesRequest,
@@ -90,7 +95,7 @@ function queryClientStates(
   return { clientStates, pagination: page };
 }
 
-/** "/{id}/clientState" is the path of a client's state; iteration keys are no text and never end so. */
+/** Returns the client id in "/{id}/clientState"; undefined for any other key. Latin-1 keeps binary keys intact. */
 function clientIdOfStateKey(key: Uint8Array): string | undefined {
   const match = /^\/([^/]+)\/clientState$/.exec(Buffer.from(key).toString("latin1"));
   return match?.[1];
@@ -98,18 +103,18 @@ function clientIdOfStateKey(key: Uint8Array): string | undefined {
 
 function queryConsensusState(
   context: Context,
-  { clientId, latestHeight, ...asked }: wire.QueryConsensusStateRequest,
+  { clientId, latestHeight, ...requested }: wire.QueryConsensusStateRequest,
 ): wire.QueryConsensusStateResponse {
   checkArgument(() => validateClientId(clientId));
-  if (!latestHeight && asked.revisionHeight === 0n) {
-    throw new QueryError(3, "consensus state height cannot be 0");
+  if (!latestHeight && requested.revisionHeight === 0n) {
+    throw new QueryError(INVALID_ARGUMENT, "consensus state height cannot be 0");
   }
   const store = openClientStore(context, clientId);
-  const height = latestHeight ? latestOf(store) : asked;
-  const state = found(height === undefined ? undefined : store.consensusState(height), () =>
-    ErrConsensusStateNotFound(`client-id: ${clientId}, height: ${formatHeight(asked)}`),
+  const height = latestHeight ? latestOf(store) : requested;
+  const state = requireFound(height === undefined ? undefined : store.consensusState(height), () =>
+    ErrConsensusStateNotFound(`client-id: ${clientId}, height: ${formatHeight(requested)}`),
   );
-  return { consensusState: packConsensusState(state), ...unproven(context) };
+  return { consensusState: packConsensusState(state), ...emptyProof(context) };
 }
 
 function latestOf(store: ClientStore): Height | undefined {
@@ -137,7 +142,10 @@ function queryHeights(
   return { consensusStateHeights, pagination: page };
 }
 
-/** Walks a client's consensus states in the order of their keys, which is that of texts: 2-1000 comes before 2-33. */
+/**
+ * Visits a page of a client's consensus states in the order of their keys, which sort as text: 2-1000 precedes 2-33. As
+ * in ibc-go, a page by offset visits one entry more than its limit.
+ */
 function pageStates(
   { context, clientId }: { readonly context: Context; readonly clientId: string },
   pagination: wire.QueryConsensusStatesRequest["pagination"],
@@ -146,6 +154,7 @@ function pageStates(
   checkArgument(() => validateClientId(clientId));
   const paged = { store: context.store(STORE_NAME), prefix: consensusStatesPrefix(clientId) };
   return paginateFiltered(paged, pagination, (key, value) => {
+    // A slash separates the height from a metadata key, such as "2-33/processedTime".
     if (key.includes(SLASH)) return false;
     const height = parseHeight(fromUtf8(key));
     if (height === undefined) return false;
@@ -153,5 +162,3 @@ function pageStates(
     return true;
   });
 }
-
-const SLASH = utf8("/")[0] ?? 0;

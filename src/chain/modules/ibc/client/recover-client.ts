@@ -17,7 +17,6 @@ import { type ClientStore, openClientStore } from "./client-store.ts";
 import { latestHeightOf, type StoredClient, TENDERMINT_TYPE } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";
 
-/** A client with its id and store. */
 interface OpenClient {
   readonly id: string;
   readonly client: StoredClient;
@@ -25,8 +24,8 @@ interface OpenClient {
 }
 
 /**
- * Puts a frozen or expired client back to work with the latest state of an active one that follows the same chain
- * with the same settings. Throws `ModuleError`.
+ * Recovers a frozen or expired client (ibc-go `RecoverClient`): copies the latest consensus state of an active
+ * substitute with the same settings. Throws `ModuleError`.
  */
 export function recoverClient(context: Context, subjectId: string, substituteId: string): void {
   const subject = open(context, subjectId, "subject");
@@ -42,7 +41,7 @@ export function recoverClient(context: Context, subjectId: string, substituteId:
   }
   const status = statusOf(context, substitute.client, substitute.store);
   if (status !== "Active") throw ErrClientNotActive(`substitute client is not active, status is ${status}`);
-  takeOver(subject, substitute);
+  copySubstitute(subject, substitute);
   for (const event of clientRecovered({ clientId: subjectId, clientType: subject.client.type }))
     context.emit(event);
 }
@@ -56,7 +55,8 @@ function open(context: Context, id: string, role: string): OpenClient {
 
 const FAILED = "failed to validate substitute client";
 
-function takeOver(subject: OpenClient, substitute: OpenClient): void {
+/** Copies the substitute's latest state to the subject (ibc-go `CheckSubstituteAndUpdateState`). */
+function copySubstitute(subject: OpenClient, substitute: OpenClient): void {
   const [own, other] = [subject.client, substitute.client];
   if (own.type !== TENDERMINT_TYPE || other.type !== TENDERMINT_TYPE) {
     throw ErrInvalidClient(`expected a client of type ${TENDERMINT_TYPE}, got ${other.type}`).wrap(FAILED);
@@ -85,7 +85,7 @@ function takeOver(subject: OpenClient, substitute: OpenClient): void {
   });
 }
 
-/** Whether two clients differ at most in heights, chain id, trusting period and the flags that mean nothing any more. */
+/** Whether two clients differ only in heights, chain id, trusting period and the deprecated flags. */
 function isMatching(a: ClientState, b: ClientState): boolean {
   return equalBytes(settingsOf(a), settingsOf(b));
 }

@@ -7,26 +7,27 @@ import { clientUpdated, misbehaviourFound } from "../events.ts";
 import { compareHeights, ZERO_HEIGHT } from "../height.ts";
 import { type ClientMessage, unpackClientMessage } from "../tendermint/client-message.ts";
 import { durationNs } from "../tendermint/duration.ts";
-import { heightOfHeader, stateOfHeader } from "../tendermint/header.ts";
+import { heightOfHeader, consensusStateOfHeader } from "../tendermint/header.ts";
 import { contradictsHistory, isContradiction, verifyMisbehaviour } from "../tendermint/misbehaviour.ts";
-import { verifyUpdateHeader } from "../tendermint/verify-header.ts";
+import { verifyingBlock, verifyUpdateHeader } from "../tendermint/verify-header.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
 import { TENDERMINT_TYPE } from "./client-state.ts";
 import { isExpired, statusOf } from "./client-status.ts";
 
-/** What a frozen client carries: ibc-go writes this height whatever the misbehaviour's was. */
+/** Frozen height of every frozen client. ibc-go writes this constant, whatever the height of the misbehaviour. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
- * Tells a client a header or a misbehaviour, as ibc-go's `UpdateClient`: it must be active, and what it is told must
- * verify. Contradictions freeze it (that is success); a known header changes nothing; any other adds a consensus state,
- * also below the latest height. Throws `ModuleError`.
+ * Updates an active client with a header or a misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes
+ * the client and is a success: an error would revert the freeze. A header of a stored height changes nothing. Any other
+ * header adds a consensus state, also below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
   const message = unpackClientMessage(packed);
   const store = openClientStore(context, clientId);
   const client = store.clientState();
   if (client === undefined) throw ErrClientNotFound(`cannot update client with ID ${clientId}`);
+  // Checked before the header: a header must not revive an expired or frozen client. Only a recovery can.
   const status = statusOf(context, client, store);
   if (status !== "Active") {
     throw ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
@@ -35,13 +36,13 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
     throw ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
   }
   verifyMessage(context, client.state, message, store);
-  const of = { clientId, clientType: client.type };
+  const eventClient = { clientId, clientType: client.type };
   if (isMisbehaviour(message, store)) {
     store.setClientState({ ...client, state: { ...client.state, frozenHeight: FROZEN_HEIGHT } });
-    for (const event of misbehaviourFound(of)) context.emit(event);
+    for (const event of misbehaviourFound(eventClient)) context.emit(event);
   } else if (message.kind === "header" && packed !== undefined) {
     const height = storeHeader(context, client.state, message.header, store);
-    for (const event of clientUpdated(of, height, packed)) context.emit(event);
+    for (const event of clientUpdated(eventClient, height, packed)) context.emit(event);
   }
 }
 
@@ -51,8 +52,8 @@ function verifyMessage(
   message: ClientMessage,
   store: ClientStore,
 ): void {
-  if (message.kind === "header") verifyUpdateHeader(client, message.header, store, context.timeNs);
-  else verifyMisbehaviour(client, message.misbehaviour, store, context.timeNs);
+  if (message.kind === "header") verifyUpdateHeader(client, message.header, store, verifyingBlock(context));
+  else verifyMisbehaviour(client, message.misbehaviour, store, verifyingBlock(context));
 }
 
 function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
@@ -61,6 +62,7 @@ function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
     : isContradiction(message.misbehaviour);
 }
 
+/** Stores the consensus state of a verified header (ibc-go `UpdateState`). Returns its height. */
 function storeHeader(context: Context, client: ClientState, header: Header, store: ClientStore): Height {
   pruneOldest(context, client, store);
   const height = heightOfHeader(header);
@@ -68,11 +70,14 @@ function storeHeader(context: Context, client: ClientState, header: Header, stor
   const latest = client.latestHeight ?? ZERO_HEIGHT;
   const latestHeight = compareHeights(height, latest) > 0 ? height : latest;
   store.setClientState({ type: TENDERMINT_TYPE, state: { ...client, latestHeight } });
-  store.setConsensusState(height, stateOfHeader(header));
+  store.setConsensusState(height, consensusStateOfHeader(header));
   return height;
 }
 
-/** One expired consensus state goes with every update, the oldest first. */
+/**
+ * Deletes the oldest consensus state if it is expired. Like ibc-go, deletes at most one with every update, which bounds
+ * the gas of an update.
+ */
 function pruneOldest(context: Context, client: ClientState, store: ClientStore): void {
   const height = store.earliestHeight();
   const oldest = height === undefined ? undefined : store.consensusState(height);

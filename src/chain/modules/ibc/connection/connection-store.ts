@@ -15,42 +15,39 @@ import {
   STORE_NAME,
 } from "../keys.ts";
 
-/** Id of the connection that a chain has to itself. */
+/** Id of the connection of a chain to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
 
-/** State of a connection over which packets and queries go. */
+/** `ibc.core.connection.v1.State` of an open connection. */
 export const STATE_OPEN = 3;
 
-/** The one version of connections that there is. */
+/** The only version of connections. */
 export const CONNECTION_VERSION = { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] };
 
-/** The number that the next connection gets. */
+/** Number of the next connection, from 0. */
 export const nextConnectionSequence = createItem(STORE_NAME, NEXT_CONNECTION_SEQUENCE, uint64Codec);
 
-/** The connection end of an id. */
 export function getConnection(context: Context, id: string): ConnectionEnd | undefined {
   const bytes = context.store(STORE_NAME).get(connectionKey(id));
   return bytes === undefined ? undefined : ConnectionEnd.decode(bytes);
 }
 
-/** Stores a connection end. */
 export function setConnection(context: Context, { id, ...end }: IdentifiedConnection): void {
   context.store(STORE_NAME).set(connectionKey(id), ConnectionEnd.encode(end).finish());
 }
 
-/** Ids of the connections over a client; undefined when none was ever made. */
+/** Returns the ids of a client's connections; undefined before the first. */
 export function getClientConnections(context: Context, clientId: string): readonly string[] | undefined {
   const bytes = context.store(STORE_NAME).get(clientConnectionsKey(clientId));
   return bytes === undefined ? undefined : ClientPaths.decode(bytes).paths;
 }
 
-/** Stores the ids of the connections over a client. */
 export function setClientConnections(context: Context, clientId: string, paths: readonly string[]): void {
   const value = ClientPaths.encode({ paths: [...paths] }).finish();
   context.store(STORE_NAME).set(clientConnectionsKey(clientId), value);
 }
 
-/** Creates the connection that a chain has to itself. */
+/** Creates the connection of the chain to itself, over the localhost client. */
 export function createLocalhostConnection(context: Context): void {
   setConnection(context, {
     id: LOCALHOST_CONNECTION,
@@ -66,7 +63,7 @@ export function createLocalhostConnection(context: Context): void {
   });
 }
 
-/** All connections, ascending by id as text. */
+/** Returns all connections in ascending order of ids as text. */
 export function listConnections(context: Context): readonly IdentifiedConnection[] {
   const entries = context.store(STORE_NAME).iterate(CONNECTIONS_PREFIX, prefixEnd(CONNECTIONS_PREFIX));
   return Array.from(entries, ([key, value]) => ({

@@ -21,7 +21,7 @@ import { selfHeight } from "../height.ts";
 import { validateClientId, validateConnectionId } from "../identifiers.ts";
 import { CONNECTIONS_PREFIX, STORE_NAME } from "../keys.ts";
 import { getConnectionParams } from "../params.ts";
-import { checkArgument, found, unproven } from "../query-answers.ts";
+import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
 import { getClientConnections, getConnection } from "./connection-store.ts";
 
 const SERVICE = "/ibc.core.connection.v1.Query";
@@ -33,10 +33,10 @@ export const connectionQueries: readonly QueryHandler[] = [
     { request: wire.QueryConnectionRequest, response: wire.QueryConnectionResponse },
     (context, { connectionId }) => {
       checkArgument(() => validateConnectionId(connectionId));
-      const connection = found(getConnection(context, connectionId), () =>
+      const connection = requireFound(getConnection(context, connectionId), () =>
         ErrConnectionNotFound(connectionId),
       );
-      return { connection, ...unproven(context) };
+      return { connection, ...emptyProof(context) };
     },
   ),
   toQueryHandler(
@@ -49,10 +49,10 @@ export const connectionQueries: readonly QueryHandler[] = [
     { request: wire.QueryClientConnectionsRequest, response: wire.QueryClientConnectionsResponse },
     (context, { clientId }) => {
       checkArgument(() => validateClientId(clientId));
-      const paths = found(getClientConnections(context, clientId), () =>
+      const paths = requireFound(getClientConnections(context, clientId), () =>
         ErrClientConnectionPathsNotFound(clientId),
       );
-      return { connectionPaths: [...paths], ...unproven(context) };
+      return { connectionPaths: [...paths], ...emptyProof(context) };
     },
   ),
   toQueryHandler(
@@ -82,7 +82,7 @@ function queryConnections(
   const connections: IdentifiedConnection[] = [];
   const paged = { store: context.store(STORE_NAME), prefix: CONNECTIONS_PREFIX };
   const page = paginate(paged, pagination, (key, value) => {
-    // the prefix has no slash: ibc-go's keys to continue from begin with one
+    // The prefix "connections" has no slash, so that each key begins with one, like the page keys of ibc-go.
     connections.push({ id: fromUtf8(key.subarray(1)), ...ConnectionEnd.decode(value) });
   });
   return { connections, pagination: page, height: selfHeight(context) };
@@ -93,12 +93,12 @@ function queryClientState(
   { connectionId }: wire.QueryConnectionClientStateRequest,
 ): wire.QueryConnectionClientStateResponse {
   const { clientId } = connectionOf(context, connectionId);
-  const client = found(openClientStore(context, clientId).clientState(), () =>
+  const client = requireFound(openClientStore(context, clientId).clientState(), () =>
     ErrClientNotFound(`client-id: ${clientId}`),
   );
   return {
     identifiedClientState: { clientId, clientState: packClientState(client) },
-    ...unproven(context),
+    ...emptyProof(context),
   };
 }
 
@@ -107,15 +107,15 @@ function queryConsensusState(
   { connectionId, ...height }: wire.QueryConnectionConsensusStateRequest,
 ): wire.QueryConnectionConsensusStateResponse {
   const { clientId } = connectionOf(context, connectionId);
-  const state = found(openClientStore(context, clientId).consensusState(height), () =>
+  const state = requireFound(openClientStore(context, clientId).consensusState(height), () =>
     ErrConsensusStateNotFound(`client-id: ${clientId}`),
   );
-  return { clientId, consensusState: packConsensusState(state), ...unproven(context) };
+  return { clientId, consensusState: packConsensusState(state), ...emptyProof(context) };
 }
 
 function connectionOf(context: Context, connectionId: string): ConnectionEnd {
   checkArgument(() => validateConnectionId(connectionId));
-  return found(getConnection(context, connectionId), () =>
+  return requireFound(getConnection(context, connectionId), () =>
     ErrConnectionNotFound(`connection-id: ${connectionId}`),
   );
 }

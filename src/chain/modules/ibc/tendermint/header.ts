@@ -10,11 +10,14 @@ import { validateSignedHeader } from "../../../../comet/validate.ts";
 import { validatorsHash } from "../../../../comet/validator-set.ts";
 import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import type { VerifiedState } from "../client/consensus-state.ts";
+import type { ConsensusState } from "../client/consensus-state.ts";
 import { asModuleError, ErrInvalidClientHeader, ErrInvalidHeaderHeight } from "../errors.ts";
-import { compareHeights, formatHeight, ZERO_HEIGHT } from "../height.ts";
+import { compareHeights, ZERO_HEIGHT } from "../height.ts";
 
-/** Height of a header, its revision from the chain id. Zero when the header itself is missing. */
+/**
+ * Returns the height of a header, with the revision of its chain id; zero when the inner header is absent. Go converts
+ * the int64 height to uint64, so that a negative height becomes a huge one.
+ */
 export function heightOfHeader(header: Header): Height {
   const inner = header.signedHeader?.header;
   if (inner === undefined) return ZERO_HEIGHT;
@@ -24,13 +27,13 @@ export function heightOfHeader(header: Header): Height {
   };
 }
 
-/** The height that a header says it can be verified from. */
+/** Returns the trusted height of a header: the height of the consensus state that it is verified from. */
 export function trustedHeightOf(header: Header): Height {
   return header.trustedHeight ?? ZERO_HEIGHT;
 }
 
-/** What a client keeps of a header. */
-export function stateOfHeader(header: Header): VerifiedState {
+/** Returns the consensus state of a header. Absent parts are empty. */
+export function consensusStateOfHeader(header: Header): ConsensusState {
   const inner = header.signedHeader?.header;
   return {
     timeNs: timestampToNs(inner?.time),
@@ -39,7 +42,7 @@ export function stateOfHeader(header: Header): VerifiedState {
   };
 }
 
-/** The parts of a header that verification works on, each checked by itself. Throws `ModuleError`. */
+/** Decodes the signed header and the validator set. Throws `ModuleError` when one is invalid. */
 export function readHeader(header: Header): {
   readonly signed: SignedHeader;
   readonly validators: ValidatorSet;
@@ -53,7 +56,7 @@ export function readHeader(header: Header): {
   return { signed, validators };
 }
 
-/** Stateless checks of a header (`Header.ValidateBasic` of 07-tendermint). Throws `ModuleError`. */
+/** Stateless checks of a header (07-tendermint `Header.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validateUpdateHeader(header: Header): void {
   if (header.signedHeader === undefined) {
     throw ErrInvalidClientHeader("tendermint signed header cannot be nil");
@@ -68,12 +71,21 @@ export function validateUpdateHeader(header: Header): void {
   const height = heightOfHeader(header);
   if (compareHeights(trusted, height) >= 0) {
     throw ErrInvalidHeaderHeight(
-      `TrustedHeight ${formatHeight(trusted)} must be less than header height ${formatHeight(height)}`,
+      `TrustedHeight ${goHeight(trusted)} must be less than header height ${goHeight(height)}`,
     );
   }
   checkOwnValidators(header, signed);
 }
 
+/** Formats a height as Go's `%d` formats the struct. */
+function goHeight({ revisionNumber, revisionHeight }: Height): string {
+  return `{${revisionNumber} ${revisionHeight}}`;
+}
+
+/**
+ * Checks the header's own validator set against `validators_hash`. The trusted set is checked later, against the
+ * client.
+ */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ErrInvalidClientHeader("validator set is nil");
   const set = asModuleError("validator set is not tendermint validator set", () =>

@@ -1,12 +1,14 @@
+import { unregisteredError } from "../../../runtime/module-error.ts";
+import { NS_PER_SECOND } from "../../../../base/rfc3339.ts";
 import { revisionOfChainId } from "../../../../comet/chain-revision.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
-import { goDurationText } from "../../../../comet/go-text.ts";
+import { goDurationText } from "../../../../comet/go-time.ts";
 import { isTrustLevel } from "../../../../comet/light-client.ts";
 import { MAX_CHAIN_ID_LENGTH, validateHash } from "../../../../comet/validate.ts";
 import type { ClientState } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import type { VerifiedState } from "../client/consensus-state.ts";
+import type { ConsensusState } from "../client/consensus-state.ts";
 import {
-  ErrInvalidChainId,
+  ErrInvalidChainID,
   ErrInvalidClient,
   ErrInvalidConsensus,
   ErrInvalidHeaderHeight,
@@ -15,15 +17,16 @@ import {
   ErrInvalidTrustingPeriod,
   ErrInvalidTrustLevel,
   ErrInvalidUnbondingPeriod,
-  unregistered,
 } from "../errors.ts";
 import { ZERO_HEIGHT } from "../height.ts";
 import { durationNs } from "./duration.ts";
 
-/** Go's longest duration, about 292 years. */
+/** Greatest duration of Go (int64 nanoseconds), about 292 years. */
 const MAX_DURATION_NS = 2n ** 63n - 1n;
 
-/** Stateless checks of a client state (`ClientState.Validate`), in ibc-go's order. Throws `ModuleError`. */
+/**
+ * Stateless checks of a client state (07-tendermint `ClientState.Validate`), in ibc-go's order. Throws `ModuleError`.
+ */
 export function validateClientState(client: ClientState): void {
   validateChainId(client.chainId);
   const level = client.trustLevel ?? { numerator: 0n, denominator: 0n };
@@ -47,29 +50,31 @@ export function validateClientState(client: ClientState): void {
   }
 }
 
-/** Stateless checks of a consensus state (`ConsensusState.ValidateBasic`). Throws `ModuleError`. */
-export function validateConsensusState(state: VerifiedState): void {
+/** Stateless checks of a consensus state (07-tendermint `ConsensusState.ValidateBasic`). Throws `ModuleError`. */
+export function validateConsensusState(state: ConsensusState): void {
   if (state.root.length === 0) throw ErrInvalidConsensus("root cannot be empty");
   try {
     validateHash(state.nextValidatorsHash);
   } catch (error) {
     if (error instanceof CometError)
-      throw unregistered(error.message).wrap("next validators hash is invalid");
+      throw unregisteredError(error.message).wrap("next validators hash is invalid");
     throw error;
   }
-  if (state.timeNs < 1_000_000_000n) throw ErrInvalidConsensus("timestamp must be a positive Unix time");
+  // Go checks the seconds of the time (`Unix() <= 0`), so that a time within the first second is invalid.
+  if (state.timeNs < NS_PER_SECOND) throw ErrInvalidConsensus("timestamp must be a positive Unix time");
 }
 
 function validateChainId(chainId: string): void {
-  if (chainId.trim() === "") throw ErrInvalidChainId("chain id cannot be empty string");
+  if (chainId.trim() === "") throw ErrInvalidChainID("chain id cannot be empty string");
   const { length } = Buffer.from(chainId);
   if (length <= MAX_CHAIN_ID_LENGTH) return;
-  throw ErrInvalidChainId(`chainID is too long; got: ${length}, max: ${MAX_CHAIN_ID_LENGTH}`);
+  throw ErrInvalidChainID(`chainID is too long; got: ${length}, max: ${MAX_CHAIN_ID_LENGTH}`);
 }
 
 function validatePeriods(client: ClientState): void {
+  // Go has 64-bit durations and rejects longer ones already while it decodes the message.
   for (const period of [client.trustingPeriod, client.unbondingPeriod, client.maxClockDrift]) {
-    if (durationNs(period) > MAX_DURATION_NS) throw unregistered("proto: duration out of range");
+    if (durationNs(period) > MAX_DURATION_NS) throw unregisteredError("proto: duration out of range");
   }
   if (durationNs(client.trustingPeriod) <= 0n) {
     throw ErrInvalidTrustingPeriod("trusting period must be greater than zero");

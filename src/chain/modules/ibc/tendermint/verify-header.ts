@@ -1,13 +1,13 @@
-import { withRevision } from "../../../../comet/chain-revision.ts";
+import { upperHex } from "../../../../base/go-text.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import type { ValidatorSet } from "../../../../comet/block-types.ts";
 import { verifyHeader } from "../../../../comet/light-client.ts";
 import { validatorSetFromProto } from "../../../../comet/proto-blocks.ts";
-import { upperHex } from "../../../../comet/validate.ts";
 import { validatorsHash } from "../../../../comet/validator-set.ts";
 import type { ClientState, Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import type { Context } from "../../../runtime/context.ts";
 import type { ClientStore } from "../client/client-store.ts";
-import type { VerifiedState } from "../client/consensus-state.ts";
+import type { ConsensusState } from "../client/consensus-state.ts";
 import {
   asModuleError,
   ErrConsensusStateNotFound,
@@ -19,18 +19,43 @@ import { compareHeights, formatHeight } from "../height.ts";
 import { durationNs } from "./duration.ts";
 import { heightOfHeader, readHeader, trustedHeightOf } from "./header.ts";
 
-/** The consensus state that a header builds on. Throws client/7; `which` names the header in the text. */
-export function trustedStateOf(header: Header, store: ClientStore, which = "Header"): VerifiedState {
+/** What the checks of a header need of the block that they run in. */
+export interface VerifyingBlock {
+  readonly timeNs: bigint;
+  /** Pays for a signature that only the slow verifier can decide. */
+  readonly beforeSlowSignature: () => void;
+}
+
+/**
+ * Gas of a signature that OpenSSL refuses, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
+ * never make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as others and
+ * charges nothing.
+ */
+const SLOW_SIGNATURE_GAS = 50_000n;
+
+/** Returns what the checks of a header need of the block of a context. */
+export function verifyingBlock({ timeNs, gas }: Context): VerifyingBlock {
+  return { timeNs, beforeSlowSignature: () => gas.consume(SLOW_SIGNATURE_GAS, "ZIP-215 signature") };
+}
+
+/**
+ * Returns the consensus state at the trusted height of a header. Throws ErrConsensusStateNotFound; `name` is part of
+ * its text.
+ */
+export function trustedStateOf(header: Header, store: ClientStore, name = "Header"): ConsensusState {
   const trusted = trustedHeightOf(header);
   const state = store.consensusState(trusted);
   if (state !== undefined) return state;
   throw ErrConsensusStateNotFound(
-    `could not get trusted consensus state from clientStore for ${which} at TrustedHeight: ${formatHeight(trusted)}`,
+    `could not get trusted consensus state from clientStore for ${name} at TrustedHeight: ${formatHeight(trusted)}`,
   );
 }
 
-/** The validators that a header offers as trusted, which must be those whose hash the client kept. Throws 07-tendermint/14. */
-export function trustedValidatorsOf(header: Header, trusted: VerifiedState): ValidatorSet {
+/**
+ * Returns the trusted validators of a header. The client stores only their hash, so that each header must bring them
+ * along. Throws ErrInvalidValidatorSet when their hash differs from the hash in the trusted consensus state.
+ */
+export function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = asModuleError("trusted validator set in not tendermint validator set type", () =>
     validatorSetFromProto(header.trustedValidators),
   );
@@ -42,14 +67,15 @@ export function trustedValidatorsOf(header: Header, trusted: VerifiedState): Val
 }
 
 /**
- * Verifies a header against the client's consensus state at the header's trusted height: trusted validators, revision,
- * heights, then all of CometBFT's light client. `nowNs` is the block's time. Throws `ModuleError`; changes nothing.
+ * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`): trusted
+ * validators, revision, heights, then the checks of CometBFT's light client. Throws
+ * `ModuleError`.
  */
 export function verifyUpdateHeader(
   client: ClientState,
   header: Header,
   store: ClientStore,
-  nowNs: bigint,
+  block: VerifyingBlock,
 ): void {
   const trusted = trustedStateOf(header, store);
   const validators = trustedValidatorsOf(header, trusted);
@@ -63,11 +89,12 @@ export function verifyUpdateHeader(
   const untrusted = readHeader(header);
   if (compareHeights(height, trustedHeight) <= 0) {
     throw ErrInvalidClientHeader(
-      `header height ≤ consensus state height (${formatHeight(height)} < ${formatHeight(trustedHeight)})`,
+      `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
+  // The client's own chain id: after a recovery, headers of an earlier revision no longer update the client.
   const trustedHeader = {
-    chainId: withRevision(client.chainId, height.revisionNumber),
+    chainId: client.chainId,
     height: trustedHeight.revisionHeight,
     timeNs: trusted.timeNs,
     nextValidatorsHash: trusted.nextValidatorsHash,
@@ -76,12 +103,12 @@ export function verifyUpdateHeader(
     verifyHeader(
       { header: trustedHeader, validators },
       { ...untrusted.signed, validators: untrusted.validators },
-      { ...trustOptions(client), nowNs },
+      { ...trustOptions(client), nowNs: block.timeNs, beforeSlowSignature: block.beforeSlowSignature },
     ),
   );
 }
 
-/** How far a client trusts, in the terms of the light client. */
+/** Returns the trust options of a client for the light client. Absent fields are zero, as in Go. */
 export function trustOptions(client: ClientState): {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;

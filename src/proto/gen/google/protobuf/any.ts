@@ -95,7 +95,7 @@ export const Any: MessageFns<Any> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Any {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Any): Any {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -104,7 +104,7 @@ export const Any: MessageFns<Any> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAny();
+      const message = previous ?? createBaseAny();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -139,5 +139,5 @@ export const Any: MessageFns<Any> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

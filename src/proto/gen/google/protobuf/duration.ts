@@ -107,7 +107,7 @@ export const Duration: MessageFns<Duration> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Duration {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Duration): Duration {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -116,7 +116,7 @@ export const Duration: MessageFns<Duration> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDuration();
+      const message = previous ?? createBaseDuration();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -151,5 +151,5 @@ export const Duration: MessageFns<Duration> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

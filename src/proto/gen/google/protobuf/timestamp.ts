@@ -137,7 +137,7 @@ export const Timestamp: MessageFns<Timestamp> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Timestamp {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Timestamp): Timestamp {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -146,7 +146,7 @@ export const Timestamp: MessageFns<Timestamp> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTimestamp();
+      const message = previous ?? createBaseTimestamp();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -181,5 +181,5 @@ export const Timestamp: MessageFns<Timestamp> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

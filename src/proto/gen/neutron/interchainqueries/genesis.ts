@@ -114,7 +114,7 @@ export const RegisteredQuery: MessageFns<RegisteredQuery> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): RegisteredQuery {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: RegisteredQuery): RegisteredQuery {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -123,7 +123,7 @@ export const RegisteredQuery: MessageFns<RegisteredQuery> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRegisteredQuery();
+      const message = previous ?? createBaseRegisteredQuery();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -196,7 +196,7 @@ export const RegisteredQuery: MessageFns<RegisteredQuery> = {
               break;
             }
 
-            message.lastSubmittedResultRemoteHeight = Height.decode(reader, reader.uint32());
+            message.lastSubmittedResultRemoteHeight = Height.decode(reader, reader.uint32(), message.lastSubmittedResultRemoteHeight);
             continue;
           }
           case 10: {
@@ -251,7 +251,7 @@ export const KVKey: MessageFns<KVKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): KVKey {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: KVKey): KVKey {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -260,7 +260,7 @@ export const KVKey: MessageFns<KVKey> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseKVKey();
+      const message = previous ?? createBaseKVKey();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -308,7 +308,7 @@ export const GenesisState: MessageFns<GenesisState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GenesisState {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GenesisState): GenesisState {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -317,7 +317,7 @@ export const GenesisState: MessageFns<GenesisState> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGenesisState();
+      const message = previous ?? createBaseGenesisState();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -326,7 +326,7 @@ export const GenesisState: MessageFns<GenesisState> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
           case 2: {
@@ -352,5 +352,5 @@ export const GenesisState: MessageFns<GenesisState> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

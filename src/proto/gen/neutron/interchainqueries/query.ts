@@ -73,7 +73,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -82,7 +82,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsRequest();
+      const message = previous ?? createBaseQueryParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -111,7 +111,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -120,7 +120,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsResponse();
+      const message = previous ?? createBaseQueryParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -129,7 +129,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -163,7 +163,7 @@ export const QueryRegisteredQueriesRequest: MessageFns<QueryRegisteredQueriesReq
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryRegisteredQueriesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueriesRequest): QueryRegisteredQueriesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -172,7 +172,7 @@ export const QueryRegisteredQueriesRequest: MessageFns<QueryRegisteredQueriesReq
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryRegisteredQueriesRequest();
+      const message = previous ?? createBaseQueryRegisteredQueriesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -197,7 +197,7 @@ export const QueryRegisteredQueriesRequest: MessageFns<QueryRegisteredQueriesReq
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -228,7 +228,7 @@ export const QueryRegisteredQueriesResponse: MessageFns<QueryRegisteredQueriesRe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryRegisteredQueriesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueriesResponse): QueryRegisteredQueriesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -237,7 +237,7 @@ export const QueryRegisteredQueriesResponse: MessageFns<QueryRegisteredQueriesRe
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryRegisteredQueriesResponse();
+      const message = previous ?? createBaseQueryRegisteredQueriesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -254,7 +254,7 @@ export const QueryRegisteredQueriesResponse: MessageFns<QueryRegisteredQueriesRe
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -285,7 +285,7 @@ export const QueryRegisteredQueryRequest: MessageFns<QueryRegisteredQueryRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryRegisteredQueryRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryRequest): QueryRegisteredQueryRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -294,7 +294,7 @@ export const QueryRegisteredQueryRequest: MessageFns<QueryRegisteredQueryRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryRegisteredQueryRequest();
+      const message = previous ?? createBaseQueryRegisteredQueryRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -331,7 +331,7 @@ export const QueryRegisteredQueryResponse: MessageFns<QueryRegisteredQueryRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryRegisteredQueryResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResponse): QueryRegisteredQueryResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -340,7 +340,7 @@ export const QueryRegisteredQueryResponse: MessageFns<QueryRegisteredQueryRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryRegisteredQueryResponse();
+      const message = previous ?? createBaseQueryRegisteredQueryResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -349,7 +349,7 @@ export const QueryRegisteredQueryResponse: MessageFns<QueryRegisteredQueryRespon
               break;
             }
 
-            message.registeredQuery = RegisteredQuery.decode(reader, reader.uint32());
+            message.registeredQuery = RegisteredQuery.decode(reader, reader.uint32(), message.registeredQuery);
             continue;
           }
         }
@@ -380,7 +380,7 @@ export const QueryRegisteredQueryResultRequest: MessageFns<QueryRegisteredQueryR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryRegisteredQueryResultRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResultRequest): QueryRegisteredQueryResultRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -389,7 +389,7 @@ export const QueryRegisteredQueryResultRequest: MessageFns<QueryRegisteredQueryR
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryRegisteredQueryResultRequest();
+      const message = previous ?? createBaseQueryRegisteredQueryResultRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -426,7 +426,7 @@ export const QueryRegisteredQueryResultResponse: MessageFns<QueryRegisteredQuery
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryRegisteredQueryResultResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResultResponse): QueryRegisteredQueryResultResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -435,7 +435,7 @@ export const QueryRegisteredQueryResultResponse: MessageFns<QueryRegisteredQuery
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryRegisteredQueryResultResponse();
+      const message = previous ?? createBaseQueryRegisteredQueryResultResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -444,7 +444,7 @@ export const QueryRegisteredQueryResultResponse: MessageFns<QueryRegisteredQuery
               break;
             }
 
-            message.result = QueryResult.decode(reader, reader.uint32());
+            message.result = QueryResult.decode(reader, reader.uint32(), message.result);
             continue;
           }
         }
@@ -484,7 +484,7 @@ export const Transaction: MessageFns<Transaction> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Transaction {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Transaction): Transaction {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -493,7 +493,7 @@ export const Transaction: MessageFns<Transaction> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTransaction();
+      const message = previous ?? createBaseTransaction();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -546,7 +546,7 @@ export const QueryLastRemoteHeight: MessageFns<QueryLastRemoteHeight> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryLastRemoteHeight {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryLastRemoteHeight): QueryLastRemoteHeight {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -555,7 +555,7 @@ export const QueryLastRemoteHeight: MessageFns<QueryLastRemoteHeight> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryLastRemoteHeight();
+      const message = previous ?? createBaseQueryLastRemoteHeight();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -601,7 +601,7 @@ export const QueryLastRemoteHeightResponse: MessageFns<QueryLastRemoteHeightResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryLastRemoteHeightResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryLastRemoteHeightResponse): QueryLastRemoteHeightResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -610,7 +610,7 @@ export const QueryLastRemoteHeightResponse: MessageFns<QueryLastRemoteHeightResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryLastRemoteHeightResponse();
+      const message = previous ?? createBaseQueryLastRemoteHeightResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -645,5 +645,5 @@ export const QueryLastRemoteHeightResponse: MessageFns<QueryLastRemoteHeightResp
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

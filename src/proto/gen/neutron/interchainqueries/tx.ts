@@ -125,7 +125,7 @@ export const MsgRegisterInterchainQuery: MessageFns<MsgRegisterInterchainQuery> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgRegisterInterchainQuery {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRegisterInterchainQuery): MsgRegisterInterchainQuery {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -134,7 +134,7 @@ export const MsgRegisterInterchainQuery: MessageFns<MsgRegisterInterchainQuery> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgRegisterInterchainQuery();
+      const message = previous ?? createBaseMsgRegisterInterchainQuery();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -214,7 +214,7 @@ export const MsgRegisterInterchainQueryResponse: MessageFns<MsgRegisterInterchai
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgRegisterInterchainQueryResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRegisterInterchainQueryResponse): MsgRegisterInterchainQueryResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -223,7 +223,7 @@ export const MsgRegisterInterchainQueryResponse: MessageFns<MsgRegisterInterchai
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgRegisterInterchainQueryResponse();
+      const message = previous ?? createBaseMsgRegisterInterchainQueryResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -272,7 +272,7 @@ export const MsgSubmitQueryResult: MessageFns<MsgSubmitQueryResult> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSubmitQueryResult {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitQueryResult): MsgSubmitQueryResult {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -281,7 +281,7 @@ export const MsgSubmitQueryResult: MessageFns<MsgSubmitQueryResult> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSubmitQueryResult();
+      const message = previous ?? createBaseMsgSubmitQueryResult();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -314,7 +314,7 @@ export const MsgSubmitQueryResult: MessageFns<MsgSubmitQueryResult> = {
               break;
             }
 
-            message.result = QueryResult.decode(reader, reader.uint32());
+            message.result = QueryResult.decode(reader, reader.uint32(), message.result);
             continue;
           }
         }
@@ -360,7 +360,7 @@ export const QueryResult: MessageFns<QueryResult> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryResult {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryResult): QueryResult {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -369,7 +369,7 @@ export const QueryResult: MessageFns<QueryResult> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryResult();
+      const message = previous ?? createBaseQueryResult();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -386,7 +386,7 @@ export const QueryResult: MessageFns<QueryResult> = {
               break;
             }
 
-            message.block = Block.decode(reader, reader.uint32());
+            message.block = Block.decode(reader, reader.uint32(), message.block);
             continue;
           }
           case 3: {
@@ -447,7 +447,7 @@ export const StorageValue: MessageFns<StorageValue> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): StorageValue {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: StorageValue): StorageValue {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -456,7 +456,7 @@ export const StorageValue: MessageFns<StorageValue> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseStorageValue();
+      const message = previous ?? createBaseStorageValue();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -489,7 +489,7 @@ export const StorageValue: MessageFns<StorageValue> = {
               break;
             }
 
-            message.Proof = ProofOps.decode(reader, reader.uint32());
+            message.Proof = ProofOps.decode(reader, reader.uint32(), message.Proof);
             continue;
           }
         }
@@ -523,7 +523,7 @@ export const Block: MessageFns<Block> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Block {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Block): Block {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -532,7 +532,7 @@ export const Block: MessageFns<Block> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBlock();
+      const message = previous ?? createBaseBlock();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -541,7 +541,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.nextBlockHeader = Any.decode(reader, reader.uint32());
+            message.nextBlockHeader = Any.decode(reader, reader.uint32(), message.nextBlockHeader);
             continue;
           }
           case 2: {
@@ -549,7 +549,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.header = Any.decode(reader, reader.uint32());
+            message.header = Any.decode(reader, reader.uint32(), message.header);
             continue;
           }
           case 3: {
@@ -557,7 +557,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.tx = TxValue.decode(reader, reader.uint32());
+            message.tx = TxValue.decode(reader, reader.uint32(), message.tx);
             continue;
           }
         }
@@ -594,7 +594,7 @@ export const TxValue: MessageFns<TxValue> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxValue {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxValue): TxValue {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -603,7 +603,7 @@ export const TxValue: MessageFns<TxValue> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxValue();
+      const message = previous ?? createBaseTxValue();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -612,7 +612,7 @@ export const TxValue: MessageFns<TxValue> = {
               break;
             }
 
-            message.response = ExecTxResult.decode(reader, reader.uint32());
+            message.response = ExecTxResult.decode(reader, reader.uint32(), message.response);
             continue;
           }
           case 2: {
@@ -620,7 +620,7 @@ export const TxValue: MessageFns<TxValue> = {
               break;
             }
 
-            message.deliveryProof = Proof.decode(reader, reader.uint32());
+            message.deliveryProof = Proof.decode(reader, reader.uint32(), message.deliveryProof);
             continue;
           }
           case 3: {
@@ -628,7 +628,7 @@ export const TxValue: MessageFns<TxValue> = {
               break;
             }
 
-            message.inclusionProof = Proof.decode(reader, reader.uint32());
+            message.inclusionProof = Proof.decode(reader, reader.uint32(), message.inclusionProof);
             continue;
           }
           case 4: {
@@ -661,7 +661,7 @@ export const MsgSubmitQueryResultResponse: MessageFns<MsgSubmitQueryResultRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSubmitQueryResultResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitQueryResultResponse): MsgSubmitQueryResultResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -670,7 +670,7 @@ export const MsgSubmitQueryResultResponse: MessageFns<MsgSubmitQueryResultRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSubmitQueryResultResponse();
+      const message = previous ?? createBaseMsgSubmitQueryResultResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -705,7 +705,7 @@ export const MsgRemoveInterchainQueryRequest: MessageFns<MsgRemoveInterchainQuer
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgRemoveInterchainQueryRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRemoveInterchainQueryRequest): MsgRemoveInterchainQueryRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -714,7 +714,7 @@ export const MsgRemoveInterchainQueryRequest: MessageFns<MsgRemoveInterchainQuer
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgRemoveInterchainQueryRequest();
+      const message = previous ?? createBaseMsgRemoveInterchainQueryRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -756,7 +756,7 @@ export const MsgRemoveInterchainQueryResponse: MessageFns<MsgRemoveInterchainQue
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgRemoveInterchainQueryResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRemoveInterchainQueryResponse): MsgRemoveInterchainQueryResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -765,7 +765,7 @@ export const MsgRemoveInterchainQueryResponse: MessageFns<MsgRemoveInterchainQue
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgRemoveInterchainQueryResponse();
+      const message = previous ?? createBaseMsgRemoveInterchainQueryResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -812,7 +812,7 @@ export const MsgUpdateInterchainQueryRequest: MessageFns<MsgUpdateInterchainQuer
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateInterchainQueryRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateInterchainQueryRequest): MsgUpdateInterchainQueryRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -821,7 +821,7 @@ export const MsgUpdateInterchainQueryRequest: MessageFns<MsgUpdateInterchainQuer
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateInterchainQueryRequest();
+      const message = previous ?? createBaseMsgUpdateInterchainQueryRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -887,7 +887,7 @@ export const MsgUpdateInterchainQueryResponse: MessageFns<MsgUpdateInterchainQue
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateInterchainQueryResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateInterchainQueryResponse): MsgUpdateInterchainQueryResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -896,7 +896,7 @@ export const MsgUpdateInterchainQueryResponse: MessageFns<MsgUpdateInterchainQue
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateInterchainQueryResponse();
+      const message = previous ?? createBaseMsgUpdateInterchainQueryResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -928,7 +928,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -937,7 +937,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParams();
+      const message = previous ?? createBaseMsgUpdateParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -954,7 +954,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -979,7 +979,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -988,7 +988,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParamsResponse();
+      const message = previous ?? createBaseMsgUpdateParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1007,5 +1007,5 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -108,7 +108,7 @@ export const CommitInfo: MessageFns<CommitInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CommitInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CommitInfo): CommitInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -117,7 +117,7 @@ export const CommitInfo: MessageFns<CommitInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCommitInfo();
+      const message = previous ?? createBaseCommitInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -165,7 +165,7 @@ export const ExtendedCommitInfo: MessageFns<ExtendedCommitInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ExtendedCommitInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExtendedCommitInfo): ExtendedCommitInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -174,7 +174,7 @@ export const ExtendedCommitInfo: MessageFns<ExtendedCommitInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseExtendedCommitInfo();
+      const message = previous ?? createBaseExtendedCommitInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -222,7 +222,7 @@ export const Event: MessageFns<Event> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Event {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Event): Event {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -231,7 +231,7 @@ export const Event: MessageFns<Event> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEvent();
+      const message = previous ?? createBaseEvent();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -282,7 +282,7 @@ export const EventAttribute: MessageFns<EventAttribute> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): EventAttribute {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: EventAttribute): EventAttribute {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -291,7 +291,7 @@ export const EventAttribute: MessageFns<EventAttribute> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEventAttribute();
+      const message = previous ?? createBaseEventAttribute();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -371,7 +371,7 @@ export const ExecTxResult: MessageFns<ExecTxResult> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ExecTxResult {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExecTxResult): ExecTxResult {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -380,7 +380,7 @@ export const ExecTxResult: MessageFns<ExecTxResult> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseExecTxResult();
+      const message = previous ?? createBaseExecTxResult();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -485,7 +485,7 @@ export const TxResult: MessageFns<TxResult> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxResult {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxResult): TxResult {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -494,7 +494,7 @@ export const TxResult: MessageFns<TxResult> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxResult();
+      const message = previous ?? createBaseTxResult();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -527,7 +527,7 @@ export const TxResult: MessageFns<TxResult> = {
               break;
             }
 
-            message.result = ExecTxResult.decode(reader, reader.uint32());
+            message.result = ExecTxResult.decode(reader, reader.uint32(), message.result);
             continue;
           }
         }
@@ -561,7 +561,7 @@ export const Validator: MessageFns<Validator> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Validator {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Validator): Validator {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -570,7 +570,7 @@ export const Validator: MessageFns<Validator> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseValidator();
+      const message = previous ?? createBaseValidator();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -621,7 +621,7 @@ export const ValidatorUpdate: MessageFns<ValidatorUpdate> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ValidatorUpdate {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ValidatorUpdate): ValidatorUpdate {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -630,7 +630,7 @@ export const ValidatorUpdate: MessageFns<ValidatorUpdate> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseValidatorUpdate();
+      const message = previous ?? createBaseValidatorUpdate();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -639,7 +639,7 @@ export const ValidatorUpdate: MessageFns<ValidatorUpdate> = {
               break;
             }
 
-            message.pubKey = PublicKey.decode(reader, reader.uint32());
+            message.pubKey = PublicKey.decode(reader, reader.uint32(), message.pubKey);
             continue;
           }
           case 2: {
@@ -678,7 +678,7 @@ export const VoteInfo: MessageFns<VoteInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): VoteInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: VoteInfo): VoteInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -687,7 +687,7 @@ export const VoteInfo: MessageFns<VoteInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseVoteInfo();
+      const message = previous ?? createBaseVoteInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -696,7 +696,7 @@ export const VoteInfo: MessageFns<VoteInfo> = {
               break;
             }
 
-            message.validator = Validator.decode(reader, reader.uint32());
+            message.validator = Validator.decode(reader, reader.uint32(), message.validator);
             continue;
           }
           case 3: {
@@ -746,7 +746,7 @@ export const ExtendedVoteInfo: MessageFns<ExtendedVoteInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ExtendedVoteInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExtendedVoteInfo): ExtendedVoteInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -755,7 +755,7 @@ export const ExtendedVoteInfo: MessageFns<ExtendedVoteInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseExtendedVoteInfo();
+      const message = previous ?? createBaseExtendedVoteInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -764,7 +764,7 @@ export const ExtendedVoteInfo: MessageFns<ExtendedVoteInfo> = {
               break;
             }
 
-            message.validator = Validator.decode(reader, reader.uint32());
+            message.validator = Validator.decode(reader, reader.uint32(), message.validator);
             continue;
           }
           case 3: {
@@ -834,7 +834,7 @@ export const Misbehavior: MessageFns<Misbehavior> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Misbehavior {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Misbehavior): Misbehavior {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -843,7 +843,7 @@ export const Misbehavior: MessageFns<Misbehavior> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMisbehavior();
+      const message = previous ?? createBaseMisbehavior();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -860,7 +860,7 @@ export const Misbehavior: MessageFns<Misbehavior> = {
               break;
             }
 
-            message.validator = Validator.decode(reader, reader.uint32());
+            message.validator = Validator.decode(reader, reader.uint32(), message.validator);
             continue;
           }
           case 3: {
@@ -902,5 +902,5 @@ export const Misbehavior: MessageFns<Misbehavior> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -32,7 +32,7 @@ export const PublicKey: MessageFns<PublicKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PublicKey {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PublicKey): PublicKey {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -41,7 +41,7 @@ export const PublicKey: MessageFns<PublicKey> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePublicKey();
+      const message = previous ?? createBasePublicKey();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -76,5 +76,5 @@ export const PublicKey: MessageFns<PublicKey> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

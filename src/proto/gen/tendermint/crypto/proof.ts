@@ -66,7 +66,7 @@ export const Proof: MessageFns<Proof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Proof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Proof): Proof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -75,7 +75,7 @@ export const Proof: MessageFns<Proof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProof();
+      const message = previous ?? createBaseProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -139,7 +139,7 @@ export const ValueOp: MessageFns<ValueOp> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ValueOp {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ValueOp): ValueOp {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -148,7 +148,7 @@ export const ValueOp: MessageFns<ValueOp> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseValueOp();
+      const message = previous ?? createBaseValueOp();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -165,7 +165,7 @@ export const ValueOp: MessageFns<ValueOp> = {
               break;
             }
 
-            message.proof = Proof.decode(reader, reader.uint32());
+            message.proof = Proof.decode(reader, reader.uint32(), message.proof);
             continue;
           }
         }
@@ -199,7 +199,7 @@ export const DominoOp: MessageFns<DominoOp> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DominoOp {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DominoOp): DominoOp {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -208,7 +208,7 @@ export const DominoOp: MessageFns<DominoOp> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDominoOp();
+      const message = previous ?? createBaseDominoOp();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -267,7 +267,7 @@ export const ProofOp: MessageFns<ProofOp> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProofOp {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ProofOp): ProofOp {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -276,7 +276,7 @@ export const ProofOp: MessageFns<ProofOp> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProofOp();
+      const message = previous ?? createBaseProofOp();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -329,7 +329,7 @@ export const ProofOps: MessageFns<ProofOps> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProofOps {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ProofOps): ProofOps {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -338,7 +338,7 @@ export const ProofOps: MessageFns<ProofOps> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProofOps();
+      const message = previous ?? createBaseProofOps();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -365,5 +365,5 @@ export const ProofOps: MessageFns<ProofOps> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -57,7 +57,7 @@ export const NetAddress: MessageFns<NetAddress> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): NetAddress {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: NetAddress): NetAddress {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -66,7 +66,7 @@ export const NetAddress: MessageFns<NetAddress> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNetAddress();
+      const message = previous ?? createBaseNetAddress();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -134,7 +134,7 @@ export const ProtocolVersion: MessageFns<ProtocolVersion> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProtocolVersion {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ProtocolVersion): ProtocolVersion {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -143,7 +143,7 @@ export const ProtocolVersion: MessageFns<ProtocolVersion> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProtocolVersion();
+      const message = previous ?? createBaseProtocolVersion();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -226,7 +226,7 @@ export const DefaultNodeInfo: MessageFns<DefaultNodeInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DefaultNodeInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DefaultNodeInfo): DefaultNodeInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -235,7 +235,7 @@ export const DefaultNodeInfo: MessageFns<DefaultNodeInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDefaultNodeInfo();
+      const message = previous ?? createBaseDefaultNodeInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -244,7 +244,7 @@ export const DefaultNodeInfo: MessageFns<DefaultNodeInfo> = {
               break;
             }
 
-            message.protocolVersion = ProtocolVersion.decode(reader, reader.uint32());
+            message.protocolVersion = ProtocolVersion.decode(reader, reader.uint32(), message.protocolVersion);
             continue;
           }
           case 2: {
@@ -300,7 +300,7 @@ export const DefaultNodeInfo: MessageFns<DefaultNodeInfo> = {
               break;
             }
 
-            message.other = DefaultNodeInfoOther.decode(reader, reader.uint32());
+            message.other = DefaultNodeInfoOther.decode(reader, reader.uint32(), message.other);
             continue;
           }
         }
@@ -331,7 +331,7 @@ export const DefaultNodeInfoOther: MessageFns<DefaultNodeInfoOther> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DefaultNodeInfoOther {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DefaultNodeInfoOther): DefaultNodeInfoOther {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -340,7 +340,7 @@ export const DefaultNodeInfoOther: MessageFns<DefaultNodeInfoOther> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDefaultNodeInfoOther();
+      const message = previous ?? createBaseDefaultNodeInfoOther();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -375,5 +375,5 @@ export const DefaultNodeInfoOther: MessageFns<DefaultNodeInfoOther> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

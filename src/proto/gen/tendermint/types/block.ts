@@ -41,7 +41,7 @@ export const Block: MessageFns<Block> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Block {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Block): Block {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -50,7 +50,7 @@ export const Block: MessageFns<Block> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBlock();
+      const message = previous ?? createBaseBlock();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -59,7 +59,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.header = Header.decode(reader, reader.uint32());
+            message.header = Header.decode(reader, reader.uint32(), message.header);
             continue;
           }
           case 2: {
@@ -67,7 +67,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.data = Data.decode(reader, reader.uint32());
+            message.data = Data.decode(reader, reader.uint32(), message.data);
             continue;
           }
           case 3: {
@@ -75,7 +75,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.evidence = EvidenceList.decode(reader, reader.uint32());
+            message.evidence = EvidenceList.decode(reader, reader.uint32(), message.evidence);
             continue;
           }
           case 4: {
@@ -83,7 +83,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.lastCommit = Commit.decode(reader, reader.uint32());
+            message.lastCommit = Commit.decode(reader, reader.uint32(), message.lastCommit);
             continue;
           }
         }
@@ -101,5 +101,5 @@ export const Block: MessageFns<Block> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

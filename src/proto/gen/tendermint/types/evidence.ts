@@ -58,7 +58,7 @@ export const Evidence: MessageFns<Evidence> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Evidence {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Evidence): Evidence {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -67,7 +67,7 @@ export const Evidence: MessageFns<Evidence> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEvidence();
+      const message = previous ?? createBaseEvidence();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -136,7 +136,7 @@ export const DuplicateVoteEvidence: MessageFns<DuplicateVoteEvidence> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DuplicateVoteEvidence {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DuplicateVoteEvidence): DuplicateVoteEvidence {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -145,7 +145,7 @@ export const DuplicateVoteEvidence: MessageFns<DuplicateVoteEvidence> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDuplicateVoteEvidence();
+      const message = previous ?? createBaseDuplicateVoteEvidence();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -154,7 +154,7 @@ export const DuplicateVoteEvidence: MessageFns<DuplicateVoteEvidence> = {
               break;
             }
 
-            message.voteA = Vote.decode(reader, reader.uint32());
+            message.voteA = Vote.decode(reader, reader.uint32(), message.voteA);
             continue;
           }
           case 2: {
@@ -162,7 +162,7 @@ export const DuplicateVoteEvidence: MessageFns<DuplicateVoteEvidence> = {
               break;
             }
 
-            message.voteB = Vote.decode(reader, reader.uint32());
+            message.voteB = Vote.decode(reader, reader.uint32(), message.voteB);
             continue;
           }
           case 3: {
@@ -238,7 +238,7 @@ export const LightClientAttackEvidence: MessageFns<LightClientAttackEvidence> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LightClientAttackEvidence {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LightClientAttackEvidence): LightClientAttackEvidence {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -247,7 +247,7 @@ export const LightClientAttackEvidence: MessageFns<LightClientAttackEvidence> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLightClientAttackEvidence();
+      const message = previous ?? createBaseLightClientAttackEvidence();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -256,7 +256,7 @@ export const LightClientAttackEvidence: MessageFns<LightClientAttackEvidence> = 
               break;
             }
 
-            message.conflictingBlock = LightBlock.decode(reader, reader.uint32());
+            message.conflictingBlock = LightBlock.decode(reader, reader.uint32(), message.conflictingBlock);
             continue;
           }
           case 2: {
@@ -316,7 +316,7 @@ export const EvidenceList: MessageFns<EvidenceList> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): EvidenceList {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: EvidenceList): EvidenceList {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -325,7 +325,7 @@ export const EvidenceList: MessageFns<EvidenceList> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEvidenceList();
+      const message = previous ?? createBaseEvidenceList();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -352,5 +352,5 @@ export const EvidenceList: MessageFns<EvidenceList> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -72,7 +72,7 @@ export const ConsensusParams: MessageFns<ConsensusParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConsensusParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ConsensusParams): ConsensusParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -81,7 +81,7 @@ export const ConsensusParams: MessageFns<ConsensusParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConsensusParams();
+      const message = previous ?? createBaseConsensusParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -90,7 +90,7 @@ export const ConsensusParams: MessageFns<ConsensusParams> = {
               break;
             }
 
-            message.block = BlockParams.decode(reader, reader.uint32());
+            message.block = BlockParams.decode(reader, reader.uint32(), message.block);
             continue;
           }
           case 2: {
@@ -98,7 +98,7 @@ export const ConsensusParams: MessageFns<ConsensusParams> = {
               break;
             }
 
-            message.evidence = EvidenceParams.decode(reader, reader.uint32());
+            message.evidence = EvidenceParams.decode(reader, reader.uint32(), message.evidence);
             continue;
           }
           case 3: {
@@ -106,7 +106,7 @@ export const ConsensusParams: MessageFns<ConsensusParams> = {
               break;
             }
 
-            message.validator = ValidatorParams.decode(reader, reader.uint32());
+            message.validator = ValidatorParams.decode(reader, reader.uint32(), message.validator);
             continue;
           }
           case 4: {
@@ -114,7 +114,7 @@ export const ConsensusParams: MessageFns<ConsensusParams> = {
               break;
             }
 
-            message.version = VersionParams.decode(reader, reader.uint32());
+            message.version = VersionParams.decode(reader, reader.uint32(), message.version);
             continue;
           }
           case 5: {
@@ -122,7 +122,7 @@ export const ConsensusParams: MessageFns<ConsensusParams> = {
               break;
             }
 
-            message.abci = ABCIParams.decode(reader, reader.uint32());
+            message.abci = ABCIParams.decode(reader, reader.uint32(), message.abci);
             continue;
           }
         }
@@ -159,7 +159,7 @@ export const BlockParams: MessageFns<BlockParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BlockParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BlockParams): BlockParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -168,7 +168,7 @@ export const BlockParams: MessageFns<BlockParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBlockParams();
+      const message = previous ?? createBaseBlockParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -225,7 +225,7 @@ export const EvidenceParams: MessageFns<EvidenceParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): EvidenceParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: EvidenceParams): EvidenceParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -234,7 +234,7 @@ export const EvidenceParams: MessageFns<EvidenceParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEvidenceParams();
+      const message = previous ?? createBaseEvidenceParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -287,7 +287,7 @@ export const ValidatorParams: MessageFns<ValidatorParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ValidatorParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ValidatorParams): ValidatorParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -296,7 +296,7 @@ export const ValidatorParams: MessageFns<ValidatorParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseValidatorParams();
+      const message = previous ?? createBaseValidatorParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -336,7 +336,7 @@ export const VersionParams: MessageFns<VersionParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): VersionParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: VersionParams): VersionParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -345,7 +345,7 @@ export const VersionParams: MessageFns<VersionParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseVersionParams();
+      const message = previous ?? createBaseVersionParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -391,7 +391,7 @@ export const HashedParams: MessageFns<HashedParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): HashedParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: HashedParams): HashedParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -400,7 +400,7 @@ export const HashedParams: MessageFns<HashedParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHashedParams();
+      const message = previous ?? createBaseHashedParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -450,7 +450,7 @@ export const ABCIParams: MessageFns<ABCIParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ABCIParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ABCIParams): ABCIParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -459,7 +459,7 @@ export const ABCIParams: MessageFns<ABCIParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseABCIParams();
+      const message = previous ?? createBaseABCIParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -486,5 +486,5 @@ export const ABCIParams: MessageFns<ABCIParams> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

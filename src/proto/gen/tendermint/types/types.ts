@@ -159,7 +159,7 @@ export const PartSetHeader: MessageFns<PartSetHeader> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PartSetHeader {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PartSetHeader): PartSetHeader {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -168,7 +168,7 @@ export const PartSetHeader: MessageFns<PartSetHeader> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePartSetHeader();
+      const message = previous ?? createBasePartSetHeader();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -219,7 +219,7 @@ export const Part: MessageFns<Part> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Part {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Part): Part {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -228,7 +228,7 @@ export const Part: MessageFns<Part> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePart();
+      const message = previous ?? createBasePart();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -253,7 +253,7 @@ export const Part: MessageFns<Part> = {
               break;
             }
 
-            message.proof = Proof.decode(reader, reader.uint32());
+            message.proof = Proof.decode(reader, reader.uint32(), message.proof);
             continue;
           }
         }
@@ -284,7 +284,7 @@ export const BlockID: MessageFns<BlockID> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BlockID {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BlockID): BlockID {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -293,7 +293,7 @@ export const BlockID: MessageFns<BlockID> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBlockID();
+      const message = previous ?? createBaseBlockID();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -310,7 +310,7 @@ export const BlockID: MessageFns<BlockID> = {
               break;
             }
 
-            message.partSetHeader = PartSetHeader.decode(reader, reader.uint32());
+            message.partSetHeader = PartSetHeader.decode(reader, reader.uint32(), message.partSetHeader);
             continue;
           }
         }
@@ -395,7 +395,7 @@ export const Header: MessageFns<Header> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Header {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Header): Header {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -404,7 +404,7 @@ export const Header: MessageFns<Header> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHeader();
+      const message = previous ?? createBaseHeader();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -413,7 +413,7 @@ export const Header: MessageFns<Header> = {
               break;
             }
 
-            message.version = Consensus.decode(reader, reader.uint32());
+            message.version = Consensus.decode(reader, reader.uint32(), message.version);
             continue;
           }
           case 2: {
@@ -445,7 +445,7 @@ export const Header: MessageFns<Header> = {
               break;
             }
 
-            message.lastBlockId = BlockID.decode(reader, reader.uint32());
+            message.lastBlockId = BlockID.decode(reader, reader.uint32(), message.lastBlockId);
             continue;
           }
           case 6: {
@@ -545,7 +545,7 @@ export const Data: MessageFns<Data> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Data {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Data): Data {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -554,7 +554,7 @@ export const Data: MessageFns<Data> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseData();
+      const message = previous ?? createBaseData();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -632,7 +632,7 @@ export const Vote: MessageFns<Vote> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Vote {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Vote): Vote {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -641,7 +641,7 @@ export const Vote: MessageFns<Vote> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseVote();
+      const message = previous ?? createBaseVote();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -674,7 +674,7 @@ export const Vote: MessageFns<Vote> = {
               break;
             }
 
-            message.blockId = BlockID.decode(reader, reader.uint32());
+            message.blockId = BlockID.decode(reader, reader.uint32(), message.blockId);
             continue;
           }
           case 5: {
@@ -762,7 +762,7 @@ export const Commit: MessageFns<Commit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Commit {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Commit): Commit {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -771,7 +771,7 @@ export const Commit: MessageFns<Commit> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCommit();
+      const message = previous ?? createBaseCommit();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -796,7 +796,7 @@ export const Commit: MessageFns<Commit> = {
               break;
             }
 
-            message.blockId = BlockID.decode(reader, reader.uint32());
+            message.blockId = BlockID.decode(reader, reader.uint32(), message.blockId);
             continue;
           }
           case 4: {
@@ -841,7 +841,7 @@ export const CommitSig: MessageFns<CommitSig> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CommitSig {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CommitSig): CommitSig {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -850,7 +850,7 @@ export const CommitSig: MessageFns<CommitSig> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCommitSig();
+      const message = previous ?? createBaseCommitSig();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -923,7 +923,7 @@ export const ExtendedCommit: MessageFns<ExtendedCommit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ExtendedCommit {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExtendedCommit): ExtendedCommit {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -932,7 +932,7 @@ export const ExtendedCommit: MessageFns<ExtendedCommit> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseExtendedCommit();
+      const message = previous ?? createBaseExtendedCommit();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -957,7 +957,7 @@ export const ExtendedCommit: MessageFns<ExtendedCommit> = {
               break;
             }
 
-            message.blockId = BlockID.decode(reader, reader.uint32());
+            message.blockId = BlockID.decode(reader, reader.uint32(), message.blockId);
             continue;
           }
           case 4: {
@@ -1015,7 +1015,7 @@ export const ExtendedCommitSig: MessageFns<ExtendedCommitSig> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ExtendedCommitSig {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExtendedCommitSig): ExtendedCommitSig {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1024,7 +1024,7 @@ export const ExtendedCommitSig: MessageFns<ExtendedCommitSig> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseExtendedCommitSig();
+      const message = previous ?? createBaseExtendedCommitSig();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1130,7 +1130,7 @@ export const Proposal: MessageFns<Proposal> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Proposal {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Proposal): Proposal {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1139,7 +1139,7 @@ export const Proposal: MessageFns<Proposal> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProposal();
+      const message = previous ?? createBaseProposal();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1180,7 +1180,7 @@ export const Proposal: MessageFns<Proposal> = {
               break;
             }
 
-            message.blockId = BlockID.decode(reader, reader.uint32());
+            message.blockId = BlockID.decode(reader, reader.uint32(), message.blockId);
             continue;
           }
           case 6: {
@@ -1227,7 +1227,7 @@ export const SignedHeader: MessageFns<SignedHeader> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignedHeader {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignedHeader): SignedHeader {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1236,7 +1236,7 @@ export const SignedHeader: MessageFns<SignedHeader> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignedHeader();
+      const message = previous ?? createBaseSignedHeader();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1245,7 +1245,7 @@ export const SignedHeader: MessageFns<SignedHeader> = {
               break;
             }
 
-            message.header = Header.decode(reader, reader.uint32());
+            message.header = Header.decode(reader, reader.uint32(), message.header);
             continue;
           }
           case 2: {
@@ -1253,7 +1253,7 @@ export const SignedHeader: MessageFns<SignedHeader> = {
               break;
             }
 
-            message.commit = Commit.decode(reader, reader.uint32());
+            message.commit = Commit.decode(reader, reader.uint32(), message.commit);
             continue;
           }
         }
@@ -1284,7 +1284,7 @@ export const LightBlock: MessageFns<LightBlock> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LightBlock {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LightBlock): LightBlock {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1293,7 +1293,7 @@ export const LightBlock: MessageFns<LightBlock> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLightBlock();
+      const message = previous ?? createBaseLightBlock();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1302,7 +1302,7 @@ export const LightBlock: MessageFns<LightBlock> = {
               break;
             }
 
-            message.signedHeader = SignedHeader.decode(reader, reader.uint32());
+            message.signedHeader = SignedHeader.decode(reader, reader.uint32(), message.signedHeader);
             continue;
           }
           case 2: {
@@ -1310,7 +1310,7 @@ export const LightBlock: MessageFns<LightBlock> = {
               break;
             }
 
-            message.validatorSet = ValidatorSet.decode(reader, reader.uint32());
+            message.validatorSet = ValidatorSet.decode(reader, reader.uint32(), message.validatorSet);
             continue;
           }
         }
@@ -1353,7 +1353,7 @@ export const BlockMeta: MessageFns<BlockMeta> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BlockMeta {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BlockMeta): BlockMeta {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1362,7 +1362,7 @@ export const BlockMeta: MessageFns<BlockMeta> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBlockMeta();
+      const message = previous ?? createBaseBlockMeta();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1371,7 +1371,7 @@ export const BlockMeta: MessageFns<BlockMeta> = {
               break;
             }
 
-            message.blockId = BlockID.decode(reader, reader.uint32());
+            message.blockId = BlockID.decode(reader, reader.uint32(), message.blockId);
             continue;
           }
           case 2: {
@@ -1387,7 +1387,7 @@ export const BlockMeta: MessageFns<BlockMeta> = {
               break;
             }
 
-            message.header = Header.decode(reader, reader.uint32());
+            message.header = Header.decode(reader, reader.uint32(), message.header);
             continue;
           }
           case 4: {
@@ -1429,7 +1429,7 @@ export const TxProof: MessageFns<TxProof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxProof): TxProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1438,7 +1438,7 @@ export const TxProof: MessageFns<TxProof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxProof();
+      const message = previous ?? createBaseTxProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1463,7 +1463,7 @@ export const TxProof: MessageFns<TxProof> = {
               break;
             }
 
-            message.proof = Proof.decode(reader, reader.uint32());
+            message.proof = Proof.decode(reader, reader.uint32(), message.proof);
             continue;
           }
         }
@@ -1481,5 +1481,5 @@ export const TxProof: MessageFns<TxProof> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -67,7 +67,7 @@ export const ValidatorSet: MessageFns<ValidatorSet> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ValidatorSet {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ValidatorSet): ValidatorSet {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -76,7 +76,7 @@ export const ValidatorSet: MessageFns<ValidatorSet> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseValidatorSet();
+      const message = previous ?? createBaseValidatorSet();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -93,7 +93,7 @@ export const ValidatorSet: MessageFns<ValidatorSet> = {
               break;
             }
 
-            message.proposer = Validator.decode(reader, reader.uint32());
+            message.proposer = Validator.decode(reader, reader.uint32(), message.proposer);
             continue;
           }
           case 3: {
@@ -144,7 +144,7 @@ export const Validator: MessageFns<Validator> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Validator {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Validator): Validator {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -153,7 +153,7 @@ export const Validator: MessageFns<Validator> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseValidator();
+      const message = previous ?? createBaseValidator();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -170,7 +170,7 @@ export const Validator: MessageFns<Validator> = {
               break;
             }
 
-            message.pubKey = PublicKey.decode(reader, reader.uint32());
+            message.pubKey = PublicKey.decode(reader, reader.uint32(), message.pubKey);
             continue;
           }
           case 3: {
@@ -220,7 +220,7 @@ export const SimpleValidator: MessageFns<SimpleValidator> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SimpleValidator {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SimpleValidator): SimpleValidator {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -229,7 +229,7 @@ export const SimpleValidator: MessageFns<SimpleValidator> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSimpleValidator();
+      const message = previous ?? createBaseSimpleValidator();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -238,7 +238,7 @@ export const SimpleValidator: MessageFns<SimpleValidator> = {
               break;
             }
 
-            message.pubKey = PublicKey.decode(reader, reader.uint32());
+            message.pubKey = PublicKey.decode(reader, reader.uint32(), message.pubKey);
             continue;
           }
           case 2: {
@@ -264,5 +264,5 @@ export const SimpleValidator: MessageFns<SimpleValidator> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -39,7 +39,7 @@ export const App: MessageFns<App> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): App {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: App): App {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -48,7 +48,7 @@ export const App: MessageFns<App> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseApp();
+      const message = previous ?? createBaseApp();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -102,7 +102,7 @@ export const Consensus: MessageFns<Consensus> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Consensus {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Consensus): Consensus {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -111,7 +111,7 @@ export const Consensus: MessageFns<Consensus> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConsensus();
+      const message = previous ?? createBaseConsensus();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -146,5 +146,5 @@ export const Consensus: MessageFns<Consensus> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

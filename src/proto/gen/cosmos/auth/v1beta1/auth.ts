@@ -65,7 +65,7 @@ export const BaseAccount: MessageFns<BaseAccount> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BaseAccount {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BaseAccount): BaseAccount {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -74,7 +74,7 @@ export const BaseAccount: MessageFns<BaseAccount> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBaseAccount();
+      const message = previous ?? createBaseBaseAccount();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -91,7 +91,7 @@ export const BaseAccount: MessageFns<BaseAccount> = {
               break;
             }
 
-            message.pubKey = Any.decode(reader, reader.uint32());
+            message.pubKey = Any.decode(reader, reader.uint32(), message.pubKey);
             continue;
           }
           case 3: {
@@ -141,7 +141,7 @@ export const ModuleAccount: MessageFns<ModuleAccount> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ModuleAccount {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ModuleAccount): ModuleAccount {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -150,7 +150,7 @@ export const ModuleAccount: MessageFns<ModuleAccount> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseModuleAccount();
+      const message = previous ?? createBaseModuleAccount();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -159,7 +159,7 @@ export const ModuleAccount: MessageFns<ModuleAccount> = {
               break;
             }
 
-            message.baseAccount = BaseAccount.decode(reader, reader.uint32());
+            message.baseAccount = BaseAccount.decode(reader, reader.uint32(), message.baseAccount);
             continue;
           }
           case 2: {
@@ -206,7 +206,7 @@ export const ModuleCredential: MessageFns<ModuleCredential> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ModuleCredential {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ModuleCredential): ModuleCredential {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -215,7 +215,7 @@ export const ModuleCredential: MessageFns<ModuleCredential> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseModuleCredential();
+      const message = previous ?? createBaseModuleCredential();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -293,7 +293,7 @@ export const Params: MessageFns<Params> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Params {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -302,7 +302,7 @@ export const Params: MessageFns<Params> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseParams();
+      const message = previous ?? createBaseParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -361,5 +361,5 @@ export const Params: MessageFns<Params> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -105,7 +105,7 @@ export const QueryAccountsRequest: MessageFns<QueryAccountsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAccountsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAccountsRequest): QueryAccountsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -114,7 +114,7 @@ export const QueryAccountsRequest: MessageFns<QueryAccountsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAccountsRequest();
+      const message = previous ?? createBaseQueryAccountsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -123,7 +123,7 @@ export const QueryAccountsRequest: MessageFns<QueryAccountsRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -154,7 +154,7 @@ export const QueryAccountsResponse: MessageFns<QueryAccountsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAccountsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAccountsResponse): QueryAccountsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -163,7 +163,7 @@ export const QueryAccountsResponse: MessageFns<QueryAccountsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAccountsResponse();
+      const message = previous ?? createBaseQueryAccountsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -180,7 +180,7 @@ export const QueryAccountsResponse: MessageFns<QueryAccountsResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -208,7 +208,7 @@ export const QueryAccountRequest: MessageFns<QueryAccountRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAccountRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAccountRequest): QueryAccountRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -217,7 +217,7 @@ export const QueryAccountRequest: MessageFns<QueryAccountRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAccountRequest();
+      const message = previous ?? createBaseQueryAccountRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -254,7 +254,7 @@ export const QueryAccountResponse: MessageFns<QueryAccountResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAccountResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAccountResponse): QueryAccountResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -263,7 +263,7 @@ export const QueryAccountResponse: MessageFns<QueryAccountResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAccountResponse();
+      const message = previous ?? createBaseQueryAccountResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -272,7 +272,7 @@ export const QueryAccountResponse: MessageFns<QueryAccountResponse> = {
               break;
             }
 
-            message.account = Any.decode(reader, reader.uint32());
+            message.account = Any.decode(reader, reader.uint32(), message.account);
             continue;
           }
         }
@@ -297,7 +297,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -306,7 +306,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsRequest();
+      const message = previous ?? createBaseQueryParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -335,7 +335,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -344,7 +344,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsResponse();
+      const message = previous ?? createBaseQueryParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -353,7 +353,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -378,7 +378,7 @@ export const QueryModuleAccountsRequest: MessageFns<QueryModuleAccountsRequest> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryModuleAccountsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryModuleAccountsRequest): QueryModuleAccountsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -387,7 +387,7 @@ export const QueryModuleAccountsRequest: MessageFns<QueryModuleAccountsRequest> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryModuleAccountsRequest();
+      const message = previous ?? createBaseQueryModuleAccountsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -416,7 +416,7 @@ export const QueryModuleAccountsResponse: MessageFns<QueryModuleAccountsResponse
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryModuleAccountsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryModuleAccountsResponse): QueryModuleAccountsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -425,7 +425,7 @@ export const QueryModuleAccountsResponse: MessageFns<QueryModuleAccountsResponse
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryModuleAccountsResponse();
+      const message = previous ?? createBaseQueryModuleAccountsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -462,7 +462,7 @@ export const QueryModuleAccountByNameRequest: MessageFns<QueryModuleAccountByNam
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryModuleAccountByNameRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryModuleAccountByNameRequest): QueryModuleAccountByNameRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -471,7 +471,7 @@ export const QueryModuleAccountByNameRequest: MessageFns<QueryModuleAccountByNam
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryModuleAccountByNameRequest();
+      const message = previous ?? createBaseQueryModuleAccountByNameRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -508,7 +508,7 @@ export const QueryModuleAccountByNameResponse: MessageFns<QueryModuleAccountByNa
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryModuleAccountByNameResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryModuleAccountByNameResponse): QueryModuleAccountByNameResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -517,7 +517,7 @@ export const QueryModuleAccountByNameResponse: MessageFns<QueryModuleAccountByNa
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryModuleAccountByNameResponse();
+      const message = previous ?? createBaseQueryModuleAccountByNameResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -526,7 +526,7 @@ export const QueryModuleAccountByNameResponse: MessageFns<QueryModuleAccountByNa
               break;
             }
 
-            message.account = Any.decode(reader, reader.uint32());
+            message.account = Any.decode(reader, reader.uint32(), message.account);
             continue;
           }
         }
@@ -551,7 +551,7 @@ export const Bech32PrefixRequest: MessageFns<Bech32PrefixRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Bech32PrefixRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Bech32PrefixRequest): Bech32PrefixRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -560,7 +560,7 @@ export const Bech32PrefixRequest: MessageFns<Bech32PrefixRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBech32PrefixRequest();
+      const message = previous ?? createBaseBech32PrefixRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -589,7 +589,7 @@ export const Bech32PrefixResponse: MessageFns<Bech32PrefixResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Bech32PrefixResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Bech32PrefixResponse): Bech32PrefixResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -598,7 +598,7 @@ export const Bech32PrefixResponse: MessageFns<Bech32PrefixResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBech32PrefixResponse();
+      const message = previous ?? createBaseBech32PrefixResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -635,7 +635,7 @@ export const AddressBytesToStringRequest: MessageFns<AddressBytesToStringRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AddressBytesToStringRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AddressBytesToStringRequest): AddressBytesToStringRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -644,7 +644,7 @@ export const AddressBytesToStringRequest: MessageFns<AddressBytesToStringRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAddressBytesToStringRequest();
+      const message = previous ?? createBaseAddressBytesToStringRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -681,7 +681,7 @@ export const AddressBytesToStringResponse: MessageFns<AddressBytesToStringRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AddressBytesToStringResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AddressBytesToStringResponse): AddressBytesToStringResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -690,7 +690,7 @@ export const AddressBytesToStringResponse: MessageFns<AddressBytesToStringRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAddressBytesToStringResponse();
+      const message = previous ?? createBaseAddressBytesToStringResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -727,7 +727,7 @@ export const AddressStringToBytesRequest: MessageFns<AddressStringToBytesRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AddressStringToBytesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AddressStringToBytesRequest): AddressStringToBytesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -736,7 +736,7 @@ export const AddressStringToBytesRequest: MessageFns<AddressStringToBytesRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAddressStringToBytesRequest();
+      const message = previous ?? createBaseAddressStringToBytesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -773,7 +773,7 @@ export const AddressStringToBytesResponse: MessageFns<AddressStringToBytesRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AddressStringToBytesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AddressStringToBytesResponse): AddressStringToBytesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -782,7 +782,7 @@ export const AddressStringToBytesResponse: MessageFns<AddressStringToBytesRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAddressStringToBytesResponse();
+      const message = previous ?? createBaseAddressStringToBytesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -828,7 +828,7 @@ export const QueryAccountAddressByIDRequest: MessageFns<QueryAccountAddressByIDR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAccountAddressByIDRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAccountAddressByIDRequest): QueryAccountAddressByIDRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -837,7 +837,7 @@ export const QueryAccountAddressByIDRequest: MessageFns<QueryAccountAddressByIDR
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAccountAddressByIDRequest();
+      const message = previous ?? createBaseQueryAccountAddressByIDRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -882,7 +882,7 @@ export const QueryAccountAddressByIDResponse: MessageFns<QueryAccountAddressByID
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAccountAddressByIDResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAccountAddressByIDResponse): QueryAccountAddressByIDResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -891,7 +891,7 @@ export const QueryAccountAddressByIDResponse: MessageFns<QueryAccountAddressByID
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAccountAddressByIDResponse();
+      const message = previous ?? createBaseQueryAccountAddressByIDResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -928,7 +928,7 @@ export const QueryAccountInfoRequest: MessageFns<QueryAccountInfoRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAccountInfoRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAccountInfoRequest): QueryAccountInfoRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -937,7 +937,7 @@ export const QueryAccountInfoRequest: MessageFns<QueryAccountInfoRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAccountInfoRequest();
+      const message = previous ?? createBaseQueryAccountInfoRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -974,7 +974,7 @@ export const QueryAccountInfoResponse: MessageFns<QueryAccountInfoResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAccountInfoResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAccountInfoResponse): QueryAccountInfoResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -983,7 +983,7 @@ export const QueryAccountInfoResponse: MessageFns<QueryAccountInfoResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAccountInfoResponse();
+      const message = previous ?? createBaseQueryAccountInfoResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -992,7 +992,7 @@ export const QueryAccountInfoResponse: MessageFns<QueryAccountInfoResponse> = {
               break;
             }
 
-            message.info = BaseAccount.decode(reader, reader.uint32());
+            message.info = BaseAccount.decode(reader, reader.uint32(), message.info);
             continue;
           }
         }
@@ -1010,5 +1010,5 @@ export const QueryAccountInfoResponse: MessageFns<QueryAccountInfoResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -68,7 +68,7 @@ export const Params: MessageFns<Params> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Params {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -77,7 +77,7 @@ export const Params: MessageFns<Params> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseParams();
+      const message = previous ?? createBaseParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -125,7 +125,7 @@ export const SendEnabled: MessageFns<SendEnabled> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SendEnabled {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SendEnabled): SendEnabled {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -134,7 +134,7 @@ export const SendEnabled: MessageFns<SendEnabled> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSendEnabled();
+      const message = previous ?? createBaseSendEnabled();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -182,7 +182,7 @@ export const Input: MessageFns<Input> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Input {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Input): Input {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -191,7 +191,7 @@ export const Input: MessageFns<Input> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseInput();
+      const message = previous ?? createBaseInput();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -239,7 +239,7 @@ export const Output: MessageFns<Output> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Output {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Output): Output {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -248,7 +248,7 @@ export const Output: MessageFns<Output> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseOutput();
+      const message = previous ?? createBaseOutput();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -293,7 +293,7 @@ export const Supply: MessageFns<Supply> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Supply {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Supply): Supply {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -302,7 +302,7 @@ export const Supply: MessageFns<Supply> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSupply();
+      const message = previous ?? createBaseSupply();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -345,7 +345,7 @@ export const DenomUnit: MessageFns<DenomUnit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DenomUnit {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DenomUnit): DenomUnit {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -354,7 +354,7 @@ export const DenomUnit: MessageFns<DenomUnit> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDenomUnit();
+      const message = previous ?? createBaseDenomUnit();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -428,7 +428,7 @@ export const Metadata: MessageFns<Metadata> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Metadata {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Metadata): Metadata {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -437,7 +437,7 @@ export const Metadata: MessageFns<Metadata> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMetadata();
+      const message = previous ?? createBaseMetadata();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -520,5 +520,5 @@ export const Metadata: MessageFns<Metadata> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

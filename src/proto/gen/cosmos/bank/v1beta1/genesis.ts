@@ -50,7 +50,7 @@ export const GenesisState: MessageFns<GenesisState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GenesisState {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GenesisState): GenesisState {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -59,7 +59,7 @@ export const GenesisState: MessageFns<GenesisState> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGenesisState();
+      const message = previous ?? createBaseGenesisState();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -68,7 +68,7 @@ export const GenesisState: MessageFns<GenesisState> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
           case 2: {
@@ -131,7 +131,7 @@ export const Balance: MessageFns<Balance> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Balance {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Balance): Balance {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -140,7 +140,7 @@ export const Balance: MessageFns<Balance> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBalance();
+      const message = previous ?? createBaseBalance();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -175,5 +175,5 @@ export const Balance: MessageFns<Balance> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -152,7 +152,7 @@ export const QueryBalanceRequest: MessageFns<QueryBalanceRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryBalanceRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryBalanceRequest): QueryBalanceRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -161,7 +161,7 @@ export const QueryBalanceRequest: MessageFns<QueryBalanceRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryBalanceRequest();
+      const message = previous ?? createBaseQueryBalanceRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -206,7 +206,7 @@ export const QueryBalanceResponse: MessageFns<QueryBalanceResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryBalanceResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryBalanceResponse): QueryBalanceResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -215,7 +215,7 @@ export const QueryBalanceResponse: MessageFns<QueryBalanceResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryBalanceResponse();
+      const message = previous ?? createBaseQueryBalanceResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -224,7 +224,7 @@ export const QueryBalanceResponse: MessageFns<QueryBalanceResponse> = {
               break;
             }
 
-            message.balance = Coin.decode(reader, reader.uint32());
+            message.balance = Coin.decode(reader, reader.uint32(), message.balance);
             continue;
           }
         }
@@ -258,7 +258,7 @@ export const QueryAllBalancesRequest: MessageFns<QueryAllBalancesRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllBalancesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllBalancesRequest): QueryAllBalancesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -267,7 +267,7 @@ export const QueryAllBalancesRequest: MessageFns<QueryAllBalancesRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllBalancesRequest();
+      const message = previous ?? createBaseQueryAllBalancesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -284,7 +284,7 @@ export const QueryAllBalancesRequest: MessageFns<QueryAllBalancesRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
           case 3: {
@@ -323,7 +323,7 @@ export const QueryAllBalancesResponse: MessageFns<QueryAllBalancesResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllBalancesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllBalancesResponse): QueryAllBalancesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -332,7 +332,7 @@ export const QueryAllBalancesResponse: MessageFns<QueryAllBalancesResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllBalancesResponse();
+      const message = previous ?? createBaseQueryAllBalancesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -349,7 +349,7 @@ export const QueryAllBalancesResponse: MessageFns<QueryAllBalancesResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -380,7 +380,7 @@ export const QuerySpendableBalancesRequest: MessageFns<QuerySpendableBalancesReq
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySpendableBalancesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySpendableBalancesRequest): QuerySpendableBalancesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -389,7 +389,7 @@ export const QuerySpendableBalancesRequest: MessageFns<QuerySpendableBalancesReq
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySpendableBalancesRequest();
+      const message = previous ?? createBaseQuerySpendableBalancesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -406,7 +406,7 @@ export const QuerySpendableBalancesRequest: MessageFns<QuerySpendableBalancesReq
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -437,7 +437,7 @@ export const QuerySpendableBalancesResponse: MessageFns<QuerySpendableBalancesRe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySpendableBalancesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySpendableBalancesResponse): QuerySpendableBalancesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -446,7 +446,7 @@ export const QuerySpendableBalancesResponse: MessageFns<QuerySpendableBalancesRe
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySpendableBalancesResponse();
+      const message = previous ?? createBaseQuerySpendableBalancesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -463,7 +463,7 @@ export const QuerySpendableBalancesResponse: MessageFns<QuerySpendableBalancesRe
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -494,7 +494,7 @@ export const QuerySpendableBalanceByDenomRequest: MessageFns<QuerySpendableBalan
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySpendableBalanceByDenomRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySpendableBalanceByDenomRequest): QuerySpendableBalanceByDenomRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -503,7 +503,7 @@ export const QuerySpendableBalanceByDenomRequest: MessageFns<QuerySpendableBalan
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySpendableBalanceByDenomRequest();
+      const message = previous ?? createBaseQuerySpendableBalanceByDenomRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -548,7 +548,7 @@ export const QuerySpendableBalanceByDenomResponse: MessageFns<QuerySpendableBala
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySpendableBalanceByDenomResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySpendableBalanceByDenomResponse): QuerySpendableBalanceByDenomResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -557,7 +557,7 @@ export const QuerySpendableBalanceByDenomResponse: MessageFns<QuerySpendableBala
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySpendableBalanceByDenomResponse();
+      const message = previous ?? createBaseQuerySpendableBalanceByDenomResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -566,7 +566,7 @@ export const QuerySpendableBalanceByDenomResponse: MessageFns<QuerySpendableBala
               break;
             }
 
-            message.balance = Coin.decode(reader, reader.uint32());
+            message.balance = Coin.decode(reader, reader.uint32(), message.balance);
             continue;
           }
         }
@@ -594,7 +594,7 @@ export const QueryTotalSupplyRequest: MessageFns<QueryTotalSupplyRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryTotalSupplyRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryTotalSupplyRequest): QueryTotalSupplyRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -603,7 +603,7 @@ export const QueryTotalSupplyRequest: MessageFns<QueryTotalSupplyRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryTotalSupplyRequest();
+      const message = previous ?? createBaseQueryTotalSupplyRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -612,7 +612,7 @@ export const QueryTotalSupplyRequest: MessageFns<QueryTotalSupplyRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -643,7 +643,7 @@ export const QueryTotalSupplyResponse: MessageFns<QueryTotalSupplyResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryTotalSupplyResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryTotalSupplyResponse): QueryTotalSupplyResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -652,7 +652,7 @@ export const QueryTotalSupplyResponse: MessageFns<QueryTotalSupplyResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryTotalSupplyResponse();
+      const message = previous ?? createBaseQueryTotalSupplyResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -669,7 +669,7 @@ export const QueryTotalSupplyResponse: MessageFns<QueryTotalSupplyResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -697,7 +697,7 @@ export const QuerySupplyOfRequest: MessageFns<QuerySupplyOfRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySupplyOfRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySupplyOfRequest): QuerySupplyOfRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -706,7 +706,7 @@ export const QuerySupplyOfRequest: MessageFns<QuerySupplyOfRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySupplyOfRequest();
+      const message = previous ?? createBaseQuerySupplyOfRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -743,7 +743,7 @@ export const QuerySupplyOfResponse: MessageFns<QuerySupplyOfResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySupplyOfResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySupplyOfResponse): QuerySupplyOfResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -752,7 +752,7 @@ export const QuerySupplyOfResponse: MessageFns<QuerySupplyOfResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySupplyOfResponse();
+      const message = previous ?? createBaseQuerySupplyOfResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -761,7 +761,7 @@ export const QuerySupplyOfResponse: MessageFns<QuerySupplyOfResponse> = {
               break;
             }
 
-            message.amount = Coin.decode(reader, reader.uint32());
+            message.amount = Coin.decode(reader, reader.uint32(), message.amount);
             continue;
           }
         }
@@ -786,7 +786,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -795,7 +795,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsRequest();
+      const message = previous ?? createBaseQueryParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -824,7 +824,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -833,7 +833,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsResponse();
+      const message = previous ?? createBaseQueryParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -842,7 +842,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -870,7 +870,7 @@ export const QueryDenomsMetadataRequest: MessageFns<QueryDenomsMetadataRequest> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomsMetadataRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomsMetadataRequest): QueryDenomsMetadataRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -879,7 +879,7 @@ export const QueryDenomsMetadataRequest: MessageFns<QueryDenomsMetadataRequest> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomsMetadataRequest();
+      const message = previous ?? createBaseQueryDenomsMetadataRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -888,7 +888,7 @@ export const QueryDenomsMetadataRequest: MessageFns<QueryDenomsMetadataRequest> 
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -919,7 +919,7 @@ export const QueryDenomsMetadataResponse: MessageFns<QueryDenomsMetadataResponse
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomsMetadataResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomsMetadataResponse): QueryDenomsMetadataResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -928,7 +928,7 @@ export const QueryDenomsMetadataResponse: MessageFns<QueryDenomsMetadataResponse
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomsMetadataResponse();
+      const message = previous ?? createBaseQueryDenomsMetadataResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -945,7 +945,7 @@ export const QueryDenomsMetadataResponse: MessageFns<QueryDenomsMetadataResponse
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -973,7 +973,7 @@ export const QueryDenomMetadataRequest: MessageFns<QueryDenomMetadataRequest> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomMetadataRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomMetadataRequest): QueryDenomMetadataRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -982,7 +982,7 @@ export const QueryDenomMetadataRequest: MessageFns<QueryDenomMetadataRequest> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomMetadataRequest();
+      const message = previous ?? createBaseQueryDenomMetadataRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1019,7 +1019,7 @@ export const QueryDenomMetadataResponse: MessageFns<QueryDenomMetadataResponse> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomMetadataResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomMetadataResponse): QueryDenomMetadataResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1028,7 +1028,7 @@ export const QueryDenomMetadataResponse: MessageFns<QueryDenomMetadataResponse> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomMetadataResponse();
+      const message = previous ?? createBaseQueryDenomMetadataResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1037,7 +1037,7 @@ export const QueryDenomMetadataResponse: MessageFns<QueryDenomMetadataResponse> 
               break;
             }
 
-            message.metadata = Metadata.decode(reader, reader.uint32());
+            message.metadata = Metadata.decode(reader, reader.uint32(), message.metadata);
             continue;
           }
         }
@@ -1065,7 +1065,7 @@ export const QueryDenomMetadataByQueryStringRequest: MessageFns<QueryDenomMetada
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomMetadataByQueryStringRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomMetadataByQueryStringRequest): QueryDenomMetadataByQueryStringRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1074,7 +1074,7 @@ export const QueryDenomMetadataByQueryStringRequest: MessageFns<QueryDenomMetada
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomMetadataByQueryStringRequest();
+      const message = previous ?? createBaseQueryDenomMetadataByQueryStringRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1111,7 +1111,7 @@ export const QueryDenomMetadataByQueryStringResponse: MessageFns<QueryDenomMetad
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomMetadataByQueryStringResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomMetadataByQueryStringResponse): QueryDenomMetadataByQueryStringResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1120,7 +1120,7 @@ export const QueryDenomMetadataByQueryStringResponse: MessageFns<QueryDenomMetad
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomMetadataByQueryStringResponse();
+      const message = previous ?? createBaseQueryDenomMetadataByQueryStringResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1129,7 +1129,7 @@ export const QueryDenomMetadataByQueryStringResponse: MessageFns<QueryDenomMetad
               break;
             }
 
-            message.metadata = Metadata.decode(reader, reader.uint32());
+            message.metadata = Metadata.decode(reader, reader.uint32(), message.metadata);
             continue;
           }
         }
@@ -1160,7 +1160,7 @@ export const QueryDenomOwnersRequest: MessageFns<QueryDenomOwnersRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomOwnersRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomOwnersRequest): QueryDenomOwnersRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1169,7 +1169,7 @@ export const QueryDenomOwnersRequest: MessageFns<QueryDenomOwnersRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomOwnersRequest();
+      const message = previous ?? createBaseQueryDenomOwnersRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1186,7 +1186,7 @@ export const QueryDenomOwnersRequest: MessageFns<QueryDenomOwnersRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1217,7 +1217,7 @@ export const DenomOwner: MessageFns<DenomOwner> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DenomOwner {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DenomOwner): DenomOwner {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1226,7 +1226,7 @@ export const DenomOwner: MessageFns<DenomOwner> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDenomOwner();
+      const message = previous ?? createBaseDenomOwner();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1243,7 +1243,7 @@ export const DenomOwner: MessageFns<DenomOwner> = {
               break;
             }
 
-            message.balance = Coin.decode(reader, reader.uint32());
+            message.balance = Coin.decode(reader, reader.uint32(), message.balance);
             continue;
           }
         }
@@ -1274,7 +1274,7 @@ export const QueryDenomOwnersResponse: MessageFns<QueryDenomOwnersResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomOwnersResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomOwnersResponse): QueryDenomOwnersResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1283,7 +1283,7 @@ export const QueryDenomOwnersResponse: MessageFns<QueryDenomOwnersResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomOwnersResponse();
+      const message = previous ?? createBaseQueryDenomOwnersResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1300,7 +1300,7 @@ export const QueryDenomOwnersResponse: MessageFns<QueryDenomOwnersResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1331,7 +1331,7 @@ export const QueryDenomOwnersByQueryRequest: MessageFns<QueryDenomOwnersByQueryR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomOwnersByQueryRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomOwnersByQueryRequest): QueryDenomOwnersByQueryRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1340,7 +1340,7 @@ export const QueryDenomOwnersByQueryRequest: MessageFns<QueryDenomOwnersByQueryR
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomOwnersByQueryRequest();
+      const message = previous ?? createBaseQueryDenomOwnersByQueryRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1357,7 +1357,7 @@ export const QueryDenomOwnersByQueryRequest: MessageFns<QueryDenomOwnersByQueryR
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1388,7 +1388,7 @@ export const QueryDenomOwnersByQueryResponse: MessageFns<QueryDenomOwnersByQuery
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryDenomOwnersByQueryResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDenomOwnersByQueryResponse): QueryDenomOwnersByQueryResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1397,7 +1397,7 @@ export const QueryDenomOwnersByQueryResponse: MessageFns<QueryDenomOwnersByQuery
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryDenomOwnersByQueryResponse();
+      const message = previous ?? createBaseQueryDenomOwnersByQueryResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1414,7 +1414,7 @@ export const QueryDenomOwnersByQueryResponse: MessageFns<QueryDenomOwnersByQuery
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1445,7 +1445,7 @@ export const QuerySendEnabledRequest: MessageFns<QuerySendEnabledRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySendEnabledRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySendEnabledRequest): QuerySendEnabledRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1454,7 +1454,7 @@ export const QuerySendEnabledRequest: MessageFns<QuerySendEnabledRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySendEnabledRequest();
+      const message = previous ?? createBaseQuerySendEnabledRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1471,7 +1471,7 @@ export const QuerySendEnabledRequest: MessageFns<QuerySendEnabledRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1502,7 +1502,7 @@ export const QuerySendEnabledResponse: MessageFns<QuerySendEnabledResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySendEnabledResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySendEnabledResponse): QuerySendEnabledResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1511,7 +1511,7 @@ export const QuerySendEnabledResponse: MessageFns<QuerySendEnabledResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySendEnabledResponse();
+      const message = previous ?? createBaseQuerySendEnabledResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1528,7 +1528,7 @@ export const QuerySendEnabledResponse: MessageFns<QuerySendEnabledResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1546,5 +1546,5 @@ export const QuerySendEnabledResponse: MessageFns<QuerySendEnabledResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

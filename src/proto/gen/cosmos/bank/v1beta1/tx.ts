@@ -65,7 +65,7 @@ export const MsgSend: MessageFns<MsgSend> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSend {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSend): MsgSend {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -74,7 +74,7 @@ export const MsgSend: MessageFns<MsgSend> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSend();
+      const message = previous ?? createBaseMsgSend();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -124,7 +124,7 @@ export const MsgSendResponse: MessageFns<MsgSendResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSendResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSendResponse): MsgSendResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -133,7 +133,7 @@ export const MsgSendResponse: MessageFns<MsgSendResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSendResponse();
+      const message = previous ?? createBaseMsgSendResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -165,7 +165,7 @@ export const MsgMultiSend: MessageFns<MsgMultiSend> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgMultiSend {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMultiSend): MsgMultiSend {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -174,7 +174,7 @@ export const MsgMultiSend: MessageFns<MsgMultiSend> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgMultiSend();
+      const message = previous ?? createBaseMsgMultiSend();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -216,7 +216,7 @@ export const MsgMultiSendResponse: MessageFns<MsgMultiSendResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgMultiSendResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMultiSendResponse): MsgMultiSendResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -225,7 +225,7 @@ export const MsgMultiSendResponse: MessageFns<MsgMultiSendResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgMultiSendResponse();
+      const message = previous ?? createBaseMsgMultiSendResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -257,7 +257,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -266,7 +266,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParams();
+      const message = previous ?? createBaseMsgUpdateParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -283,7 +283,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -308,7 +308,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -317,7 +317,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParamsResponse();
+      const message = previous ?? createBaseMsgUpdateParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -352,7 +352,7 @@ export const MsgSetSendEnabled: MessageFns<MsgSetSendEnabled> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSetSendEnabled {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSetSendEnabled): MsgSetSendEnabled {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -361,7 +361,7 @@ export const MsgSetSendEnabled: MessageFns<MsgSetSendEnabled> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSetSendEnabled();
+      const message = previous ?? createBaseMsgSetSendEnabled();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -411,7 +411,7 @@ export const MsgSetSendEnabledResponse: MessageFns<MsgSetSendEnabledResponse> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSetSendEnabledResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSetSendEnabledResponse): MsgSetSendEnabledResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -420,7 +420,7 @@ export const MsgSetSendEnabledResponse: MessageFns<MsgSetSendEnabledResponse> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSetSendEnabledResponse();
+      const message = previous ?? createBaseMsgSetSendEnabledResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -439,5 +439,5 @@ export const MsgSetSendEnabledResponse: MessageFns<MsgSetSendEnabledResponse> = 
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -44,7 +44,7 @@ export const Coin: MessageFns<Coin> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Coin {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Coin): Coin {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -53,7 +53,7 @@ export const Coin: MessageFns<Coin> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCoin();
+      const message = previous ?? createBaseCoin();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -101,7 +101,7 @@ export const DecCoin: MessageFns<DecCoin> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DecCoin {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DecCoin): DecCoin {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -110,7 +110,7 @@ export const DecCoin: MessageFns<DecCoin> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDecCoin();
+      const message = previous ?? createBaseDecCoin();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -155,7 +155,7 @@ export const IntProto: MessageFns<IntProto> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): IntProto {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: IntProto): IntProto {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -164,7 +164,7 @@ export const IntProto: MessageFns<IntProto> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseIntProto();
+      const message = previous ?? createBaseIntProto();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -201,7 +201,7 @@ export const DecProto: MessageFns<DecProto> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): DecProto {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DecProto): DecProto {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -210,7 +210,7 @@ export const DecProto: MessageFns<DecProto> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDecProto();
+      const message = previous ?? createBaseDecProto();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -237,5 +237,5 @@ export const DecProto: MessageFns<DecProto> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

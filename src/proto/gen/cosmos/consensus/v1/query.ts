@@ -28,7 +28,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -37,7 +37,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsRequest();
+      const message = previous ?? createBaseQueryParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -66,7 +66,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -75,7 +75,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsResponse();
+      const message = previous ?? createBaseQueryParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -84,7 +84,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
               break;
             }
 
-            message.params = ConsensusParams.decode(reader, reader.uint32());
+            message.params = ConsensusParams.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -102,5 +102,5 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

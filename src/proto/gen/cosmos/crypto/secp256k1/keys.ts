@@ -31,7 +31,7 @@ export const PubKey: MessageFns<PubKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PubKey {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PubKey): PubKey {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -40,7 +40,7 @@ export const PubKey: MessageFns<PubKey> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePubKey();
+      const message = previous ?? createBasePubKey();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -77,7 +77,7 @@ export const PrivKey: MessageFns<PrivKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PrivKey {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PrivKey): PrivKey {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -86,7 +86,7 @@ export const PrivKey: MessageFns<PrivKey> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePrivKey();
+      const message = previous ?? createBasePrivKey();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -113,5 +113,5 @@ export const PrivKey: MessageFns<PrivKey> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -172,7 +172,7 @@ export const ExistenceProof: MessageFns<ExistenceProof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ExistenceProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExistenceProof): ExistenceProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -181,7 +181,7 @@ export const ExistenceProof: MessageFns<ExistenceProof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseExistenceProof();
+      const message = previous ?? createBaseExistenceProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -206,7 +206,7 @@ export const ExistenceProof: MessageFns<ExistenceProof> = {
               break;
             }
 
-            message.leaf = LeafOp.decode(reader, reader.uint32());
+            message.leaf = LeafOp.decode(reader, reader.uint32(), message.leaf);
             continue;
           }
           case 4: {
@@ -248,7 +248,7 @@ export const NonExistenceProof: MessageFns<NonExistenceProof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): NonExistenceProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: NonExistenceProof): NonExistenceProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -257,7 +257,7 @@ export const NonExistenceProof: MessageFns<NonExistenceProof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNonExistenceProof();
+      const message = previous ?? createBaseNonExistenceProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -274,7 +274,7 @@ export const NonExistenceProof: MessageFns<NonExistenceProof> = {
               break;
             }
 
-            message.left = ExistenceProof.decode(reader, reader.uint32());
+            message.left = ExistenceProof.decode(reader, reader.uint32(), message.left);
             continue;
           }
           case 3: {
@@ -282,7 +282,7 @@ export const NonExistenceProof: MessageFns<NonExistenceProof> = {
               break;
             }
 
-            message.right = ExistenceProof.decode(reader, reader.uint32());
+            message.right = ExistenceProof.decode(reader, reader.uint32(), message.right);
             continue;
           }
         }
@@ -321,7 +321,7 @@ export const CommitmentProof: MessageFns<CommitmentProof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CommitmentProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CommitmentProof): CommitmentProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -330,7 +330,7 @@ export const CommitmentProof: MessageFns<CommitmentProof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCommitmentProof();
+      const message = previous ?? createBaseCommitmentProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -403,7 +403,7 @@ export const LeafOp: MessageFns<LeafOp> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): LeafOp {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LeafOp): LeafOp {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -412,7 +412,7 @@ export const LeafOp: MessageFns<LeafOp> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLeafOp();
+      const message = previous ?? createBaseLeafOp();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -487,7 +487,7 @@ export const InnerOp: MessageFns<InnerOp> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): InnerOp {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: InnerOp): InnerOp {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -496,7 +496,7 @@ export const InnerOp: MessageFns<InnerOp> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseInnerOp();
+      const message = previous ?? createBaseInnerOp();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -561,7 +561,7 @@ export const ProofSpec: MessageFns<ProofSpec> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProofSpec {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ProofSpec): ProofSpec {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -570,7 +570,7 @@ export const ProofSpec: MessageFns<ProofSpec> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProofSpec();
+      const message = previous ?? createBaseProofSpec();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -579,7 +579,7 @@ export const ProofSpec: MessageFns<ProofSpec> = {
               break;
             }
 
-            message.leafSpec = LeafOp.decode(reader, reader.uint32());
+            message.leafSpec = LeafOp.decode(reader, reader.uint32(), message.leafSpec);
             continue;
           }
           case 2: {
@@ -587,7 +587,7 @@ export const ProofSpec: MessageFns<ProofSpec> = {
               break;
             }
 
-            message.innerSpec = InnerSpec.decode(reader, reader.uint32());
+            message.innerSpec = InnerSpec.decode(reader, reader.uint32(), message.innerSpec);
             continue;
           }
           case 3: {
@@ -665,7 +665,7 @@ export const InnerSpec: MessageFns<InnerSpec> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): InnerSpec {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: InnerSpec): InnerSpec {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -674,7 +674,7 @@ export const InnerSpec: MessageFns<InnerSpec> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseInnerSpec();
+      const message = previous ?? createBaseInnerSpec();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -761,7 +761,7 @@ export const BatchProof: MessageFns<BatchProof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BatchProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BatchProof): BatchProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -770,7 +770,7 @@ export const BatchProof: MessageFns<BatchProof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBatchProof();
+      const message = previous ?? createBaseBatchProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -812,7 +812,7 @@ export const BatchEntry: MessageFns<BatchEntry> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BatchEntry {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BatchEntry): BatchEntry {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -821,7 +821,7 @@ export const BatchEntry: MessageFns<BatchEntry> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBatchEntry();
+      const message = previous ?? createBaseBatchEntry();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -869,7 +869,7 @@ export const CompressedBatchProof: MessageFns<CompressedBatchProof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CompressedBatchProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CompressedBatchProof): CompressedBatchProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -878,7 +878,7 @@ export const CompressedBatchProof: MessageFns<CompressedBatchProof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCompressedBatchProof();
+      const message = previous ?? createBaseCompressedBatchProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -928,7 +928,7 @@ export const CompressedBatchEntry: MessageFns<CompressedBatchEntry> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CompressedBatchEntry {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CompressedBatchEntry): CompressedBatchEntry {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -937,7 +937,7 @@ export const CompressedBatchEntry: MessageFns<CompressedBatchEntry> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCompressedBatchEntry();
+      const message = previous ?? createBaseCompressedBatchEntry();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -995,7 +995,7 @@ export const CompressedExistenceProof: MessageFns<CompressedExistenceProof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CompressedExistenceProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CompressedExistenceProof): CompressedExistenceProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1004,7 +1004,7 @@ export const CompressedExistenceProof: MessageFns<CompressedExistenceProof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCompressedExistenceProof();
+      const message = previous ?? createBaseCompressedExistenceProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1029,7 +1029,7 @@ export const CompressedExistenceProof: MessageFns<CompressedExistenceProof> = {
               break;
             }
 
-            message.leaf = LeafOp.decode(reader, reader.uint32());
+            message.leaf = LeafOp.decode(reader, reader.uint32(), message.leaf);
             continue;
           }
           case 4: {
@@ -1081,7 +1081,7 @@ export const CompressedNonExistenceProof: MessageFns<CompressedNonExistenceProof
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CompressedNonExistenceProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CompressedNonExistenceProof): CompressedNonExistenceProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1090,7 +1090,7 @@ export const CompressedNonExistenceProof: MessageFns<CompressedNonExistenceProof
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCompressedNonExistenceProof();
+      const message = previous ?? createBaseCompressedNonExistenceProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1107,7 +1107,7 @@ export const CompressedNonExistenceProof: MessageFns<CompressedNonExistenceProof
               break;
             }
 
-            message.left = CompressedExistenceProof.decode(reader, reader.uint32());
+            message.left = CompressedExistenceProof.decode(reader, reader.uint32(), message.left);
             continue;
           }
           case 3: {
@@ -1115,7 +1115,7 @@ export const CompressedNonExistenceProof: MessageFns<CompressedNonExistenceProof
               break;
             }
 
-            message.right = CompressedExistenceProof.decode(reader, reader.uint32());
+            message.right = CompressedExistenceProof.decode(reader, reader.uint32(), message.right);
             continue;
           }
         }
@@ -1133,5 +1133,5 @@ export const CompressedNonExistenceProof: MessageFns<CompressedNonExistenceProof
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

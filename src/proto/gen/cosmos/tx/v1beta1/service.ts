@@ -163,7 +163,7 @@ export const GetTxsEventRequest: MessageFns<GetTxsEventRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetTxsEventRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetTxsEventRequest): GetTxsEventRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -172,7 +172,7 @@ export const GetTxsEventRequest: MessageFns<GetTxsEventRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetTxsEventRequest();
+      const message = previous ?? createBaseGetTxsEventRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -189,7 +189,7 @@ export const GetTxsEventRequest: MessageFns<GetTxsEventRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
           case 3: {
@@ -261,7 +261,7 @@ export const GetTxsEventResponse: MessageFns<GetTxsEventResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetTxsEventResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetTxsEventResponse): GetTxsEventResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -270,7 +270,7 @@ export const GetTxsEventResponse: MessageFns<GetTxsEventResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetTxsEventResponse();
+      const message = previous ?? createBaseGetTxsEventResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -295,7 +295,7 @@ export const GetTxsEventResponse: MessageFns<GetTxsEventResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
           case 4: {
@@ -334,7 +334,7 @@ export const BroadcastTxRequest: MessageFns<BroadcastTxRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BroadcastTxRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BroadcastTxRequest): BroadcastTxRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -343,7 +343,7 @@ export const BroadcastTxRequest: MessageFns<BroadcastTxRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBroadcastTxRequest();
+      const message = previous ?? createBaseBroadcastTxRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -388,7 +388,7 @@ export const BroadcastTxResponse: MessageFns<BroadcastTxResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BroadcastTxResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BroadcastTxResponse): BroadcastTxResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -397,7 +397,7 @@ export const BroadcastTxResponse: MessageFns<BroadcastTxResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBroadcastTxResponse();
+      const message = previous ?? createBaseBroadcastTxResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -406,7 +406,7 @@ export const BroadcastTxResponse: MessageFns<BroadcastTxResponse> = {
               break;
             }
 
-            message.txResponse = TxResponse.decode(reader, reader.uint32());
+            message.txResponse = TxResponse.decode(reader, reader.uint32(), message.txResponse);
             continue;
           }
         }
@@ -437,7 +437,7 @@ export const SimulateRequest: MessageFns<SimulateRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SimulateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SimulateRequest): SimulateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -446,7 +446,7 @@ export const SimulateRequest: MessageFns<SimulateRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSimulateRequest();
+      const message = previous ?? createBaseSimulateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -455,7 +455,7 @@ export const SimulateRequest: MessageFns<SimulateRequest> = {
               break;
             }
 
-            message.tx = Tx.decode(reader, reader.uint32());
+            message.tx = Tx.decode(reader, reader.uint32(), message.tx);
             continue;
           }
           case 2: {
@@ -494,7 +494,7 @@ export const SimulateResponse: MessageFns<SimulateResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SimulateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SimulateResponse): SimulateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -503,7 +503,7 @@ export const SimulateResponse: MessageFns<SimulateResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSimulateResponse();
+      const message = previous ?? createBaseSimulateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -512,7 +512,7 @@ export const SimulateResponse: MessageFns<SimulateResponse> = {
               break;
             }
 
-            message.gasInfo = GasInfo.decode(reader, reader.uint32());
+            message.gasInfo = GasInfo.decode(reader, reader.uint32(), message.gasInfo);
             continue;
           }
           case 2: {
@@ -520,7 +520,7 @@ export const SimulateResponse: MessageFns<SimulateResponse> = {
               break;
             }
 
-            message.result = Result.decode(reader, reader.uint32());
+            message.result = Result.decode(reader, reader.uint32(), message.result);
             continue;
           }
         }
@@ -548,7 +548,7 @@ export const GetTxRequest: MessageFns<GetTxRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetTxRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetTxRequest): GetTxRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -557,7 +557,7 @@ export const GetTxRequest: MessageFns<GetTxRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetTxRequest();
+      const message = previous ?? createBaseGetTxRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -597,7 +597,7 @@ export const GetTxResponse: MessageFns<GetTxResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetTxResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetTxResponse): GetTxResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -606,7 +606,7 @@ export const GetTxResponse: MessageFns<GetTxResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetTxResponse();
+      const message = previous ?? createBaseGetTxResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -615,7 +615,7 @@ export const GetTxResponse: MessageFns<GetTxResponse> = {
               break;
             }
 
-            message.tx = Tx.decode(reader, reader.uint32());
+            message.tx = Tx.decode(reader, reader.uint32(), message.tx);
             continue;
           }
           case 2: {
@@ -623,7 +623,7 @@ export const GetTxResponse: MessageFns<GetTxResponse> = {
               break;
             }
 
-            message.txResponse = TxResponse.decode(reader, reader.uint32());
+            message.txResponse = TxResponse.decode(reader, reader.uint32(), message.txResponse);
             continue;
           }
         }
@@ -657,7 +657,7 @@ export const GetBlockWithTxsRequest: MessageFns<GetBlockWithTxsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetBlockWithTxsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetBlockWithTxsRequest): GetBlockWithTxsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -666,7 +666,7 @@ export const GetBlockWithTxsRequest: MessageFns<GetBlockWithTxsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetBlockWithTxsRequest();
+      const message = previous ?? createBaseGetBlockWithTxsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -683,7 +683,7 @@ export const GetBlockWithTxsRequest: MessageFns<GetBlockWithTxsRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -720,7 +720,7 @@ export const GetBlockWithTxsResponse: MessageFns<GetBlockWithTxsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetBlockWithTxsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetBlockWithTxsResponse): GetBlockWithTxsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -729,7 +729,7 @@ export const GetBlockWithTxsResponse: MessageFns<GetBlockWithTxsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetBlockWithTxsResponse();
+      const message = previous ?? createBaseGetBlockWithTxsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -746,7 +746,7 @@ export const GetBlockWithTxsResponse: MessageFns<GetBlockWithTxsResponse> = {
               break;
             }
 
-            message.blockId = BlockID.decode(reader, reader.uint32());
+            message.blockId = BlockID.decode(reader, reader.uint32(), message.blockId);
             continue;
           }
           case 3: {
@@ -754,7 +754,7 @@ export const GetBlockWithTxsResponse: MessageFns<GetBlockWithTxsResponse> = {
               break;
             }
 
-            message.block = Block.decode(reader, reader.uint32());
+            message.block = Block.decode(reader, reader.uint32(), message.block);
             continue;
           }
           case 4: {
@@ -762,7 +762,7 @@ export const GetBlockWithTxsResponse: MessageFns<GetBlockWithTxsResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -790,7 +790,7 @@ export const TxDecodeRequest: MessageFns<TxDecodeRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxDecodeRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxDecodeRequest): TxDecodeRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -799,7 +799,7 @@ export const TxDecodeRequest: MessageFns<TxDecodeRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxDecodeRequest();
+      const message = previous ?? createBaseTxDecodeRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -836,7 +836,7 @@ export const TxDecodeResponse: MessageFns<TxDecodeResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxDecodeResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxDecodeResponse): TxDecodeResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -845,7 +845,7 @@ export const TxDecodeResponse: MessageFns<TxDecodeResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxDecodeResponse();
+      const message = previous ?? createBaseTxDecodeResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -854,7 +854,7 @@ export const TxDecodeResponse: MessageFns<TxDecodeResponse> = {
               break;
             }
 
-            message.tx = Tx.decode(reader, reader.uint32());
+            message.tx = Tx.decode(reader, reader.uint32(), message.tx);
             continue;
           }
         }
@@ -882,7 +882,7 @@ export const TxEncodeRequest: MessageFns<TxEncodeRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxEncodeRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxEncodeRequest): TxEncodeRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -891,7 +891,7 @@ export const TxEncodeRequest: MessageFns<TxEncodeRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxEncodeRequest();
+      const message = previous ?? createBaseTxEncodeRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -900,7 +900,7 @@ export const TxEncodeRequest: MessageFns<TxEncodeRequest> = {
               break;
             }
 
-            message.tx = Tx.decode(reader, reader.uint32());
+            message.tx = Tx.decode(reader, reader.uint32(), message.tx);
             continue;
           }
         }
@@ -928,7 +928,7 @@ export const TxEncodeResponse: MessageFns<TxEncodeResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxEncodeResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxEncodeResponse): TxEncodeResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -937,7 +937,7 @@ export const TxEncodeResponse: MessageFns<TxEncodeResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxEncodeResponse();
+      const message = previous ?? createBaseTxEncodeResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -974,7 +974,7 @@ export const TxEncodeAminoRequest: MessageFns<TxEncodeAminoRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxEncodeAminoRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxEncodeAminoRequest): TxEncodeAminoRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -983,7 +983,7 @@ export const TxEncodeAminoRequest: MessageFns<TxEncodeAminoRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxEncodeAminoRequest();
+      const message = previous ?? createBaseTxEncodeAminoRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1020,7 +1020,7 @@ export const TxEncodeAminoResponse: MessageFns<TxEncodeAminoResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxEncodeAminoResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxEncodeAminoResponse): TxEncodeAminoResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1029,7 +1029,7 @@ export const TxEncodeAminoResponse: MessageFns<TxEncodeAminoResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxEncodeAminoResponse();
+      const message = previous ?? createBaseTxEncodeAminoResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1066,7 +1066,7 @@ export const TxDecodeAminoRequest: MessageFns<TxDecodeAminoRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxDecodeAminoRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxDecodeAminoRequest): TxDecodeAminoRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1075,7 +1075,7 @@ export const TxDecodeAminoRequest: MessageFns<TxDecodeAminoRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxDecodeAminoRequest();
+      const message = previous ?? createBaseTxDecodeAminoRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1112,7 +1112,7 @@ export const TxDecodeAminoResponse: MessageFns<TxDecodeAminoResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxDecodeAminoResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxDecodeAminoResponse): TxDecodeAminoResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1121,7 +1121,7 @@ export const TxDecodeAminoResponse: MessageFns<TxDecodeAminoResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxDecodeAminoResponse();
+      const message = previous ?? createBaseTxDecodeAminoResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1148,5 +1148,5 @@ export const TxDecodeAminoResponse: MessageFns<TxDecodeAminoResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

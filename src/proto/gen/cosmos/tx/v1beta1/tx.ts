@@ -113,7 +113,7 @@ export const Tx: MessageFns<Tx> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Tx {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Tx): Tx {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -122,7 +122,7 @@ export const Tx: MessageFns<Tx> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTx();
+      const message = previous ?? createBaseTx();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -131,7 +131,7 @@ export const Tx: MessageFns<Tx> = {
               break;
             }
 
-            message.body = TxBody.decode(reader, reader.uint32());
+            message.body = TxBody.decode(reader, reader.uint32(), message.body);
             continue;
           }
           case 2: {
@@ -139,7 +139,7 @@ export const Tx: MessageFns<Tx> = {
               break;
             }
 
-            message.authInfo = AuthInfo.decode(reader, reader.uint32());
+            message.authInfo = AuthInfo.decode(reader, reader.uint32(), message.authInfo);
             continue;
           }
           case 3: {
@@ -181,7 +181,7 @@ export const TxRaw: MessageFns<TxRaw> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxRaw {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxRaw): TxRaw {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -190,7 +190,7 @@ export const TxRaw: MessageFns<TxRaw> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxRaw();
+      const message = previous ?? createBaseTxRaw();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -255,7 +255,7 @@ export const SignDoc: MessageFns<SignDoc> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignDoc {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignDoc): SignDoc {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -264,7 +264,7 @@ export const SignDoc: MessageFns<SignDoc> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignDoc();
+      const message = previous ?? createBaseSignDoc();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -353,7 +353,7 @@ export const SignDocDirectAux: MessageFns<SignDocDirectAux> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignDocDirectAux {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignDocDirectAux): SignDocDirectAux {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -362,7 +362,7 @@ export const SignDocDirectAux: MessageFns<SignDocDirectAux> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignDocDirectAux();
+      const message = previous ?? createBaseSignDocDirectAux();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -379,7 +379,7 @@ export const SignDocDirectAux: MessageFns<SignDocDirectAux> = {
               break;
             }
 
-            message.publicKey = Any.decode(reader, reader.uint32());
+            message.publicKey = Any.decode(reader, reader.uint32(), message.publicKey);
             continue;
           }
           case 3: {
@@ -411,7 +411,7 @@ export const SignDocDirectAux: MessageFns<SignDocDirectAux> = {
               break;
             }
 
-            message.tip = Tip.decode(reader, reader.uint32());
+            message.tip = Tip.decode(reader, reader.uint32(), message.tip);
             continue;
           }
         }
@@ -454,7 +454,7 @@ export const TxBody: MessageFns<TxBody> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxBody {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxBody): TxBody {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -463,7 +463,7 @@ export const TxBody: MessageFns<TxBody> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxBody();
+      const message = previous ?? createBaseTxBody();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -538,7 +538,7 @@ export const AuthInfo: MessageFns<AuthInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AuthInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AuthInfo): AuthInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -547,7 +547,7 @@ export const AuthInfo: MessageFns<AuthInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAuthInfo();
+      const message = previous ?? createBaseAuthInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -564,7 +564,7 @@ export const AuthInfo: MessageFns<AuthInfo> = {
               break;
             }
 
-            message.fee = Fee.decode(reader, reader.uint32());
+            message.fee = Fee.decode(reader, reader.uint32(), message.fee);
             continue;
           }
           case 3: {
@@ -572,7 +572,7 @@ export const AuthInfo: MessageFns<AuthInfo> = {
               break;
             }
 
-            message.tip = Tip.decode(reader, reader.uint32());
+            message.tip = Tip.decode(reader, reader.uint32(), message.tip);
             continue;
           }
         }
@@ -609,7 +609,7 @@ export const SignerInfo: MessageFns<SignerInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignerInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignerInfo): SignerInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -618,7 +618,7 @@ export const SignerInfo: MessageFns<SignerInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignerInfo();
+      const message = previous ?? createBaseSignerInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -627,7 +627,7 @@ export const SignerInfo: MessageFns<SignerInfo> = {
               break;
             }
 
-            message.publicKey = Any.decode(reader, reader.uint32());
+            message.publicKey = Any.decode(reader, reader.uint32(), message.publicKey);
             continue;
           }
           case 2: {
@@ -635,7 +635,7 @@ export const SignerInfo: MessageFns<SignerInfo> = {
               break;
             }
 
-            message.modeInfo = ModeInfo.decode(reader, reader.uint32());
+            message.modeInfo = ModeInfo.decode(reader, reader.uint32(), message.modeInfo);
             continue;
           }
           case 3: {
@@ -676,7 +676,7 @@ export const ModeInfo: MessageFns<ModeInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ModeInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ModeInfo): ModeInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -685,7 +685,7 @@ export const ModeInfo: MessageFns<ModeInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseModeInfo();
+      const message = previous ?? createBaseModeInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -730,7 +730,7 @@ export const ModeInfo_Single: MessageFns<ModeInfo_Single> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ModeInfo_Single {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ModeInfo_Single): ModeInfo_Single {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -739,7 +739,7 @@ export const ModeInfo_Single: MessageFns<ModeInfo_Single> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseModeInfo_Single();
+      const message = previous ?? createBaseModeInfo_Single();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -779,7 +779,7 @@ export const ModeInfo_Multi: MessageFns<ModeInfo_Multi> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ModeInfo_Multi {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ModeInfo_Multi): ModeInfo_Multi {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -788,7 +788,7 @@ export const ModeInfo_Multi: MessageFns<ModeInfo_Multi> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseModeInfo_Multi();
+      const message = previous ?? createBaseModeInfo_Multi();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -797,7 +797,7 @@ export const ModeInfo_Multi: MessageFns<ModeInfo_Multi> = {
               break;
             }
 
-            message.bitarray = CompactBitArray.decode(reader, reader.uint32());
+            message.bitarray = CompactBitArray.decode(reader, reader.uint32(), message.bitarray);
             continue;
           }
           case 2: {
@@ -845,7 +845,7 @@ export const Fee: MessageFns<Fee> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Fee {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Fee): Fee {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -854,7 +854,7 @@ export const Fee: MessageFns<Fee> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFee();
+      const message = previous ?? createBaseFee();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -918,7 +918,7 @@ export const Tip: MessageFns<Tip> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Tip {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Tip): Tip {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -927,7 +927,7 @@ export const Tip: MessageFns<Tip> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTip();
+      const message = previous ?? createBaseTip();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -981,7 +981,7 @@ export const AuxSignerData: MessageFns<AuxSignerData> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AuxSignerData {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AuxSignerData): AuxSignerData {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -990,7 +990,7 @@ export const AuxSignerData: MessageFns<AuxSignerData> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAuxSignerData();
+      const message = previous ?? createBaseAuxSignerData();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1007,7 +1007,7 @@ export const AuxSignerData: MessageFns<AuxSignerData> = {
               break;
             }
 
-            message.signDoc = SignDocDirectAux.decode(reader, reader.uint32());
+            message.signDoc = SignDocDirectAux.decode(reader, reader.uint32(), message.signDoc);
             continue;
           }
           case 3: {
@@ -1041,5 +1041,5 @@ export const AuxSignerData: MessageFns<AuxSignerData> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

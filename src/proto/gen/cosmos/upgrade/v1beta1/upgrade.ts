@@ -48,7 +48,7 @@ export const Plan: MessageFns<Plan> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Plan {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Plan): Plan {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -57,7 +57,7 @@ export const Plan: MessageFns<Plan> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePlan();
+      const message = previous ?? createBasePlan();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -98,7 +98,7 @@ export const Plan: MessageFns<Plan> = {
               break;
             }
 
-            message.upgradedClientState = Any.decode(reader, reader.uint32());
+            message.upgradedClientState = Any.decode(reader, reader.uint32(), message.upgradedClientState);
             continue;
           }
         }
@@ -116,5 +116,5 @@ export const Plan: MessageFns<Plan> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -144,7 +144,7 @@ export const QueryContractInfoRequest: MessageFns<QueryContractInfoRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryContractInfoRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryContractInfoRequest): QueryContractInfoRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -153,7 +153,7 @@ export const QueryContractInfoRequest: MessageFns<QueryContractInfoRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryContractInfoRequest();
+      const message = previous ?? createBaseQueryContractInfoRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -193,7 +193,7 @@ export const QueryContractInfoResponse: MessageFns<QueryContractInfoResponse> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryContractInfoResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryContractInfoResponse): QueryContractInfoResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -202,7 +202,7 @@ export const QueryContractInfoResponse: MessageFns<QueryContractInfoResponse> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryContractInfoResponse();
+      const message = previous ?? createBaseQueryContractInfoResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -219,7 +219,7 @@ export const QueryContractInfoResponse: MessageFns<QueryContractInfoResponse> = 
               break;
             }
 
-            message.contractInfo = ContractInfo.decode(reader, reader.uint32());
+            message.contractInfo = ContractInfo.decode(reader, reader.uint32(), message.contractInfo);
             continue;
           }
         }
@@ -250,7 +250,7 @@ export const QueryContractHistoryRequest: MessageFns<QueryContractHistoryRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryContractHistoryRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryContractHistoryRequest): QueryContractHistoryRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -259,7 +259,7 @@ export const QueryContractHistoryRequest: MessageFns<QueryContractHistoryRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryContractHistoryRequest();
+      const message = previous ?? createBaseQueryContractHistoryRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -276,7 +276,7 @@ export const QueryContractHistoryRequest: MessageFns<QueryContractHistoryRequest
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -307,7 +307,7 @@ export const QueryContractHistoryResponse: MessageFns<QueryContractHistoryRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryContractHistoryResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryContractHistoryResponse): QueryContractHistoryResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -316,7 +316,7 @@ export const QueryContractHistoryResponse: MessageFns<QueryContractHistoryRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryContractHistoryResponse();
+      const message = previous ?? createBaseQueryContractHistoryResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -333,7 +333,7 @@ export const QueryContractHistoryResponse: MessageFns<QueryContractHistoryRespon
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -367,7 +367,7 @@ export const QueryContractsByCodeRequest: MessageFns<QueryContractsByCodeRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryContractsByCodeRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryContractsByCodeRequest): QueryContractsByCodeRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -376,7 +376,7 @@ export const QueryContractsByCodeRequest: MessageFns<QueryContractsByCodeRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryContractsByCodeRequest();
+      const message = previous ?? createBaseQueryContractsByCodeRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -393,7 +393,7 @@ export const QueryContractsByCodeRequest: MessageFns<QueryContractsByCodeRequest
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -424,7 +424,7 @@ export const QueryContractsByCodeResponse: MessageFns<QueryContractsByCodeRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryContractsByCodeResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryContractsByCodeResponse): QueryContractsByCodeResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -433,7 +433,7 @@ export const QueryContractsByCodeResponse: MessageFns<QueryContractsByCodeRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryContractsByCodeResponse();
+      const message = previous ?? createBaseQueryContractsByCodeResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -450,7 +450,7 @@ export const QueryContractsByCodeResponse: MessageFns<QueryContractsByCodeRespon
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -481,7 +481,7 @@ export const QueryAllContractStateRequest: MessageFns<QueryAllContractStateReque
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllContractStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllContractStateRequest): QueryAllContractStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -490,7 +490,7 @@ export const QueryAllContractStateRequest: MessageFns<QueryAllContractStateReque
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllContractStateRequest();
+      const message = previous ?? createBaseQueryAllContractStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -507,7 +507,7 @@ export const QueryAllContractStateRequest: MessageFns<QueryAllContractStateReque
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -538,7 +538,7 @@ export const QueryAllContractStateResponse: MessageFns<QueryAllContractStateResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryAllContractStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllContractStateResponse): QueryAllContractStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -547,7 +547,7 @@ export const QueryAllContractStateResponse: MessageFns<QueryAllContractStateResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryAllContractStateResponse();
+      const message = previous ?? createBaseQueryAllContractStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -564,7 +564,7 @@ export const QueryAllContractStateResponse: MessageFns<QueryAllContractStateResp
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -595,7 +595,7 @@ export const QueryRawContractStateRequest: MessageFns<QueryRawContractStateReque
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryRawContractStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRawContractStateRequest): QueryRawContractStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -604,7 +604,7 @@ export const QueryRawContractStateRequest: MessageFns<QueryRawContractStateReque
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryRawContractStateRequest();
+      const message = previous ?? createBaseQueryRawContractStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -649,7 +649,7 @@ export const QueryRawContractStateResponse: MessageFns<QueryRawContractStateResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryRawContractStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRawContractStateResponse): QueryRawContractStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -658,7 +658,7 @@ export const QueryRawContractStateResponse: MessageFns<QueryRawContractStateResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryRawContractStateResponse();
+      const message = previous ?? createBaseQueryRawContractStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -698,7 +698,7 @@ export const QuerySmartContractStateRequest: MessageFns<QuerySmartContractStateR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySmartContractStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySmartContractStateRequest): QuerySmartContractStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -707,7 +707,7 @@ export const QuerySmartContractStateRequest: MessageFns<QuerySmartContractStateR
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySmartContractStateRequest();
+      const message = previous ?? createBaseQuerySmartContractStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -752,7 +752,7 @@ export const QuerySmartContractStateResponse: MessageFns<QuerySmartContractState
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QuerySmartContractStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySmartContractStateResponse): QuerySmartContractStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -761,7 +761,7 @@ export const QuerySmartContractStateResponse: MessageFns<QuerySmartContractState
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQuerySmartContractStateResponse();
+      const message = previous ?? createBaseQuerySmartContractStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -801,7 +801,7 @@ export const QueryCodeRequest: MessageFns<QueryCodeRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryCodeRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryCodeRequest): QueryCodeRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -810,7 +810,7 @@ export const QueryCodeRequest: MessageFns<QueryCodeRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryCodeRequest();
+      const message = previous ?? createBaseQueryCodeRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -859,7 +859,7 @@ export const CodeInfoResponse: MessageFns<CodeInfoResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CodeInfoResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CodeInfoResponse): CodeInfoResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -868,7 +868,7 @@ export const CodeInfoResponse: MessageFns<CodeInfoResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCodeInfoResponse();
+      const message = previous ?? createBaseCodeInfoResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -901,7 +901,7 @@ export const CodeInfoResponse: MessageFns<CodeInfoResponse> = {
               break;
             }
 
-            message.instantiatePermission = AccessConfig.decode(reader, reader.uint32());
+            message.instantiatePermission = AccessConfig.decode(reader, reader.uint32(), message.instantiatePermission);
             continue;
           }
         }
@@ -932,7 +932,7 @@ export const QueryCodeResponse: MessageFns<QueryCodeResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryCodeResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryCodeResponse): QueryCodeResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -941,7 +941,7 @@ export const QueryCodeResponse: MessageFns<QueryCodeResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryCodeResponse();
+      const message = previous ?? createBaseQueryCodeResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -950,7 +950,7 @@ export const QueryCodeResponse: MessageFns<QueryCodeResponse> = {
               break;
             }
 
-            message.codeInfo = CodeInfoResponse.decode(reader, reader.uint32());
+            message.codeInfo = CodeInfoResponse.decode(reader, reader.uint32(), message.codeInfo);
             continue;
           }
           case 2: {
@@ -986,7 +986,7 @@ export const QueryCodesRequest: MessageFns<QueryCodesRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryCodesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryCodesRequest): QueryCodesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -995,7 +995,7 @@ export const QueryCodesRequest: MessageFns<QueryCodesRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryCodesRequest();
+      const message = previous ?? createBaseQueryCodesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1004,7 +1004,7 @@ export const QueryCodesRequest: MessageFns<QueryCodesRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1035,7 +1035,7 @@ export const QueryCodesResponse: MessageFns<QueryCodesResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryCodesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryCodesResponse): QueryCodesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1044,7 +1044,7 @@ export const QueryCodesResponse: MessageFns<QueryCodesResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryCodesResponse();
+      const message = previous ?? createBaseQueryCodesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1061,7 +1061,7 @@ export const QueryCodesResponse: MessageFns<QueryCodesResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1089,7 +1089,7 @@ export const QueryPinnedCodesRequest: MessageFns<QueryPinnedCodesRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryPinnedCodesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryPinnedCodesRequest): QueryPinnedCodesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1098,7 +1098,7 @@ export const QueryPinnedCodesRequest: MessageFns<QueryPinnedCodesRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryPinnedCodesRequest();
+      const message = previous ?? createBaseQueryPinnedCodesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1107,7 +1107,7 @@ export const QueryPinnedCodesRequest: MessageFns<QueryPinnedCodesRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1145,7 +1145,7 @@ export const QueryPinnedCodesResponse: MessageFns<QueryPinnedCodesResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryPinnedCodesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryPinnedCodesResponse): QueryPinnedCodesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1154,7 +1154,7 @@ export const QueryPinnedCodesResponse: MessageFns<QueryPinnedCodesResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryPinnedCodesResponse();
+      const message = previous ?? createBaseQueryPinnedCodesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1181,7 +1181,7 @@ export const QueryPinnedCodesResponse: MessageFns<QueryPinnedCodesResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1206,7 +1206,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1215,7 +1215,7 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsRequest();
+      const message = previous ?? createBaseQueryParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1244,7 +1244,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1253,7 +1253,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryParamsResponse();
+      const message = previous ?? createBaseQueryParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1262,7 +1262,7 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -1293,7 +1293,7 @@ export const QueryContractsByCreatorRequest: MessageFns<QueryContractsByCreatorR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryContractsByCreatorRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryContractsByCreatorRequest): QueryContractsByCreatorRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1302,7 +1302,7 @@ export const QueryContractsByCreatorRequest: MessageFns<QueryContractsByCreatorR
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryContractsByCreatorRequest();
+      const message = previous ?? createBaseQueryContractsByCreatorRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1319,7 +1319,7 @@ export const QueryContractsByCreatorRequest: MessageFns<QueryContractsByCreatorR
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1350,7 +1350,7 @@ export const QueryContractsByCreatorResponse: MessageFns<QueryContractsByCreator
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryContractsByCreatorResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryContractsByCreatorResponse): QueryContractsByCreatorResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1359,7 +1359,7 @@ export const QueryContractsByCreatorResponse: MessageFns<QueryContractsByCreator
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryContractsByCreatorResponse();
+      const message = previous ?? createBaseQueryContractsByCreatorResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1376,7 +1376,7 @@ export const QueryContractsByCreatorResponse: MessageFns<QueryContractsByCreator
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -1413,7 +1413,7 @@ export const QueryBuildAddressRequest: MessageFns<QueryBuildAddressRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryBuildAddressRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryBuildAddressRequest): QueryBuildAddressRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1422,7 +1422,7 @@ export const QueryBuildAddressRequest: MessageFns<QueryBuildAddressRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryBuildAddressRequest();
+      const message = previous ?? createBaseQueryBuildAddressRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1483,7 +1483,7 @@ export const QueryBuildAddressResponse: MessageFns<QueryBuildAddressResponse> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryBuildAddressResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryBuildAddressResponse): QueryBuildAddressResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1492,7 +1492,7 @@ export const QueryBuildAddressResponse: MessageFns<QueryBuildAddressResponse> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryBuildAddressResponse();
+      const message = previous ?? createBaseQueryBuildAddressResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1519,5 +1519,5 @@ export const QueryBuildAddressResponse: MessageFns<QueryBuildAddressResponse> = 
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

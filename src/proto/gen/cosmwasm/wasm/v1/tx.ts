@@ -212,7 +212,7 @@ export const MsgStoreCode: MessageFns<MsgStoreCode> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgStoreCode {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgStoreCode): MsgStoreCode {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -221,7 +221,7 @@ export const MsgStoreCode: MessageFns<MsgStoreCode> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgStoreCode();
+      const message = previous ?? createBaseMsgStoreCode();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -246,7 +246,7 @@ export const MsgStoreCode: MessageFns<MsgStoreCode> = {
               break;
             }
 
-            message.instantiatePermission = AccessConfig.decode(reader, reader.uint32());
+            message.instantiatePermission = AccessConfig.decode(reader, reader.uint32(), message.instantiatePermission);
             continue;
           }
         }
@@ -280,7 +280,7 @@ export const MsgStoreCodeResponse: MessageFns<MsgStoreCodeResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgStoreCodeResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgStoreCodeResponse): MsgStoreCodeResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -289,7 +289,7 @@ export const MsgStoreCodeResponse: MessageFns<MsgStoreCodeResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgStoreCodeResponse();
+      const message = previous ?? createBaseMsgStoreCodeResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -352,7 +352,7 @@ export const MsgInstantiateContract: MessageFns<MsgInstantiateContract> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgInstantiateContract {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgInstantiateContract): MsgInstantiateContract {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -361,7 +361,7 @@ export const MsgInstantiateContract: MessageFns<MsgInstantiateContract> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgInstantiateContract();
+      const message = previous ?? createBaseMsgInstantiateContract();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -441,7 +441,7 @@ export const MsgInstantiateContractResponse: MessageFns<MsgInstantiateContractRe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgInstantiateContractResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgInstantiateContractResponse): MsgInstantiateContractResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -450,7 +450,7 @@ export const MsgInstantiateContractResponse: MessageFns<MsgInstantiateContractRe
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgInstantiateContractResponse();
+      const message = previous ?? createBaseMsgInstantiateContractResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -528,7 +528,7 @@ export const MsgInstantiateContract2: MessageFns<MsgInstantiateContract2> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgInstantiateContract2 {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgInstantiateContract2): MsgInstantiateContract2 {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -537,7 +537,7 @@ export const MsgInstantiateContract2: MessageFns<MsgInstantiateContract2> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgInstantiateContract2();
+      const message = previous ?? createBaseMsgInstantiateContract2();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -633,7 +633,7 @@ export const MsgInstantiateContract2Response: MessageFns<MsgInstantiateContract2
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgInstantiateContract2Response {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgInstantiateContract2Response): MsgInstantiateContract2Response {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -642,7 +642,7 @@ export const MsgInstantiateContract2Response: MessageFns<MsgInstantiateContract2
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgInstantiateContract2Response();
+      const message = previous ?? createBaseMsgInstantiateContract2Response();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -696,7 +696,7 @@ export const MsgExecuteContract: MessageFns<MsgExecuteContract> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgExecuteContract {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgExecuteContract): MsgExecuteContract {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -705,7 +705,7 @@ export const MsgExecuteContract: MessageFns<MsgExecuteContract> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgExecuteContract();
+      const message = previous ?? createBaseMsgExecuteContract();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -766,7 +766,7 @@ export const MsgExecuteContractResponse: MessageFns<MsgExecuteContractResponse> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgExecuteContractResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgExecuteContractResponse): MsgExecuteContractResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -775,7 +775,7 @@ export const MsgExecuteContractResponse: MessageFns<MsgExecuteContractResponse> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgExecuteContractResponse();
+      const message = previous ?? createBaseMsgExecuteContractResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -824,7 +824,7 @@ export const MsgMigrateContract: MessageFns<MsgMigrateContract> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgMigrateContract {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMigrateContract): MsgMigrateContract {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -833,7 +833,7 @@ export const MsgMigrateContract: MessageFns<MsgMigrateContract> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgMigrateContract();
+      const message = previous ?? createBaseMsgMigrateContract();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -894,7 +894,7 @@ export const MsgMigrateContractResponse: MessageFns<MsgMigrateContractResponse> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgMigrateContractResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMigrateContractResponse): MsgMigrateContractResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -903,7 +903,7 @@ export const MsgMigrateContractResponse: MessageFns<MsgMigrateContractResponse> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgMigrateContractResponse();
+      const message = previous ?? createBaseMsgMigrateContractResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -946,7 +946,7 @@ export const MsgUpdateAdmin: MessageFns<MsgUpdateAdmin> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateAdmin {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateAdmin): MsgUpdateAdmin {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -955,7 +955,7 @@ export const MsgUpdateAdmin: MessageFns<MsgUpdateAdmin> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateAdmin();
+      const message = previous ?? createBaseMsgUpdateAdmin();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1005,7 +1005,7 @@ export const MsgUpdateAdminResponse: MessageFns<MsgUpdateAdminResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateAdminResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateAdminResponse): MsgUpdateAdminResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1014,7 +1014,7 @@ export const MsgUpdateAdminResponse: MessageFns<MsgUpdateAdminResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateAdminResponse();
+      const message = previous ?? createBaseMsgUpdateAdminResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1046,7 +1046,7 @@ export const MsgClearAdmin: MessageFns<MsgClearAdmin> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgClearAdmin {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgClearAdmin): MsgClearAdmin {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1055,7 +1055,7 @@ export const MsgClearAdmin: MessageFns<MsgClearAdmin> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgClearAdmin();
+      const message = previous ?? createBaseMsgClearAdmin();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1097,7 +1097,7 @@ export const MsgClearAdminResponse: MessageFns<MsgClearAdminResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgClearAdminResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgClearAdminResponse): MsgClearAdminResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1106,7 +1106,7 @@ export const MsgClearAdminResponse: MessageFns<MsgClearAdminResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgClearAdminResponse();
+      const message = previous ?? createBaseMsgClearAdminResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1144,7 +1144,7 @@ export const MsgUpdateInstantiateConfig: MessageFns<MsgUpdateInstantiateConfig> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateInstantiateConfig {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateInstantiateConfig): MsgUpdateInstantiateConfig {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1153,7 +1153,7 @@ export const MsgUpdateInstantiateConfig: MessageFns<MsgUpdateInstantiateConfig> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateInstantiateConfig();
+      const message = previous ?? createBaseMsgUpdateInstantiateConfig();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1178,7 +1178,7 @@ export const MsgUpdateInstantiateConfig: MessageFns<MsgUpdateInstantiateConfig> 
               break;
             }
 
-            message.newInstantiatePermission = AccessConfig.decode(reader, reader.uint32());
+            message.newInstantiatePermission = AccessConfig.decode(reader, reader.uint32(), message.newInstantiatePermission);
             continue;
           }
         }
@@ -1203,7 +1203,7 @@ export const MsgUpdateInstantiateConfigResponse: MessageFns<MsgUpdateInstantiate
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateInstantiateConfigResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateInstantiateConfigResponse): MsgUpdateInstantiateConfigResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1212,7 +1212,7 @@ export const MsgUpdateInstantiateConfigResponse: MessageFns<MsgUpdateInstantiate
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateInstantiateConfigResponse();
+      const message = previous ?? createBaseMsgUpdateInstantiateConfigResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1244,7 +1244,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1253,7 +1253,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParams();
+      const message = previous ?? createBaseMsgUpdateParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1270,7 +1270,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -1295,7 +1295,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1304,7 +1304,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParamsResponse();
+      const message = previous ?? createBaseMsgUpdateParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1339,7 +1339,7 @@ export const MsgSudoContract: MessageFns<MsgSudoContract> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSudoContract {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSudoContract): MsgSudoContract {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1348,7 +1348,7 @@ export const MsgSudoContract: MessageFns<MsgSudoContract> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSudoContract();
+      const message = previous ?? createBaseMsgSudoContract();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1401,7 +1401,7 @@ export const MsgSudoContractResponse: MessageFns<MsgSudoContractResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSudoContractResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSudoContractResponse): MsgSudoContractResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1410,7 +1410,7 @@ export const MsgSudoContractResponse: MessageFns<MsgSudoContractResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSudoContractResponse();
+      const message = previous ?? createBaseMsgSudoContractResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1457,7 +1457,7 @@ export const MsgPinCodes: MessageFns<MsgPinCodes> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgPinCodes {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPinCodes): MsgPinCodes {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1466,7 +1466,7 @@ export const MsgPinCodes: MessageFns<MsgPinCodes> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgPinCodes();
+      const message = previous ?? createBaseMsgPinCodes();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1518,7 +1518,7 @@ export const MsgPinCodesResponse: MessageFns<MsgPinCodesResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgPinCodesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPinCodesResponse): MsgPinCodesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1527,7 +1527,7 @@ export const MsgPinCodesResponse: MessageFns<MsgPinCodesResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgPinCodesResponse();
+      const message = previous ?? createBaseMsgPinCodesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1566,7 +1566,7 @@ export const MsgUnpinCodes: MessageFns<MsgUnpinCodes> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUnpinCodes {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUnpinCodes): MsgUnpinCodes {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1575,7 +1575,7 @@ export const MsgUnpinCodes: MessageFns<MsgUnpinCodes> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUnpinCodes();
+      const message = previous ?? createBaseMsgUnpinCodes();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1627,7 +1627,7 @@ export const MsgUnpinCodesResponse: MessageFns<MsgUnpinCodesResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUnpinCodesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUnpinCodesResponse): MsgUnpinCodesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1636,7 +1636,7 @@ export const MsgUnpinCodesResponse: MessageFns<MsgUnpinCodesResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUnpinCodesResponse();
+      const message = previous ?? createBaseMsgUnpinCodesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1707,7 +1707,7 @@ export const MsgStoreAndInstantiateContract: MessageFns<MsgStoreAndInstantiateCo
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgStoreAndInstantiateContract {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgStoreAndInstantiateContract): MsgStoreAndInstantiateContract {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1716,7 +1716,7 @@ export const MsgStoreAndInstantiateContract: MessageFns<MsgStoreAndInstantiateCo
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgStoreAndInstantiateContract();
+      const message = previous ?? createBaseMsgStoreAndInstantiateContract();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1741,7 +1741,7 @@ export const MsgStoreAndInstantiateContract: MessageFns<MsgStoreAndInstantiateCo
               break;
             }
 
-            message.instantiatePermission = AccessConfig.decode(reader, reader.uint32());
+            message.instantiatePermission = AccessConfig.decode(reader, reader.uint32(), message.instantiatePermission);
             continue;
           }
           case 5: {
@@ -1836,7 +1836,7 @@ export const MsgStoreAndInstantiateContractResponse: MessageFns<MsgStoreAndInsta
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgStoreAndInstantiateContractResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgStoreAndInstantiateContractResponse): MsgStoreAndInstantiateContractResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1845,7 +1845,7 @@ export const MsgStoreAndInstantiateContractResponse: MessageFns<MsgStoreAndInsta
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgStoreAndInstantiateContractResponse();
+      const message = previous ?? createBaseMsgStoreAndInstantiateContractResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1893,7 +1893,7 @@ export const MsgAddCodeUploadParamsAddresses: MessageFns<MsgAddCodeUploadParamsA
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgAddCodeUploadParamsAddresses {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgAddCodeUploadParamsAddresses): MsgAddCodeUploadParamsAddresses {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1902,7 +1902,7 @@ export const MsgAddCodeUploadParamsAddresses: MessageFns<MsgAddCodeUploadParamsA
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgAddCodeUploadParamsAddresses();
+      const message = previous ?? createBaseMsgAddCodeUploadParamsAddresses();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1944,7 +1944,7 @@ export const MsgAddCodeUploadParamsAddressesResponse: MessageFns<MsgAddCodeUploa
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgAddCodeUploadParamsAddressesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgAddCodeUploadParamsAddressesResponse): MsgAddCodeUploadParamsAddressesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1953,7 +1953,7 @@ export const MsgAddCodeUploadParamsAddressesResponse: MessageFns<MsgAddCodeUploa
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgAddCodeUploadParamsAddressesResponse();
+      const message = previous ?? createBaseMsgAddCodeUploadParamsAddressesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1985,7 +1985,7 @@ export const MsgRemoveCodeUploadParamsAddresses: MessageFns<MsgRemoveCodeUploadP
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgRemoveCodeUploadParamsAddresses {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRemoveCodeUploadParamsAddresses): MsgRemoveCodeUploadParamsAddresses {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1994,7 +1994,7 @@ export const MsgRemoveCodeUploadParamsAddresses: MessageFns<MsgRemoveCodeUploadP
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgRemoveCodeUploadParamsAddresses();
+      const message = previous ?? createBaseMsgRemoveCodeUploadParamsAddresses();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2036,7 +2036,7 @@ export const MsgRemoveCodeUploadParamsAddressesResponse: MessageFns<MsgRemoveCod
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgRemoveCodeUploadParamsAddressesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRemoveCodeUploadParamsAddressesResponse): MsgRemoveCodeUploadParamsAddressesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2045,7 +2045,7 @@ export const MsgRemoveCodeUploadParamsAddressesResponse: MessageFns<MsgRemoveCod
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgRemoveCodeUploadParamsAddressesResponse();
+      const message = previous ?? createBaseMsgRemoveCodeUploadParamsAddressesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2092,7 +2092,7 @@ export const MsgStoreAndMigrateContract: MessageFns<MsgStoreAndMigrateContract> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgStoreAndMigrateContract {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgStoreAndMigrateContract): MsgStoreAndMigrateContract {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2101,7 +2101,7 @@ export const MsgStoreAndMigrateContract: MessageFns<MsgStoreAndMigrateContract> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgStoreAndMigrateContract();
+      const message = previous ?? createBaseMsgStoreAndMigrateContract();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2126,7 +2126,7 @@ export const MsgStoreAndMigrateContract: MessageFns<MsgStoreAndMigrateContract> 
               break;
             }
 
-            message.instantiatePermission = AccessConfig.decode(reader, reader.uint32());
+            message.instantiatePermission = AccessConfig.decode(reader, reader.uint32(), message.instantiatePermission);
             continue;
           }
           case 4: {
@@ -2179,7 +2179,7 @@ export const MsgStoreAndMigrateContractResponse: MessageFns<MsgStoreAndMigrateCo
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgStoreAndMigrateContractResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgStoreAndMigrateContractResponse): MsgStoreAndMigrateContractResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2188,7 +2188,7 @@ export const MsgStoreAndMigrateContractResponse: MessageFns<MsgStoreAndMigrateCo
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgStoreAndMigrateContractResponse();
+      const message = previous ?? createBaseMsgStoreAndMigrateContractResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2247,7 +2247,7 @@ export const MsgUpdateContractLabel: MessageFns<MsgUpdateContractLabel> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateContractLabel {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateContractLabel): MsgUpdateContractLabel {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2256,7 +2256,7 @@ export const MsgUpdateContractLabel: MessageFns<MsgUpdateContractLabel> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateContractLabel();
+      const message = previous ?? createBaseMsgUpdateContractLabel();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2306,7 +2306,7 @@ export const MsgUpdateContractLabelResponse: MessageFns<MsgUpdateContractLabelRe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateContractLabelResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateContractLabelResponse): MsgUpdateContractLabelResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2315,7 +2315,7 @@ export const MsgUpdateContractLabelResponse: MessageFns<MsgUpdateContractLabelRe
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateContractLabelResponse();
+      const message = previous ?? createBaseMsgUpdateContractLabelResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2334,5 +2334,5 @@ export const MsgUpdateContractLabelResponse: MessageFns<MsgUpdateContractLabelRe
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -108,7 +108,7 @@ export const AccessTypeParam: MessageFns<AccessTypeParam> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AccessTypeParam {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AccessTypeParam): AccessTypeParam {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -117,7 +117,7 @@ export const AccessTypeParam: MessageFns<AccessTypeParam> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAccessTypeParam();
+      const message = previous ?? createBaseAccessTypeParam();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -157,7 +157,7 @@ export const AccessConfig: MessageFns<AccessConfig> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AccessConfig {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AccessConfig): AccessConfig {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -166,7 +166,7 @@ export const AccessConfig: MessageFns<AccessConfig> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAccessConfig();
+      const message = previous ?? createBaseAccessConfig();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -214,7 +214,7 @@ export const Params: MessageFns<Params> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Params {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -223,7 +223,7 @@ export const Params: MessageFns<Params> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseParams();
+      const message = previous ?? createBaseParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -232,7 +232,7 @@ export const Params: MessageFns<Params> = {
               break;
             }
 
-            message.codeUploadAccess = AccessConfig.decode(reader, reader.uint32());
+            message.codeUploadAccess = AccessConfig.decode(reader, reader.uint32(), message.codeUploadAccess);
             continue;
           }
           case 2: {
@@ -274,7 +274,7 @@ export const CodeInfo: MessageFns<CodeInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CodeInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CodeInfo): CodeInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -283,7 +283,7 @@ export const CodeInfo: MessageFns<CodeInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCodeInfo();
+      const message = previous ?? createBaseCodeInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -308,7 +308,7 @@ export const CodeInfo: MessageFns<CodeInfo> = {
               break;
             }
 
-            message.instantiateConfig = AccessConfig.decode(reader, reader.uint32());
+            message.instantiateConfig = AccessConfig.decode(reader, reader.uint32(), message.instantiateConfig);
             continue;
           }
         }
@@ -357,7 +357,7 @@ export const ContractInfo: MessageFns<ContractInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ContractInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ContractInfo): ContractInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -366,7 +366,7 @@ export const ContractInfo: MessageFns<ContractInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseContractInfo();
+      const message = previous ?? createBaseContractInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -407,7 +407,7 @@ export const ContractInfo: MessageFns<ContractInfo> = {
               break;
             }
 
-            message.created = AbsoluteTxPosition.decode(reader, reader.uint32());
+            message.created = AbsoluteTxPosition.decode(reader, reader.uint32(), message.created);
             continue;
           }
           case 6: {
@@ -423,7 +423,7 @@ export const ContractInfo: MessageFns<ContractInfo> = {
               break;
             }
 
-            message.extension = Any.decode(reader, reader.uint32());
+            message.extension = Any.decode(reader, reader.uint32(), message.extension);
             continue;
           }
         }
@@ -463,7 +463,7 @@ export const ContractCodeHistoryEntry: MessageFns<ContractCodeHistoryEntry> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ContractCodeHistoryEntry {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ContractCodeHistoryEntry): ContractCodeHistoryEntry {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -472,7 +472,7 @@ export const ContractCodeHistoryEntry: MessageFns<ContractCodeHistoryEntry> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseContractCodeHistoryEntry();
+      const message = previous ?? createBaseContractCodeHistoryEntry();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -497,7 +497,7 @@ export const ContractCodeHistoryEntry: MessageFns<ContractCodeHistoryEntry> = {
               break;
             }
 
-            message.updated = AbsoluteTxPosition.decode(reader, reader.uint32());
+            message.updated = AbsoluteTxPosition.decode(reader, reader.uint32(), message.updated);
             continue;
           }
           case 4: {
@@ -542,7 +542,7 @@ export const AbsoluteTxPosition: MessageFns<AbsoluteTxPosition> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): AbsoluteTxPosition {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AbsoluteTxPosition): AbsoluteTxPosition {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -551,7 +551,7 @@ export const AbsoluteTxPosition: MessageFns<AbsoluteTxPosition> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAbsoluteTxPosition();
+      const message = previous ?? createBaseAbsoluteTxPosition();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -599,7 +599,7 @@ export const Model: MessageFns<Model> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Model {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Model): Model {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -608,7 +608,7 @@ export const Model: MessageFns<Model> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseModel();
+      const message = previous ?? createBaseModel();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -643,5 +643,5 @@ export const Model: MessageFns<Model> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -39,7 +39,7 @@ export const GenesisState: MessageFns<GenesisState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GenesisState {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GenesisState): GenesisState {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -48,7 +48,7 @@ export const GenesisState: MessageFns<GenesisState> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGenesisState();
+      const message = previous ?? createBaseGenesisState();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -57,7 +57,7 @@ export const GenesisState: MessageFns<GenesisState> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
           case 2: {
@@ -65,7 +65,7 @@ export const GenesisState: MessageFns<GenesisState> = {
               break;
             }
 
-            message.state = State.decode(reader, reader.uint32());
+            message.state = State.decode(reader, reader.uint32(), message.state);
             continue;
           }
         }
@@ -112,7 +112,7 @@ export const State: MessageFns<State> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): State {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: State): State {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -121,7 +121,7 @@ export const State: MessageFns<State> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseState();
+      const message = previous ?? createBaseState();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -182,5 +182,5 @@ export const State: MessageFns<State> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

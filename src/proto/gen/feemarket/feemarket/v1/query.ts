@@ -52,7 +52,7 @@ export const ParamsRequest: MessageFns<ParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ParamsRequest): ParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -61,7 +61,7 @@ export const ParamsRequest: MessageFns<ParamsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseParamsRequest();
+      const message = previous ?? createBaseParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -90,7 +90,7 @@ export const ParamsResponse: MessageFns<ParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ParamsResponse): ParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -99,7 +99,7 @@ export const ParamsResponse: MessageFns<ParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseParamsResponse();
+      const message = previous ?? createBaseParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -108,7 +108,7 @@ export const ParamsResponse: MessageFns<ParamsResponse> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -133,7 +133,7 @@ export const StateRequest: MessageFns<StateRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): StateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: StateRequest): StateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -142,7 +142,7 @@ export const StateRequest: MessageFns<StateRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseStateRequest();
+      const message = previous ?? createBaseStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -171,7 +171,7 @@ export const StateResponse: MessageFns<StateResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): StateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: StateResponse): StateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -180,7 +180,7 @@ export const StateResponse: MessageFns<StateResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseStateResponse();
+      const message = previous ?? createBaseStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -189,7 +189,7 @@ export const StateResponse: MessageFns<StateResponse> = {
               break;
             }
 
-            message.state = State.decode(reader, reader.uint32());
+            message.state = State.decode(reader, reader.uint32(), message.state);
             continue;
           }
         }
@@ -217,7 +217,7 @@ export const GasPriceRequest: MessageFns<GasPriceRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GasPriceRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GasPriceRequest): GasPriceRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -226,7 +226,7 @@ export const GasPriceRequest: MessageFns<GasPriceRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGasPriceRequest();
+      const message = previous ?? createBaseGasPriceRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -263,7 +263,7 @@ export const GasPriceResponse: MessageFns<GasPriceResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GasPriceResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GasPriceResponse): GasPriceResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -272,7 +272,7 @@ export const GasPriceResponse: MessageFns<GasPriceResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGasPriceResponse();
+      const message = previous ?? createBaseGasPriceResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -281,7 +281,7 @@ export const GasPriceResponse: MessageFns<GasPriceResponse> = {
               break;
             }
 
-            message.price = DecCoin.decode(reader, reader.uint32());
+            message.price = DecCoin.decode(reader, reader.uint32(), message.price);
             continue;
           }
         }
@@ -306,7 +306,7 @@ export const GasPricesRequest: MessageFns<GasPricesRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GasPricesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GasPricesRequest): GasPricesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -315,7 +315,7 @@ export const GasPricesRequest: MessageFns<GasPricesRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGasPricesRequest();
+      const message = previous ?? createBaseGasPricesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -344,7 +344,7 @@ export const GasPricesResponse: MessageFns<GasPricesResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GasPricesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GasPricesResponse): GasPricesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -353,7 +353,7 @@ export const GasPricesResponse: MessageFns<GasPricesResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGasPricesResponse();
+      const message = previous ?? createBaseGasPricesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -380,5 +380,5 @@ export const GasPricesResponse: MessageFns<GasPricesResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

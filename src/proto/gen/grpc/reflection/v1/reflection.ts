@@ -89,7 +89,7 @@ export const ServerReflectionRequest: MessageFns<ServerReflectionRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ServerReflectionRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ServerReflectionRequest): ServerReflectionRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -98,7 +98,7 @@ export const ServerReflectionRequest: MessageFns<ServerReflectionRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseServerReflectionRequest();
+      const message = previous ?? createBaseServerReflectionRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -181,7 +181,7 @@ export const ExtensionRequest: MessageFns<ExtensionRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ExtensionRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExtensionRequest): ExtensionRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -190,7 +190,7 @@ export const ExtensionRequest: MessageFns<ExtensionRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseExtensionRequest();
+      const message = previous ?? createBaseExtensionRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -252,7 +252,7 @@ export const ServerReflectionResponse: MessageFns<ServerReflectionResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ServerReflectionResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ServerReflectionResponse): ServerReflectionResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -261,7 +261,7 @@ export const ServerReflectionResponse: MessageFns<ServerReflectionResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseServerReflectionResponse();
+      const message = previous ?? createBaseServerReflectionResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -278,7 +278,7 @@ export const ServerReflectionResponse: MessageFns<ServerReflectionResponse> = {
               break;
             }
 
-            message.originalRequest = ServerReflectionRequest.decode(reader, reader.uint32());
+            message.originalRequest = ServerReflectionRequest.decode(reader, reader.uint32(), message.originalRequest);
             continue;
           }
           case 4: {
@@ -347,7 +347,7 @@ export const FileDescriptorResponse: MessageFns<FileDescriptorResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): FileDescriptorResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: FileDescriptorResponse): FileDescriptorResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -356,7 +356,7 @@ export const FileDescriptorResponse: MessageFns<FileDescriptorResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFileDescriptorResponse();
+      const message = previous ?? createBaseFileDescriptorResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -400,7 +400,7 @@ export const ExtensionNumberResponse: MessageFns<ExtensionNumberResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ExtensionNumberResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExtensionNumberResponse): ExtensionNumberResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -409,7 +409,7 @@ export const ExtensionNumberResponse: MessageFns<ExtensionNumberResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseExtensionNumberResponse();
+      const message = previous ?? createBaseExtensionNumberResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -464,7 +464,7 @@ export const ListServiceResponse: MessageFns<ListServiceResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ListServiceResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ListServiceResponse): ListServiceResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -473,7 +473,7 @@ export const ListServiceResponse: MessageFns<ListServiceResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListServiceResponse();
+      const message = previous ?? createBaseListServiceResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -510,7 +510,7 @@ export const ServiceResponse: MessageFns<ServiceResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ServiceResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ServiceResponse): ServiceResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -519,7 +519,7 @@ export const ServiceResponse: MessageFns<ServiceResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseServiceResponse();
+      const message = previous ?? createBaseServiceResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -559,7 +559,7 @@ export const ErrorResponse: MessageFns<ErrorResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ErrorResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ErrorResponse): ErrorResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -568,7 +568,7 @@ export const ErrorResponse: MessageFns<ErrorResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseErrorResponse();
+      const message = previous ?? createBaseErrorResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -603,5 +603,5 @@ export const ErrorResponse: MessageFns<ErrorResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -152,7 +152,7 @@ export const TxResponse: MessageFns<TxResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxResponse): TxResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -161,7 +161,7 @@ export const TxResponse: MessageFns<TxResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxResponse();
+      const message = previous ?? createBaseTxResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -250,7 +250,7 @@ export const TxResponse: MessageFns<TxResponse> = {
               break;
             }
 
-            message.tx = Any.decode(reader, reader.uint32());
+            message.tx = Any.decode(reader, reader.uint32(), message.tx);
             continue;
           }
           case 12: {
@@ -300,7 +300,7 @@ export const ABCIMessageLog: MessageFns<ABCIMessageLog> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ABCIMessageLog {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ABCIMessageLog): ABCIMessageLog {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -309,7 +309,7 @@ export const ABCIMessageLog: MessageFns<ABCIMessageLog> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseABCIMessageLog();
+      const message = previous ?? createBaseABCIMessageLog();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -365,7 +365,7 @@ export const StringEvent: MessageFns<StringEvent> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): StringEvent {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: StringEvent): StringEvent {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -374,7 +374,7 @@ export const StringEvent: MessageFns<StringEvent> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseStringEvent();
+      const message = previous ?? createBaseStringEvent();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -422,7 +422,7 @@ export const Attribute: MessageFns<Attribute> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Attribute {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Attribute): Attribute {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -431,7 +431,7 @@ export const Attribute: MessageFns<Attribute> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAttribute();
+      const message = previous ?? createBaseAttribute();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -485,7 +485,7 @@ export const GasInfo: MessageFns<GasInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GasInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GasInfo): GasInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -494,7 +494,7 @@ export const GasInfo: MessageFns<GasInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGasInfo();
+      const message = previous ?? createBaseGasInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -548,7 +548,7 @@ export const Result: MessageFns<Result> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Result {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Result): Result {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -557,7 +557,7 @@ export const Result: MessageFns<Result> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseResult();
+      const message = previous ?? createBaseResult();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -621,7 +621,7 @@ export const SimulationResponse: MessageFns<SimulationResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SimulationResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SimulationResponse): SimulationResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -630,7 +630,7 @@ export const SimulationResponse: MessageFns<SimulationResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSimulationResponse();
+      const message = previous ?? createBaseSimulationResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -639,7 +639,7 @@ export const SimulationResponse: MessageFns<SimulationResponse> = {
               break;
             }
 
-            message.gasInfo = GasInfo.decode(reader, reader.uint32());
+            message.gasInfo = GasInfo.decode(reader, reader.uint32(), message.gasInfo);
             continue;
           }
           case 2: {
@@ -647,7 +647,7 @@ export const SimulationResponse: MessageFns<SimulationResponse> = {
               break;
             }
 
-            message.result = Result.decode(reader, reader.uint32());
+            message.result = Result.decode(reader, reader.uint32(), message.result);
             continue;
           }
         }
@@ -678,7 +678,7 @@ export const MsgData: MessageFns<MsgData> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgData {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgData): MsgData {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -687,7 +687,7 @@ export const MsgData: MessageFns<MsgData> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgData();
+      const message = previous ?? createBaseMsgData();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -735,7 +735,7 @@ export const TxMsgData: MessageFns<TxMsgData> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TxMsgData {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxMsgData): TxMsgData {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -744,7 +744,7 @@ export const TxMsgData: MessageFns<TxMsgData> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTxMsgData();
+      const message = previous ?? createBaseTxMsgData();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -819,7 +819,7 @@ export const SearchTxsResult: MessageFns<SearchTxsResult> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SearchTxsResult {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SearchTxsResult): SearchTxsResult {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -828,7 +828,7 @@ export const SearchTxsResult: MessageFns<SearchTxsResult> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSearchTxsResult();
+      const message = previous ?? createBaseSearchTxsResult();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -895,5 +895,5 @@ export const SearchTxsResult: MessageFns<SearchTxsResult> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

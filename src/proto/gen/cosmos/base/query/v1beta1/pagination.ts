@@ -54,7 +54,7 @@ export const PageRequest: MessageFns<PageRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PageRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PageRequest): PageRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -63,7 +63,7 @@ export const PageRequest: MessageFns<PageRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePageRequest();
+      const message = previous ?? createBasePageRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -138,7 +138,7 @@ export const PageResponse: MessageFns<PageResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PageResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PageResponse): PageResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -147,7 +147,7 @@ export const PageResponse: MessageFns<PageResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePageResponse();
+      const message = previous ?? createBasePageResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -182,5 +182,5 @@ export const PageResponse: MessageFns<PageResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

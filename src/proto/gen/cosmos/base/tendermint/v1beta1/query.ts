@@ -143,7 +143,7 @@ export const GetValidatorSetByHeightRequest: MessageFns<GetValidatorSetByHeightR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetValidatorSetByHeightRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetValidatorSetByHeightRequest): GetValidatorSetByHeightRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -152,7 +152,7 @@ export const GetValidatorSetByHeightRequest: MessageFns<GetValidatorSetByHeightR
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetValidatorSetByHeightRequest();
+      const message = previous ?? createBaseGetValidatorSetByHeightRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -169,7 +169,7 @@ export const GetValidatorSetByHeightRequest: MessageFns<GetValidatorSetByHeightR
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -206,7 +206,7 @@ export const GetValidatorSetByHeightResponse: MessageFns<GetValidatorSetByHeight
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetValidatorSetByHeightResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetValidatorSetByHeightResponse): GetValidatorSetByHeightResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -215,7 +215,7 @@ export const GetValidatorSetByHeightResponse: MessageFns<GetValidatorSetByHeight
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetValidatorSetByHeightResponse();
+      const message = previous ?? createBaseGetValidatorSetByHeightResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -240,7 +240,7 @@ export const GetValidatorSetByHeightResponse: MessageFns<GetValidatorSetByHeight
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -268,7 +268,7 @@ export const GetLatestValidatorSetRequest: MessageFns<GetLatestValidatorSetReque
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetLatestValidatorSetRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetLatestValidatorSetRequest): GetLatestValidatorSetRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -277,7 +277,7 @@ export const GetLatestValidatorSetRequest: MessageFns<GetLatestValidatorSetReque
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetLatestValidatorSetRequest();
+      const message = previous ?? createBaseGetLatestValidatorSetRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -286,7 +286,7 @@ export const GetLatestValidatorSetRequest: MessageFns<GetLatestValidatorSetReque
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -323,7 +323,7 @@ export const GetLatestValidatorSetResponse: MessageFns<GetLatestValidatorSetResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetLatestValidatorSetResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetLatestValidatorSetResponse): GetLatestValidatorSetResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -332,7 +332,7 @@ export const GetLatestValidatorSetResponse: MessageFns<GetLatestValidatorSetResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetLatestValidatorSetResponse();
+      const message = previous ?? createBaseGetLatestValidatorSetResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -357,7 +357,7 @@ export const GetLatestValidatorSetResponse: MessageFns<GetLatestValidatorSetResp
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -400,7 +400,7 @@ export const Validator: MessageFns<Validator> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Validator {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Validator): Validator {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -409,7 +409,7 @@ export const Validator: MessageFns<Validator> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseValidator();
+      const message = previous ?? createBaseValidator();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -426,7 +426,7 @@ export const Validator: MessageFns<Validator> = {
               break;
             }
 
-            message.pubKey = Any.decode(reader, reader.uint32());
+            message.pubKey = Any.decode(reader, reader.uint32(), message.pubKey);
             continue;
           }
           case 3: {
@@ -473,7 +473,7 @@ export const GetBlockByHeightRequest: MessageFns<GetBlockByHeightRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetBlockByHeightRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetBlockByHeightRequest): GetBlockByHeightRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -482,7 +482,7 @@ export const GetBlockByHeightRequest: MessageFns<GetBlockByHeightRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetBlockByHeightRequest();
+      const message = previous ?? createBaseGetBlockByHeightRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -525,7 +525,7 @@ export const GetBlockByHeightResponse: MessageFns<GetBlockByHeightResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetBlockByHeightResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetBlockByHeightResponse): GetBlockByHeightResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -534,7 +534,7 @@ export const GetBlockByHeightResponse: MessageFns<GetBlockByHeightResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetBlockByHeightResponse();
+      const message = previous ?? createBaseGetBlockByHeightResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -543,7 +543,7 @@ export const GetBlockByHeightResponse: MessageFns<GetBlockByHeightResponse> = {
               break;
             }
 
-            message.blockId = BlockID.decode(reader, reader.uint32());
+            message.blockId = BlockID.decode(reader, reader.uint32(), message.blockId);
             continue;
           }
           case 2: {
@@ -551,7 +551,7 @@ export const GetBlockByHeightResponse: MessageFns<GetBlockByHeightResponse> = {
               break;
             }
 
-            message.block = Block.decode(reader, reader.uint32());
+            message.block = Block.decode(reader, reader.uint32(), message.block);
             continue;
           }
           case 3: {
@@ -559,7 +559,7 @@ export const GetBlockByHeightResponse: MessageFns<GetBlockByHeightResponse> = {
               break;
             }
 
-            message.sdkBlock = Block1.decode(reader, reader.uint32());
+            message.sdkBlock = Block1.decode(reader, reader.uint32(), message.sdkBlock);
             continue;
           }
         }
@@ -584,7 +584,7 @@ export const GetLatestBlockRequest: MessageFns<GetLatestBlockRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetLatestBlockRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetLatestBlockRequest): GetLatestBlockRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -593,7 +593,7 @@ export const GetLatestBlockRequest: MessageFns<GetLatestBlockRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetLatestBlockRequest();
+      const message = previous ?? createBaseGetLatestBlockRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -628,7 +628,7 @@ export const GetLatestBlockResponse: MessageFns<GetLatestBlockResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetLatestBlockResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetLatestBlockResponse): GetLatestBlockResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -637,7 +637,7 @@ export const GetLatestBlockResponse: MessageFns<GetLatestBlockResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetLatestBlockResponse();
+      const message = previous ?? createBaseGetLatestBlockResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -646,7 +646,7 @@ export const GetLatestBlockResponse: MessageFns<GetLatestBlockResponse> = {
               break;
             }
 
-            message.blockId = BlockID.decode(reader, reader.uint32());
+            message.blockId = BlockID.decode(reader, reader.uint32(), message.blockId);
             continue;
           }
           case 2: {
@@ -654,7 +654,7 @@ export const GetLatestBlockResponse: MessageFns<GetLatestBlockResponse> = {
               break;
             }
 
-            message.block = Block.decode(reader, reader.uint32());
+            message.block = Block.decode(reader, reader.uint32(), message.block);
             continue;
           }
           case 3: {
@@ -662,7 +662,7 @@ export const GetLatestBlockResponse: MessageFns<GetLatestBlockResponse> = {
               break;
             }
 
-            message.sdkBlock = Block1.decode(reader, reader.uint32());
+            message.sdkBlock = Block1.decode(reader, reader.uint32(), message.sdkBlock);
             continue;
           }
         }
@@ -687,7 +687,7 @@ export const GetSyncingRequest: MessageFns<GetSyncingRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetSyncingRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetSyncingRequest): GetSyncingRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -696,7 +696,7 @@ export const GetSyncingRequest: MessageFns<GetSyncingRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetSyncingRequest();
+      const message = previous ?? createBaseGetSyncingRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -725,7 +725,7 @@ export const GetSyncingResponse: MessageFns<GetSyncingResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetSyncingResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetSyncingResponse): GetSyncingResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -734,7 +734,7 @@ export const GetSyncingResponse: MessageFns<GetSyncingResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetSyncingResponse();
+      const message = previous ?? createBaseGetSyncingResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -768,7 +768,7 @@ export const GetNodeInfoRequest: MessageFns<GetNodeInfoRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetNodeInfoRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetNodeInfoRequest): GetNodeInfoRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -777,7 +777,7 @@ export const GetNodeInfoRequest: MessageFns<GetNodeInfoRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetNodeInfoRequest();
+      const message = previous ?? createBaseGetNodeInfoRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -809,7 +809,7 @@ export const GetNodeInfoResponse: MessageFns<GetNodeInfoResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): GetNodeInfoResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetNodeInfoResponse): GetNodeInfoResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -818,7 +818,7 @@ export const GetNodeInfoResponse: MessageFns<GetNodeInfoResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseGetNodeInfoResponse();
+      const message = previous ?? createBaseGetNodeInfoResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -827,7 +827,7 @@ export const GetNodeInfoResponse: MessageFns<GetNodeInfoResponse> = {
               break;
             }
 
-            message.defaultNodeInfo = DefaultNodeInfo.decode(reader, reader.uint32());
+            message.defaultNodeInfo = DefaultNodeInfo.decode(reader, reader.uint32(), message.defaultNodeInfo);
             continue;
           }
           case 2: {
@@ -835,7 +835,7 @@ export const GetNodeInfoResponse: MessageFns<GetNodeInfoResponse> = {
               break;
             }
 
-            message.applicationVersion = VersionInfo.decode(reader, reader.uint32());
+            message.applicationVersion = VersionInfo.decode(reader, reader.uint32(), message.applicationVersion);
             continue;
           }
         }
@@ -893,7 +893,7 @@ export const VersionInfo: MessageFns<VersionInfo> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): VersionInfo {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: VersionInfo): VersionInfo {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -902,7 +902,7 @@ export const VersionInfo: MessageFns<VersionInfo> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseVersionInfo();
+      const message = previous ?? createBaseVersionInfo();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1001,7 +1001,7 @@ export const Module: MessageFns<Module> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Module {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Module): Module {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1010,7 +1010,7 @@ export const Module: MessageFns<Module> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseModule();
+      const message = previous ?? createBaseModule();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1075,7 +1075,7 @@ export const ABCIQueryRequest: MessageFns<ABCIQueryRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ABCIQueryRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ABCIQueryRequest): ABCIQueryRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1084,7 +1084,7 @@ export const ABCIQueryRequest: MessageFns<ABCIQueryRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseABCIQueryRequest();
+      const message = previous ?? createBaseABCIQueryRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1185,7 +1185,7 @@ export const ABCIQueryResponse: MessageFns<ABCIQueryResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ABCIQueryResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ABCIQueryResponse): ABCIQueryResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1194,7 +1194,7 @@ export const ABCIQueryResponse: MessageFns<ABCIQueryResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseABCIQueryResponse();
+      const message = previous ?? createBaseABCIQueryResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1251,7 +1251,7 @@ export const ABCIQueryResponse: MessageFns<ABCIQueryResponse> = {
               break;
             }
 
-            message.proofOps = ProofOps.decode(reader, reader.uint32());
+            message.proofOps = ProofOps.decode(reader, reader.uint32(), message.proofOps);
             continue;
           }
           case 9: {
@@ -1301,7 +1301,7 @@ export const ProofOp: MessageFns<ProofOp> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProofOp {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ProofOp): ProofOp {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1310,7 +1310,7 @@ export const ProofOp: MessageFns<ProofOp> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProofOp();
+      const message = previous ?? createBaseProofOp();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1363,7 +1363,7 @@ export const ProofOps: MessageFns<ProofOps> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ProofOps {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ProofOps): ProofOps {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1372,7 +1372,7 @@ export const ProofOps: MessageFns<ProofOps> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseProofOps();
+      const message = previous ?? createBaseProofOps();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1399,5 +1399,5 @@ export const ProofOps: MessageFns<ProofOps> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

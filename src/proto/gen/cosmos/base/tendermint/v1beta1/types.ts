@@ -60,7 +60,7 @@ export const Block: MessageFns<Block> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Block {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Block): Block {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -69,7 +69,7 @@ export const Block: MessageFns<Block> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBlock();
+      const message = previous ?? createBaseBlock();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -78,7 +78,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.header = Header.decode(reader, reader.uint32());
+            message.header = Header.decode(reader, reader.uint32(), message.header);
             continue;
           }
           case 2: {
@@ -86,7 +86,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.data = Data.decode(reader, reader.uint32());
+            message.data = Data.decode(reader, reader.uint32(), message.data);
             continue;
           }
           case 3: {
@@ -94,7 +94,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.evidence = EvidenceList.decode(reader, reader.uint32());
+            message.evidence = EvidenceList.decode(reader, reader.uint32(), message.evidence);
             continue;
           }
           case 4: {
@@ -102,7 +102,7 @@ export const Block: MessageFns<Block> = {
               break;
             }
 
-            message.lastCommit = Commit.decode(reader, reader.uint32());
+            message.lastCommit = Commit.decode(reader, reader.uint32(), message.lastCommit);
             continue;
           }
         }
@@ -187,7 +187,7 @@ export const Header: MessageFns<Header> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Header {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Header): Header {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -196,7 +196,7 @@ export const Header: MessageFns<Header> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHeader();
+      const message = previous ?? createBaseHeader();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -205,7 +205,7 @@ export const Header: MessageFns<Header> = {
               break;
             }
 
-            message.version = Consensus.decode(reader, reader.uint32());
+            message.version = Consensus.decode(reader, reader.uint32(), message.version);
             continue;
           }
           case 2: {
@@ -237,7 +237,7 @@ export const Header: MessageFns<Header> = {
               break;
             }
 
-            message.lastBlockId = BlockID.decode(reader, reader.uint32());
+            message.lastBlockId = BlockID.decode(reader, reader.uint32(), message.lastBlockId);
             continue;
           }
           case 6: {
@@ -327,5 +327,5 @@ export const Header: MessageFns<Header> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -32,7 +32,7 @@ export const MultiSignature: MessageFns<MultiSignature> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MultiSignature {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MultiSignature): MultiSignature {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -41,7 +41,7 @@ export const MultiSignature: MessageFns<MultiSignature> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMultiSignature();
+      const message = previous ?? createBaseMultiSignature();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -81,7 +81,7 @@ export const CompactBitArray: MessageFns<CompactBitArray> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): CompactBitArray {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CompactBitArray): CompactBitArray {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -90,7 +90,7 @@ export const CompactBitArray: MessageFns<CompactBitArray> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCompactBitArray();
+      const message = previous ?? createBaseCompactBitArray();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -125,5 +125,5 @@ export const CompactBitArray: MessageFns<CompactBitArray> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

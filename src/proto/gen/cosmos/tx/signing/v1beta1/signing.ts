@@ -72,7 +72,7 @@ export const SignatureDescriptors: MessageFns<SignatureDescriptors> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignatureDescriptors {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignatureDescriptors): SignatureDescriptors {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -81,7 +81,7 @@ export const SignatureDescriptors: MessageFns<SignatureDescriptors> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignatureDescriptors();
+      const message = previous ?? createBaseSignatureDescriptors();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -127,7 +127,7 @@ export const SignatureDescriptor: MessageFns<SignatureDescriptor> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignatureDescriptor {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignatureDescriptor): SignatureDescriptor {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -136,7 +136,7 @@ export const SignatureDescriptor: MessageFns<SignatureDescriptor> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignatureDescriptor();
+      const message = previous ?? createBaseSignatureDescriptor();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -145,7 +145,7 @@ export const SignatureDescriptor: MessageFns<SignatureDescriptor> = {
               break;
             }
 
-            message.publicKey = Any.decode(reader, reader.uint32());
+            message.publicKey = Any.decode(reader, reader.uint32(), message.publicKey);
             continue;
           }
           case 2: {
@@ -153,7 +153,7 @@ export const SignatureDescriptor: MessageFns<SignatureDescriptor> = {
               break;
             }
 
-            message.data = SignatureDescriptor_Data.decode(reader, reader.uint32());
+            message.data = SignatureDescriptor_Data.decode(reader, reader.uint32(), message.data);
             continue;
           }
           case 3: {
@@ -194,7 +194,7 @@ export const SignatureDescriptor_Data: MessageFns<SignatureDescriptor_Data> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignatureDescriptor_Data {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignatureDescriptor_Data): SignatureDescriptor_Data {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -203,7 +203,7 @@ export const SignatureDescriptor_Data: MessageFns<SignatureDescriptor_Data> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignatureDescriptor_Data();
+      const message = previous ?? createBaseSignatureDescriptor_Data();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -251,7 +251,7 @@ export const SignatureDescriptor_Data_Single: MessageFns<SignatureDescriptor_Dat
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignatureDescriptor_Data_Single {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignatureDescriptor_Data_Single): SignatureDescriptor_Data_Single {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -260,7 +260,7 @@ export const SignatureDescriptor_Data_Single: MessageFns<SignatureDescriptor_Dat
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignatureDescriptor_Data_Single();
+      const message = previous ?? createBaseSignatureDescriptor_Data_Single();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -308,7 +308,7 @@ export const SignatureDescriptor_Data_Multi: MessageFns<SignatureDescriptor_Data
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): SignatureDescriptor_Data_Multi {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignatureDescriptor_Data_Multi): SignatureDescriptor_Data_Multi {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -317,7 +317,7 @@ export const SignatureDescriptor_Data_Multi: MessageFns<SignatureDescriptor_Data
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSignatureDescriptor_Data_Multi();
+      const message = previous ?? createBaseSignatureDescriptor_Data_Multi();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -326,7 +326,7 @@ export const SignatureDescriptor_Data_Multi: MessageFns<SignatureDescriptor_Data
               break;
             }
 
-            message.bitarray = CompactBitArray.decode(reader, reader.uint32());
+            message.bitarray = CompactBitArray.decode(reader, reader.uint32(), message.bitarray);
             continue;
           }
           case 2: {
@@ -352,5 +352,5 @@ export const SignatureDescriptor_Data_Multi: MessageFns<SignatureDescriptor_Data
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

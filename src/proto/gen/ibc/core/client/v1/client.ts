@@ -51,7 +51,7 @@ export const IdentifiedClientState: MessageFns<IdentifiedClientState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): IdentifiedClientState {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: IdentifiedClientState): IdentifiedClientState {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -60,7 +60,7 @@ export const IdentifiedClientState: MessageFns<IdentifiedClientState> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseIdentifiedClientState();
+      const message = previous ?? createBaseIdentifiedClientState();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -77,7 +77,7 @@ export const IdentifiedClientState: MessageFns<IdentifiedClientState> = {
               break;
             }
 
-            message.clientState = Any.decode(reader, reader.uint32());
+            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
             continue;
           }
         }
@@ -108,7 +108,7 @@ export const ConsensusStateWithHeight: MessageFns<ConsensusStateWithHeight> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConsensusStateWithHeight {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ConsensusStateWithHeight): ConsensusStateWithHeight {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -117,7 +117,7 @@ export const ConsensusStateWithHeight: MessageFns<ConsensusStateWithHeight> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConsensusStateWithHeight();
+      const message = previous ?? createBaseConsensusStateWithHeight();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -126,7 +126,7 @@ export const ConsensusStateWithHeight: MessageFns<ConsensusStateWithHeight> = {
               break;
             }
 
-            message.height = Height.decode(reader, reader.uint32());
+            message.height = Height.decode(reader, reader.uint32(), message.height);
             continue;
           }
           case 2: {
@@ -134,7 +134,7 @@ export const ConsensusStateWithHeight: MessageFns<ConsensusStateWithHeight> = {
               break;
             }
 
-            message.consensusState = Any.decode(reader, reader.uint32());
+            message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
             continue;
           }
         }
@@ -165,7 +165,7 @@ export const ClientConsensusStates: MessageFns<ClientConsensusStates> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ClientConsensusStates {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ClientConsensusStates): ClientConsensusStates {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -174,7 +174,7 @@ export const ClientConsensusStates: MessageFns<ClientConsensusStates> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseClientConsensusStates();
+      const message = previous ?? createBaseClientConsensusStates();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -228,7 +228,7 @@ export const Height: MessageFns<Height> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Height {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Height): Height {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -237,7 +237,7 @@ export const Height: MessageFns<Height> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHeight();
+      const message = previous ?? createBaseHeight();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -282,7 +282,7 @@ export const Params: MessageFns<Params> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Params {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -291,7 +291,7 @@ export const Params: MessageFns<Params> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseParams();
+      const message = previous ?? createBaseParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -318,5 +318,5 @@ export const Params: MessageFns<Params> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -122,7 +122,7 @@ export const QueryClientStateRequest: MessageFns<QueryClientStateRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientStateRequest): QueryClientStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -131,7 +131,7 @@ export const QueryClientStateRequest: MessageFns<QueryClientStateRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientStateRequest();
+      const message = previous ?? createBaseQueryClientStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -174,7 +174,7 @@ export const QueryClientStateResponse: MessageFns<QueryClientStateResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientStateResponse): QueryClientStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -183,7 +183,7 @@ export const QueryClientStateResponse: MessageFns<QueryClientStateResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientStateResponse();
+      const message = previous ?? createBaseQueryClientStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -192,7 +192,7 @@ export const QueryClientStateResponse: MessageFns<QueryClientStateResponse> = {
               break;
             }
 
-            message.clientState = Any.decode(reader, reader.uint32());
+            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
             continue;
           }
           case 2: {
@@ -208,7 +208,7 @@ export const QueryClientStateResponse: MessageFns<QueryClientStateResponse> = {
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
         }
@@ -236,7 +236,7 @@ export const QueryClientStatesRequest: MessageFns<QueryClientStatesRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientStatesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientStatesRequest): QueryClientStatesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -245,7 +245,7 @@ export const QueryClientStatesRequest: MessageFns<QueryClientStatesRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientStatesRequest();
+      const message = previous ?? createBaseQueryClientStatesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -254,7 +254,7 @@ export const QueryClientStatesRequest: MessageFns<QueryClientStatesRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -285,7 +285,7 @@ export const QueryClientStatesResponse: MessageFns<QueryClientStatesResponse> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientStatesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientStatesResponse): QueryClientStatesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -294,7 +294,7 @@ export const QueryClientStatesResponse: MessageFns<QueryClientStatesResponse> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientStatesResponse();
+      const message = previous ?? createBaseQueryClientStatesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -311,7 +311,7 @@ export const QueryClientStatesResponse: MessageFns<QueryClientStatesResponse> = 
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -354,7 +354,7 @@ export const QueryConsensusStateRequest: MessageFns<QueryConsensusStateRequest> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConsensusStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConsensusStateRequest): QueryConsensusStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -363,7 +363,7 @@ export const QueryConsensusStateRequest: MessageFns<QueryConsensusStateRequest> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConsensusStateRequest();
+      const message = previous ?? createBaseQueryConsensusStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -430,7 +430,7 @@ export const QueryConsensusStateResponse: MessageFns<QueryConsensusStateResponse
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConsensusStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConsensusStateResponse): QueryConsensusStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -439,7 +439,7 @@ export const QueryConsensusStateResponse: MessageFns<QueryConsensusStateResponse
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConsensusStateResponse();
+      const message = previous ?? createBaseQueryConsensusStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -448,7 +448,7 @@ export const QueryConsensusStateResponse: MessageFns<QueryConsensusStateResponse
               break;
             }
 
-            message.consensusState = Any.decode(reader, reader.uint32());
+            message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
             continue;
           }
           case 2: {
@@ -464,7 +464,7 @@ export const QueryConsensusStateResponse: MessageFns<QueryConsensusStateResponse
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
         }
@@ -495,7 +495,7 @@ export const QueryConsensusStatesRequest: MessageFns<QueryConsensusStatesRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConsensusStatesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConsensusStatesRequest): QueryConsensusStatesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -504,7 +504,7 @@ export const QueryConsensusStatesRequest: MessageFns<QueryConsensusStatesRequest
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConsensusStatesRequest();
+      const message = previous ?? createBaseQueryConsensusStatesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -521,7 +521,7 @@ export const QueryConsensusStatesRequest: MessageFns<QueryConsensusStatesRequest
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -552,7 +552,7 @@ export const QueryConsensusStatesResponse: MessageFns<QueryConsensusStatesRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConsensusStatesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConsensusStatesResponse): QueryConsensusStatesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -561,7 +561,7 @@ export const QueryConsensusStatesResponse: MessageFns<QueryConsensusStatesRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConsensusStatesResponse();
+      const message = previous ?? createBaseQueryConsensusStatesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -578,7 +578,7 @@ export const QueryConsensusStatesResponse: MessageFns<QueryConsensusStatesRespon
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -609,7 +609,7 @@ export const QueryConsensusStateHeightsRequest: MessageFns<QueryConsensusStateHe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConsensusStateHeightsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConsensusStateHeightsRequest): QueryConsensusStateHeightsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -618,7 +618,7 @@ export const QueryConsensusStateHeightsRequest: MessageFns<QueryConsensusStateHe
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConsensusStateHeightsRequest();
+      const message = previous ?? createBaseQueryConsensusStateHeightsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -635,7 +635,7 @@ export const QueryConsensusStateHeightsRequest: MessageFns<QueryConsensusStateHe
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -666,7 +666,7 @@ export const QueryConsensusStateHeightsResponse: MessageFns<QueryConsensusStateH
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConsensusStateHeightsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConsensusStateHeightsResponse): QueryConsensusStateHeightsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -675,7 +675,7 @@ export const QueryConsensusStateHeightsResponse: MessageFns<QueryConsensusStateH
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConsensusStateHeightsResponse();
+      const message = previous ?? createBaseQueryConsensusStateHeightsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -692,7 +692,7 @@ export const QueryConsensusStateHeightsResponse: MessageFns<QueryConsensusStateH
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -720,7 +720,7 @@ export const QueryClientStatusRequest: MessageFns<QueryClientStatusRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientStatusRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientStatusRequest): QueryClientStatusRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -729,7 +729,7 @@ export const QueryClientStatusRequest: MessageFns<QueryClientStatusRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientStatusRequest();
+      const message = previous ?? createBaseQueryClientStatusRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -766,7 +766,7 @@ export const QueryClientStatusResponse: MessageFns<QueryClientStatusResponse> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientStatusResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientStatusResponse): QueryClientStatusResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -775,7 +775,7 @@ export const QueryClientStatusResponse: MessageFns<QueryClientStatusResponse> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientStatusResponse();
+      const message = previous ?? createBaseQueryClientStatusResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -809,7 +809,7 @@ export const QueryClientParamsRequest: MessageFns<QueryClientParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientParamsRequest): QueryClientParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -818,7 +818,7 @@ export const QueryClientParamsRequest: MessageFns<QueryClientParamsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientParamsRequest();
+      const message = previous ?? createBaseQueryClientParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -847,7 +847,7 @@ export const QueryClientParamsResponse: MessageFns<QueryClientParamsResponse> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientParamsResponse): QueryClientParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -856,7 +856,7 @@ export const QueryClientParamsResponse: MessageFns<QueryClientParamsResponse> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientParamsResponse();
+      const message = previous ?? createBaseQueryClientParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -865,7 +865,7 @@ export const QueryClientParamsResponse: MessageFns<QueryClientParamsResponse> = 
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -890,7 +890,7 @@ export const QueryUpgradedClientStateRequest: MessageFns<QueryUpgradedClientStat
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryUpgradedClientStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryUpgradedClientStateRequest): QueryUpgradedClientStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -899,7 +899,7 @@ export const QueryUpgradedClientStateRequest: MessageFns<QueryUpgradedClientStat
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryUpgradedClientStateRequest();
+      const message = previous ?? createBaseQueryUpgradedClientStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -928,7 +928,7 @@ export const QueryUpgradedClientStateResponse: MessageFns<QueryUpgradedClientSta
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryUpgradedClientStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryUpgradedClientStateResponse): QueryUpgradedClientStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -937,7 +937,7 @@ export const QueryUpgradedClientStateResponse: MessageFns<QueryUpgradedClientSta
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryUpgradedClientStateResponse();
+      const message = previous ?? createBaseQueryUpgradedClientStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -946,7 +946,7 @@ export const QueryUpgradedClientStateResponse: MessageFns<QueryUpgradedClientSta
               break;
             }
 
-            message.upgradedClientState = Any.decode(reader, reader.uint32());
+            message.upgradedClientState = Any.decode(reader, reader.uint32(), message.upgradedClientState);
             continue;
           }
         }
@@ -971,7 +971,7 @@ export const QueryUpgradedConsensusStateRequest: MessageFns<QueryUpgradedConsens
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryUpgradedConsensusStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryUpgradedConsensusStateRequest): QueryUpgradedConsensusStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -980,7 +980,7 @@ export const QueryUpgradedConsensusStateRequest: MessageFns<QueryUpgradedConsens
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryUpgradedConsensusStateRequest();
+      const message = previous ?? createBaseQueryUpgradedConsensusStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1009,7 +1009,7 @@ export const QueryUpgradedConsensusStateResponse: MessageFns<QueryUpgradedConsen
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryUpgradedConsensusStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryUpgradedConsensusStateResponse): QueryUpgradedConsensusStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1018,7 +1018,7 @@ export const QueryUpgradedConsensusStateResponse: MessageFns<QueryUpgradedConsen
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryUpgradedConsensusStateResponse();
+      const message = previous ?? createBaseQueryUpgradedConsensusStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1027,7 +1027,7 @@ export const QueryUpgradedConsensusStateResponse: MessageFns<QueryUpgradedConsen
               break;
             }
 
-            message.upgradedConsensusState = Any.decode(reader, reader.uint32());
+            message.upgradedConsensusState = Any.decode(reader, reader.uint32(), message.upgradedConsensusState);
             continue;
           }
         }
@@ -1087,7 +1087,7 @@ export const QueryVerifyMembershipRequest: MessageFns<QueryVerifyMembershipReque
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryVerifyMembershipRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryVerifyMembershipRequest): QueryVerifyMembershipRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1096,7 +1096,7 @@ export const QueryVerifyMembershipRequest: MessageFns<QueryVerifyMembershipReque
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryVerifyMembershipRequest();
+      const message = previous ?? createBaseQueryVerifyMembershipRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1121,7 +1121,7 @@ export const QueryVerifyMembershipRequest: MessageFns<QueryVerifyMembershipReque
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
           case 4: {
@@ -1129,7 +1129,7 @@ export const QueryVerifyMembershipRequest: MessageFns<QueryVerifyMembershipReque
               break;
             }
 
-            message.merklePath = MerklePath.decode(reader, reader.uint32());
+            message.merklePath = MerklePath.decode(reader, reader.uint32(), message.merklePath);
             continue;
           }
           case 5: {
@@ -1181,7 +1181,7 @@ export const QueryVerifyMembershipResponse: MessageFns<QueryVerifyMembershipResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryVerifyMembershipResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryVerifyMembershipResponse): QueryVerifyMembershipResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1190,7 +1190,7 @@ export const QueryVerifyMembershipResponse: MessageFns<QueryVerifyMembershipResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryVerifyMembershipResponse();
+      const message = previous ?? createBaseQueryVerifyMembershipResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1217,5 +1217,5 @@ export const QueryVerifyMembershipResponse: MessageFns<QueryVerifyMembershipResp
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

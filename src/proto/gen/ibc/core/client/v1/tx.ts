@@ -98,7 +98,7 @@ export const MsgCreateClient: MessageFns<MsgCreateClient> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgCreateClient {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCreateClient): MsgCreateClient {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -107,7 +107,7 @@ export const MsgCreateClient: MessageFns<MsgCreateClient> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgCreateClient();
+      const message = previous ?? createBaseMsgCreateClient();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -116,7 +116,7 @@ export const MsgCreateClient: MessageFns<MsgCreateClient> = {
               break;
             }
 
-            message.clientState = Any.decode(reader, reader.uint32());
+            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
             continue;
           }
           case 2: {
@@ -124,7 +124,7 @@ export const MsgCreateClient: MessageFns<MsgCreateClient> = {
               break;
             }
 
-            message.consensusState = Any.decode(reader, reader.uint32());
+            message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
             continue;
           }
           case 3: {
@@ -160,7 +160,7 @@ export const MsgCreateClientResponse: MessageFns<MsgCreateClientResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgCreateClientResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCreateClientResponse): MsgCreateClientResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -169,7 +169,7 @@ export const MsgCreateClientResponse: MessageFns<MsgCreateClientResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgCreateClientResponse();
+      const message = previous ?? createBaseMsgCreateClientResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -212,7 +212,7 @@ export const MsgUpdateClient: MessageFns<MsgUpdateClient> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateClient {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateClient): MsgUpdateClient {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -221,7 +221,7 @@ export const MsgUpdateClient: MessageFns<MsgUpdateClient> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateClient();
+      const message = previous ?? createBaseMsgUpdateClient();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -238,7 +238,7 @@ export const MsgUpdateClient: MessageFns<MsgUpdateClient> = {
               break;
             }
 
-            message.clientMessage = Any.decode(reader, reader.uint32());
+            message.clientMessage = Any.decode(reader, reader.uint32(), message.clientMessage);
             continue;
           }
           case 3: {
@@ -271,7 +271,7 @@ export const MsgUpdateClientResponse: MessageFns<MsgUpdateClientResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateClientResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateClientResponse): MsgUpdateClientResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -280,7 +280,7 @@ export const MsgUpdateClientResponse: MessageFns<MsgUpdateClientResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateClientResponse();
+      const message = previous ?? createBaseMsgUpdateClientResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -331,7 +331,7 @@ export const MsgUpgradeClient: MessageFns<MsgUpgradeClient> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpgradeClient {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpgradeClient): MsgUpgradeClient {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -340,7 +340,7 @@ export const MsgUpgradeClient: MessageFns<MsgUpgradeClient> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpgradeClient();
+      const message = previous ?? createBaseMsgUpgradeClient();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -357,7 +357,7 @@ export const MsgUpgradeClient: MessageFns<MsgUpgradeClient> = {
               break;
             }
 
-            message.clientState = Any.decode(reader, reader.uint32());
+            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
             continue;
           }
           case 3: {
@@ -365,7 +365,7 @@ export const MsgUpgradeClient: MessageFns<MsgUpgradeClient> = {
               break;
             }
 
-            message.consensusState = Any.decode(reader, reader.uint32());
+            message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
             continue;
           }
           case 4: {
@@ -414,7 +414,7 @@ export const MsgUpgradeClientResponse: MessageFns<MsgUpgradeClientResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpgradeClientResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpgradeClientResponse): MsgUpgradeClientResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -423,7 +423,7 @@ export const MsgUpgradeClientResponse: MessageFns<MsgUpgradeClientResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpgradeClientResponse();
+      const message = previous ?? createBaseMsgUpgradeClientResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -458,7 +458,7 @@ export const MsgSubmitMisbehaviour: MessageFns<MsgSubmitMisbehaviour> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSubmitMisbehaviour {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitMisbehaviour): MsgSubmitMisbehaviour {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -467,7 +467,7 @@ export const MsgSubmitMisbehaviour: MessageFns<MsgSubmitMisbehaviour> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSubmitMisbehaviour();
+      const message = previous ?? createBaseMsgSubmitMisbehaviour();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -484,7 +484,7 @@ export const MsgSubmitMisbehaviour: MessageFns<MsgSubmitMisbehaviour> = {
               break;
             }
 
-            message.misbehaviour = Any.decode(reader, reader.uint32());
+            message.misbehaviour = Any.decode(reader, reader.uint32(), message.misbehaviour);
             continue;
           }
           case 3: {
@@ -517,7 +517,7 @@ export const MsgSubmitMisbehaviourResponse: MessageFns<MsgSubmitMisbehaviourResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgSubmitMisbehaviourResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitMisbehaviourResponse): MsgSubmitMisbehaviourResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -526,7 +526,7 @@ export const MsgSubmitMisbehaviourResponse: MessageFns<MsgSubmitMisbehaviourResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgSubmitMisbehaviourResponse();
+      const message = previous ?? createBaseMsgSubmitMisbehaviourResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -561,7 +561,7 @@ export const MsgRecoverClient: MessageFns<MsgRecoverClient> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgRecoverClient {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRecoverClient): MsgRecoverClient {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -570,7 +570,7 @@ export const MsgRecoverClient: MessageFns<MsgRecoverClient> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgRecoverClient();
+      const message = previous ?? createBaseMsgRecoverClient();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -620,7 +620,7 @@ export const MsgRecoverClientResponse: MessageFns<MsgRecoverClientResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgRecoverClientResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRecoverClientResponse): MsgRecoverClientResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -629,7 +629,7 @@ export const MsgRecoverClientResponse: MessageFns<MsgRecoverClientResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgRecoverClientResponse();
+      const message = previous ?? createBaseMsgRecoverClientResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -664,7 +664,7 @@ export const MsgIBCSoftwareUpgrade: MessageFns<MsgIBCSoftwareUpgrade> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgIBCSoftwareUpgrade {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgIBCSoftwareUpgrade): MsgIBCSoftwareUpgrade {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -673,7 +673,7 @@ export const MsgIBCSoftwareUpgrade: MessageFns<MsgIBCSoftwareUpgrade> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgIBCSoftwareUpgrade();
+      const message = previous ?? createBaseMsgIBCSoftwareUpgrade();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -682,7 +682,7 @@ export const MsgIBCSoftwareUpgrade: MessageFns<MsgIBCSoftwareUpgrade> = {
               break;
             }
 
-            message.plan = Plan.decode(reader, reader.uint32());
+            message.plan = Plan.decode(reader, reader.uint32(), message.plan);
             continue;
           }
           case 2: {
@@ -690,7 +690,7 @@ export const MsgIBCSoftwareUpgrade: MessageFns<MsgIBCSoftwareUpgrade> = {
               break;
             }
 
-            message.upgradedClientState = Any.decode(reader, reader.uint32());
+            message.upgradedClientState = Any.decode(reader, reader.uint32(), message.upgradedClientState);
             continue;
           }
           case 3: {
@@ -723,7 +723,7 @@ export const MsgIBCSoftwareUpgradeResponse: MessageFns<MsgIBCSoftwareUpgradeResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgIBCSoftwareUpgradeResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgIBCSoftwareUpgradeResponse): MsgIBCSoftwareUpgradeResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -732,7 +732,7 @@ export const MsgIBCSoftwareUpgradeResponse: MessageFns<MsgIBCSoftwareUpgradeResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgIBCSoftwareUpgradeResponse();
+      const message = previous ?? createBaseMsgIBCSoftwareUpgradeResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -764,7 +764,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -773,7 +773,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParams();
+      const message = previous ?? createBaseMsgUpdateParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -790,7 +790,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -815,7 +815,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -824,7 +824,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParamsResponse();
+      const message = previous ?? createBaseMsgUpdateParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -843,5 +843,5 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -40,7 +40,7 @@ export const MerkleRoot: MessageFns<MerkleRoot> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MerkleRoot {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MerkleRoot): MerkleRoot {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -49,7 +49,7 @@ export const MerkleRoot: MessageFns<MerkleRoot> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMerkleRoot();
+      const message = previous ?? createBaseMerkleRoot();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -86,7 +86,7 @@ export const MerklePrefix: MessageFns<MerklePrefix> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MerklePrefix {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MerklePrefix): MerklePrefix {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -95,7 +95,7 @@ export const MerklePrefix: MessageFns<MerklePrefix> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMerklePrefix();
+      const message = previous ?? createBaseMerklePrefix();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -132,7 +132,7 @@ export const MerklePath: MessageFns<MerklePath> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MerklePath {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MerklePath): MerklePath {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -141,7 +141,7 @@ export const MerklePath: MessageFns<MerklePath> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMerklePath();
+      const message = previous ?? createBaseMerklePath();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -178,7 +178,7 @@ export const MerkleProof: MessageFns<MerkleProof> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MerkleProof {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MerkleProof): MerkleProof {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -187,7 +187,7 @@ export const MerkleProof: MessageFns<MerkleProof> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMerkleProof();
+      const message = previous ?? createBaseMerkleProof();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -214,5 +214,5 @@ export const MerkleProof: MessageFns<MerkleProof> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

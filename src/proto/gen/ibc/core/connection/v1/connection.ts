@@ -91,7 +91,7 @@ export const ConnectionEnd: MessageFns<ConnectionEnd> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConnectionEnd {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ConnectionEnd): ConnectionEnd {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -100,7 +100,7 @@ export const ConnectionEnd: MessageFns<ConnectionEnd> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConnectionEnd();
+      const message = previous ?? createBaseConnectionEnd();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -133,7 +133,7 @@ export const ConnectionEnd: MessageFns<ConnectionEnd> = {
               break;
             }
 
-            message.counterparty = Counterparty.decode(reader, reader.uint32());
+            message.counterparty = Counterparty.decode(reader, reader.uint32(), message.counterparty);
             continue;
           }
           case 5: {
@@ -187,7 +187,7 @@ export const IdentifiedConnection: MessageFns<IdentifiedConnection> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): IdentifiedConnection {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: IdentifiedConnection): IdentifiedConnection {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -196,7 +196,7 @@ export const IdentifiedConnection: MessageFns<IdentifiedConnection> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseIdentifiedConnection();
+      const message = previous ?? createBaseIdentifiedConnection();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -237,7 +237,7 @@ export const IdentifiedConnection: MessageFns<IdentifiedConnection> = {
               break;
             }
 
-            message.counterparty = Counterparty.decode(reader, reader.uint32());
+            message.counterparty = Counterparty.decode(reader, reader.uint32(), message.counterparty);
             continue;
           }
           case 6: {
@@ -279,7 +279,7 @@ export const Counterparty: MessageFns<Counterparty> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Counterparty {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Counterparty): Counterparty {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -288,7 +288,7 @@ export const Counterparty: MessageFns<Counterparty> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseCounterparty();
+      const message = previous ?? createBaseCounterparty();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -313,7 +313,7 @@ export const Counterparty: MessageFns<Counterparty> = {
               break;
             }
 
-            message.prefix = MerklePrefix.decode(reader, reader.uint32());
+            message.prefix = MerklePrefix.decode(reader, reader.uint32(), message.prefix);
             continue;
           }
         }
@@ -341,7 +341,7 @@ export const ClientPaths: MessageFns<ClientPaths> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ClientPaths {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ClientPaths): ClientPaths {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -350,7 +350,7 @@ export const ClientPaths: MessageFns<ClientPaths> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseClientPaths();
+      const message = previous ?? createBaseClientPaths();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -390,7 +390,7 @@ export const ConnectionPaths: MessageFns<ConnectionPaths> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConnectionPaths {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ConnectionPaths): ConnectionPaths {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -399,7 +399,7 @@ export const ConnectionPaths: MessageFns<ConnectionPaths> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConnectionPaths();
+      const message = previous ?? createBaseConnectionPaths();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -447,7 +447,7 @@ export const Version: MessageFns<Version> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Version {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Version): Version {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -456,7 +456,7 @@ export const Version: MessageFns<Version> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseVersion();
+      const message = previous ?? createBaseVersion();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -504,7 +504,7 @@ export const Params: MessageFns<Params> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Params {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -513,7 +513,7 @@ export const Params: MessageFns<Params> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseParams();
+      const message = previous ?? createBaseParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -540,5 +540,5 @@ export const Params: MessageFns<Params> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -87,7 +87,7 @@ export const QueryConnectionRequest: MessageFns<QueryConnectionRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionRequest): QueryConnectionRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -96,7 +96,7 @@ export const QueryConnectionRequest: MessageFns<QueryConnectionRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionRequest();
+      const message = previous ?? createBaseQueryConnectionRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -139,7 +139,7 @@ export const QueryConnectionResponse: MessageFns<QueryConnectionResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionResponse): QueryConnectionResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -148,7 +148,7 @@ export const QueryConnectionResponse: MessageFns<QueryConnectionResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionResponse();
+      const message = previous ?? createBaseQueryConnectionResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -157,7 +157,7 @@ export const QueryConnectionResponse: MessageFns<QueryConnectionResponse> = {
               break;
             }
 
-            message.connection = ConnectionEnd.decode(reader, reader.uint32());
+            message.connection = ConnectionEnd.decode(reader, reader.uint32(), message.connection);
             continue;
           }
           case 2: {
@@ -173,7 +173,7 @@ export const QueryConnectionResponse: MessageFns<QueryConnectionResponse> = {
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
         }
@@ -201,7 +201,7 @@ export const QueryConnectionsRequest: MessageFns<QueryConnectionsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionsRequest): QueryConnectionsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -210,7 +210,7 @@ export const QueryConnectionsRequest: MessageFns<QueryConnectionsRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionsRequest();
+      const message = previous ?? createBaseQueryConnectionsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -219,7 +219,7 @@ export const QueryConnectionsRequest: MessageFns<QueryConnectionsRequest> = {
               break;
             }
 
-            message.pagination = PageRequest.decode(reader, reader.uint32());
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -253,7 +253,7 @@ export const QueryConnectionsResponse: MessageFns<QueryConnectionsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionsResponse): QueryConnectionsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -262,7 +262,7 @@ export const QueryConnectionsResponse: MessageFns<QueryConnectionsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionsResponse();
+      const message = previous ?? createBaseQueryConnectionsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -279,7 +279,7 @@ export const QueryConnectionsResponse: MessageFns<QueryConnectionsResponse> = {
               break;
             }
 
-            message.pagination = PageResponse.decode(reader, reader.uint32());
+            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
           case 3: {
@@ -287,7 +287,7 @@ export const QueryConnectionsResponse: MessageFns<QueryConnectionsResponse> = {
               break;
             }
 
-            message.height = Height.decode(reader, reader.uint32());
+            message.height = Height.decode(reader, reader.uint32(), message.height);
             continue;
           }
         }
@@ -315,7 +315,7 @@ export const QueryClientConnectionsRequest: MessageFns<QueryClientConnectionsReq
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientConnectionsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientConnectionsRequest): QueryClientConnectionsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -324,7 +324,7 @@ export const QueryClientConnectionsRequest: MessageFns<QueryClientConnectionsReq
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientConnectionsRequest();
+      const message = previous ?? createBaseQueryClientConnectionsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -367,7 +367,7 @@ export const QueryClientConnectionsResponse: MessageFns<QueryClientConnectionsRe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryClientConnectionsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientConnectionsResponse): QueryClientConnectionsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -376,7 +376,7 @@ export const QueryClientConnectionsResponse: MessageFns<QueryClientConnectionsRe
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryClientConnectionsResponse();
+      const message = previous ?? createBaseQueryClientConnectionsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -401,7 +401,7 @@ export const QueryClientConnectionsResponse: MessageFns<QueryClientConnectionsRe
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
         }
@@ -429,7 +429,7 @@ export const QueryConnectionClientStateRequest: MessageFns<QueryConnectionClient
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionClientStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionClientStateRequest): QueryConnectionClientStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -438,7 +438,7 @@ export const QueryConnectionClientStateRequest: MessageFns<QueryConnectionClient
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionClientStateRequest();
+      const message = previous ?? createBaseQueryConnectionClientStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -481,7 +481,7 @@ export const QueryConnectionClientStateResponse: MessageFns<QueryConnectionClien
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionClientStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionClientStateResponse): QueryConnectionClientStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -490,7 +490,7 @@ export const QueryConnectionClientStateResponse: MessageFns<QueryConnectionClien
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionClientStateResponse();
+      const message = previous ?? createBaseQueryConnectionClientStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -499,7 +499,7 @@ export const QueryConnectionClientStateResponse: MessageFns<QueryConnectionClien
               break;
             }
 
-            message.identifiedClientState = IdentifiedClientState.decode(reader, reader.uint32());
+            message.identifiedClientState = IdentifiedClientState.decode(reader, reader.uint32(), message.identifiedClientState);
             continue;
           }
           case 2: {
@@ -515,7 +515,7 @@ export const QueryConnectionClientStateResponse: MessageFns<QueryConnectionClien
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
         }
@@ -555,7 +555,7 @@ export const QueryConnectionConsensusStateRequest: MessageFns<QueryConnectionCon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionConsensusStateRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionConsensusStateRequest): QueryConnectionConsensusStateRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -564,7 +564,7 @@ export const QueryConnectionConsensusStateRequest: MessageFns<QueryConnectionCon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionConsensusStateRequest();
+      const message = previous ?? createBaseQueryConnectionConsensusStateRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -626,7 +626,7 @@ export const QueryConnectionConsensusStateResponse: MessageFns<QueryConnectionCo
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionConsensusStateResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionConsensusStateResponse): QueryConnectionConsensusStateResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -635,7 +635,7 @@ export const QueryConnectionConsensusStateResponse: MessageFns<QueryConnectionCo
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionConsensusStateResponse();
+      const message = previous ?? createBaseQueryConnectionConsensusStateResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -644,7 +644,7 @@ export const QueryConnectionConsensusStateResponse: MessageFns<QueryConnectionCo
               break;
             }
 
-            message.consensusState = Any.decode(reader, reader.uint32());
+            message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
             continue;
           }
           case 2: {
@@ -668,7 +668,7 @@ export const QueryConnectionConsensusStateResponse: MessageFns<QueryConnectionCo
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
         }
@@ -693,7 +693,7 @@ export const QueryConnectionParamsRequest: MessageFns<QueryConnectionParamsReque
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionParamsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionParamsRequest): QueryConnectionParamsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -702,7 +702,7 @@ export const QueryConnectionParamsRequest: MessageFns<QueryConnectionParamsReque
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionParamsRequest();
+      const message = previous ?? createBaseQueryConnectionParamsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -731,7 +731,7 @@ export const QueryConnectionParamsResponse: MessageFns<QueryConnectionParamsResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): QueryConnectionParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionParamsResponse): QueryConnectionParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -740,7 +740,7 @@ export const QueryConnectionParamsResponse: MessageFns<QueryConnectionParamsResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseQueryConnectionParamsResponse();
+      const message = previous ?? createBaseQueryConnectionParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -749,7 +749,7 @@ export const QueryConnectionParamsResponse: MessageFns<QueryConnectionParamsResp
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -767,5 +767,5 @@ export const QueryConnectionParamsResponse: MessageFns<QueryConnectionParamsResp
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

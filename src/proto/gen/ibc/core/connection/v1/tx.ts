@@ -106,7 +106,7 @@ export const MsgConnectionOpenInit: MessageFns<MsgConnectionOpenInit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgConnectionOpenInit {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenInit): MsgConnectionOpenInit {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -115,7 +115,7 @@ export const MsgConnectionOpenInit: MessageFns<MsgConnectionOpenInit> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgConnectionOpenInit();
+      const message = previous ?? createBaseMsgConnectionOpenInit();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -132,7 +132,7 @@ export const MsgConnectionOpenInit: MessageFns<MsgConnectionOpenInit> = {
               break;
             }
 
-            message.counterparty = Counterparty.decode(reader, reader.uint32());
+            message.counterparty = Counterparty.decode(reader, reader.uint32(), message.counterparty);
             continue;
           }
           case 3: {
@@ -140,7 +140,7 @@ export const MsgConnectionOpenInit: MessageFns<MsgConnectionOpenInit> = {
               break;
             }
 
-            message.version = Version.decode(reader, reader.uint32());
+            message.version = Version.decode(reader, reader.uint32(), message.version);
             continue;
           }
           case 4: {
@@ -181,7 +181,7 @@ export const MsgConnectionOpenInitResponse: MessageFns<MsgConnectionOpenInitResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgConnectionOpenInitResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenInitResponse): MsgConnectionOpenInitResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -190,7 +190,7 @@ export const MsgConnectionOpenInitResponse: MessageFns<MsgConnectionOpenInitResp
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgConnectionOpenInitResponse();
+      const message = previous ?? createBaseMsgConnectionOpenInitResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -272,7 +272,7 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgConnectionOpenTry {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenTry): MsgConnectionOpenTry {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -281,7 +281,7 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgConnectionOpenTry();
+      const message = previous ?? createBaseMsgConnectionOpenTry();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -306,7 +306,7 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
               break;
             }
 
-            message.clientState = Any.decode(reader, reader.uint32());
+            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
             continue;
           }
           case 4: {
@@ -314,7 +314,7 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
               break;
             }
 
-            message.counterparty = Counterparty.decode(reader, reader.uint32());
+            message.counterparty = Counterparty.decode(reader, reader.uint32(), message.counterparty);
             continue;
           }
           case 5: {
@@ -338,7 +338,7 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
           case 8: {
@@ -370,7 +370,7 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
               break;
             }
 
-            message.consensusHeight = Height.decode(reader, reader.uint32());
+            message.consensusHeight = Height.decode(reader, reader.uint32(), message.consensusHeight);
             continue;
           }
           case 12: {
@@ -411,7 +411,7 @@ export const MsgConnectionOpenTryResponse: MessageFns<MsgConnectionOpenTryRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgConnectionOpenTryResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenTryResponse): MsgConnectionOpenTryResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -420,7 +420,7 @@ export const MsgConnectionOpenTryResponse: MessageFns<MsgConnectionOpenTryRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgConnectionOpenTryResponse();
+      const message = previous ?? createBaseMsgConnectionOpenTryResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -491,7 +491,7 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgConnectionOpenAck {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenAck): MsgConnectionOpenAck {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -500,7 +500,7 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgConnectionOpenAck();
+      const message = previous ?? createBaseMsgConnectionOpenAck();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -525,7 +525,7 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
               break;
             }
 
-            message.version = Version.decode(reader, reader.uint32());
+            message.version = Version.decode(reader, reader.uint32(), message.version);
             continue;
           }
           case 4: {
@@ -533,7 +533,7 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
               break;
             }
 
-            message.clientState = Any.decode(reader, reader.uint32());
+            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
             continue;
           }
           case 5: {
@@ -541,7 +541,7 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
           case 6: {
@@ -573,7 +573,7 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
               break;
             }
 
-            message.consensusHeight = Height.decode(reader, reader.uint32());
+            message.consensusHeight = Height.decode(reader, reader.uint32(), message.consensusHeight);
             continue;
           }
           case 10: {
@@ -614,7 +614,7 @@ export const MsgConnectionOpenAckResponse: MessageFns<MsgConnectionOpenAckRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgConnectionOpenAckResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenAckResponse): MsgConnectionOpenAckResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -623,7 +623,7 @@ export const MsgConnectionOpenAckResponse: MessageFns<MsgConnectionOpenAckRespon
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgConnectionOpenAckResponse();
+      const message = previous ?? createBaseMsgConnectionOpenAckResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -661,7 +661,7 @@ export const MsgConnectionOpenConfirm: MessageFns<MsgConnectionOpenConfirm> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgConnectionOpenConfirm {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenConfirm): MsgConnectionOpenConfirm {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -670,7 +670,7 @@ export const MsgConnectionOpenConfirm: MessageFns<MsgConnectionOpenConfirm> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgConnectionOpenConfirm();
+      const message = previous ?? createBaseMsgConnectionOpenConfirm();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -695,7 +695,7 @@ export const MsgConnectionOpenConfirm: MessageFns<MsgConnectionOpenConfirm> = {
               break;
             }
 
-            message.proofHeight = Height.decode(reader, reader.uint32());
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
             continue;
           }
           case 4: {
@@ -728,7 +728,7 @@ export const MsgConnectionOpenConfirmResponse: MessageFns<MsgConnectionOpenConfi
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgConnectionOpenConfirmResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenConfirmResponse): MsgConnectionOpenConfirmResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -737,7 +737,7 @@ export const MsgConnectionOpenConfirmResponse: MessageFns<MsgConnectionOpenConfi
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgConnectionOpenConfirmResponse();
+      const message = previous ?? createBaseMsgConnectionOpenConfirmResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -769,7 +769,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParams {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -778,7 +778,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParams();
+      const message = previous ?? createBaseMsgUpdateParams();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -795,7 +795,7 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
               break;
             }
 
-            message.params = Params.decode(reader, reader.uint32());
+            message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
         }
@@ -820,7 +820,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): MsgUpdateParamsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -829,7 +829,7 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMsgUpdateParamsResponse();
+      const message = previous ?? createBaseMsgUpdateParamsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -848,5 +848,5 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

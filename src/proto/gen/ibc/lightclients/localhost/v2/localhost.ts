@@ -28,7 +28,7 @@ export const ClientState: MessageFns<ClientState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ClientState {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ClientState): ClientState {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -37,7 +37,7 @@ export const ClientState: MessageFns<ClientState> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseClientState();
+      const message = previous ?? createBaseClientState();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -46,7 +46,7 @@ export const ClientState: MessageFns<ClientState> = {
               break;
             }
 
-            message.latestHeight = Height.decode(reader, reader.uint32());
+            message.latestHeight = Height.decode(reader, reader.uint32(), message.latestHeight);
             continue;
           }
         }
@@ -64,5 +64,5 @@ export const ClientState: MessageFns<ClientState> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

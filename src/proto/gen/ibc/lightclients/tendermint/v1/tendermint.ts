@@ -110,7 +110,7 @@ export const ClientState: MessageFns<ClientState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ClientState {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ClientState): ClientState {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -119,7 +119,7 @@ export const ClientState: MessageFns<ClientState> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseClientState();
+      const message = previous ?? createBaseClientState();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -136,7 +136,7 @@ export const ClientState: MessageFns<ClientState> = {
               break;
             }
 
-            message.trustLevel = Fraction.decode(reader, reader.uint32());
+            message.trustLevel = Fraction.decode(reader, reader.uint32(), message.trustLevel);
             continue;
           }
           case 3: {
@@ -168,7 +168,7 @@ export const ClientState: MessageFns<ClientState> = {
               break;
             }
 
-            message.frozenHeight = Height.decode(reader, reader.uint32());
+            message.frozenHeight = Height.decode(reader, reader.uint32(), message.frozenHeight);
             continue;
           }
           case 7: {
@@ -176,7 +176,7 @@ export const ClientState: MessageFns<ClientState> = {
               break;
             }
 
-            message.latestHeight = Height.decode(reader, reader.uint32());
+            message.latestHeight = Height.decode(reader, reader.uint32(), message.latestHeight);
             continue;
           }
           case 8: {
@@ -242,7 +242,7 @@ export const ConsensusState: MessageFns<ConsensusState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConsensusState {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ConsensusState): ConsensusState {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -251,7 +251,7 @@ export const ConsensusState: MessageFns<ConsensusState> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConsensusState();
+      const message = previous ?? createBaseConsensusState();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -268,7 +268,7 @@ export const ConsensusState: MessageFns<ConsensusState> = {
               break;
             }
 
-            message.root = MerkleRoot.decode(reader, reader.uint32());
+            message.root = MerkleRoot.decode(reader, reader.uint32(), message.root);
             continue;
           }
           case 3: {
@@ -310,7 +310,7 @@ export const Misbehaviour: MessageFns<Misbehaviour> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Misbehaviour {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Misbehaviour): Misbehaviour {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -319,7 +319,7 @@ export const Misbehaviour: MessageFns<Misbehaviour> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMisbehaviour();
+      const message = previous ?? createBaseMisbehaviour();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -336,7 +336,7 @@ export const Misbehaviour: MessageFns<Misbehaviour> = {
               break;
             }
 
-            message.header1 = Header.decode(reader, reader.uint32());
+            message.header1 = Header.decode(reader, reader.uint32(), message.header1);
             continue;
           }
           case 3: {
@@ -344,7 +344,7 @@ export const Misbehaviour: MessageFns<Misbehaviour> = {
               break;
             }
 
-            message.header2 = Header.decode(reader, reader.uint32());
+            message.header2 = Header.decode(reader, reader.uint32(), message.header2);
             continue;
           }
         }
@@ -381,7 +381,7 @@ export const Header: MessageFns<Header> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Header {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Header): Header {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -390,7 +390,7 @@ export const Header: MessageFns<Header> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseHeader();
+      const message = previous ?? createBaseHeader();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -399,7 +399,7 @@ export const Header: MessageFns<Header> = {
               break;
             }
 
-            message.signedHeader = SignedHeader.decode(reader, reader.uint32());
+            message.signedHeader = SignedHeader.decode(reader, reader.uint32(), message.signedHeader);
             continue;
           }
           case 2: {
@@ -407,7 +407,7 @@ export const Header: MessageFns<Header> = {
               break;
             }
 
-            message.validatorSet = ValidatorSet.decode(reader, reader.uint32());
+            message.validatorSet = ValidatorSet.decode(reader, reader.uint32(), message.validatorSet);
             continue;
           }
           case 3: {
@@ -415,7 +415,7 @@ export const Header: MessageFns<Header> = {
               break;
             }
 
-            message.trustedHeight = Height.decode(reader, reader.uint32());
+            message.trustedHeight = Height.decode(reader, reader.uint32(), message.trustedHeight);
             continue;
           }
           case 4: {
@@ -423,7 +423,7 @@ export const Header: MessageFns<Header> = {
               break;
             }
 
-            message.trustedValidators = ValidatorSet.decode(reader, reader.uint32());
+            message.trustedValidators = ValidatorSet.decode(reader, reader.uint32(), message.trustedValidators);
             continue;
           }
         }
@@ -460,7 +460,7 @@ export const Fraction: MessageFns<Fraction> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Fraction {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Fraction): Fraction {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -469,7 +469,7 @@ export const Fraction: MessageFns<Fraction> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseFraction();
+      const message = previous ?? createBaseFraction();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -504,5 +504,5 @@ export const Fraction: MessageFns<Fraction> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

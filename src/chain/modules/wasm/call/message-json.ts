@@ -1,0 +1,52 @@
+import { fromUtf8 } from "../../../../base/bytes.ts";
+import { errorText } from "../../../../base/errors.ts";
+import type { JsonValue } from "../../../../base/json.ts";
+import { ContractError } from "../contract.ts";
+
+/** Greatest nesting depth of a message, as in serde. Recursive functions may walk an accepted message. */
+const MAX_DEPTH = 128;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * Parses the message of a call. Rejects integers beyond 2^53, which `JSON.parse` would round, and nesting deeper than
+ * 128. Throws `ContractError`.
+ */
+export function parseMessageJson(bytes: Uint8Array): JsonValue {
+  if (isTooDeep(bytes)) throw parseError("recursion limit exceeded");
+  try {
+    return JSON.parse(fromUtf8(bytes), rejectHugeInteger);
+  } catch (error) {
+    throw parseError(errorText(error));
+  }
+}
+
+function rejectHugeInteger(_key: string, value: unknown): unknown {
+  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new RangeError("an integer beyond 2^53");
+  return value;
+}
+
+function parseError(reason: string): ContractError {
+  return new ContractError(`Error parsing into type Message: ${reason}`);
+}
+
+/** Counts brackets outside of strings, before `JSON.parse` recurses into them. Linear in the length. */
+function isTooDeep(bytes: Uint8Array): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) inString = !inString;
+    else if (inString && byte === BACKSLASH) at += 1;
+    else if (!inString && (byte === OPEN_BRACKET || byte === OPEN_BRACE)) depth += 1;
+    else if (!inString && (byte === CLOSE_BRACKET || byte === CLOSE_BRACE)) depth -= 1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}

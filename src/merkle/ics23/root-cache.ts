@@ -1,0 +1,149 @@
+import { Buffer } from "node:buffer";
+import type { HashText, InnerOp } from "./proof-types.ts";
+
+/** Copies of paths are written into blocks of memory. Each block is twice as large as the one before it. */
+const MIN_BLOCK_BYTES = 2 * 1024;
+const MAX_BLOCK_BYTES = 64 * 1024;
+
+/** Longer paths are not cached. The specs allow 128 steps, which take less. */
+const MAX_PATH_BYTES = 16 * 1024;
+
+/** Encoded steps: `bytes` from `start` to `end`. */
+interface PathRange {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Result of following some steps. */
+interface ComputedRoot {
+  readonly root: HashText;
+  /** The steps conform to the spec if the first of them is at this layer or a lower one. */
+  readonly highestLayer: number;
+}
+
+/**
+ * A cached path: the steps of `path` from `from` on lead from one child hash to `root`. `bytes` belongs to the cache.
+ */
+export interface CachedPath extends PathRange, ComputedRoot {
+  readonly path: readonly InnerOp[];
+  readonly from: number;
+}
+
+/** A step that was checked and hashed: the hash below it, and the height in its prefix. */
+export interface AppliedStep {
+  readonly child: HashText;
+  readonly height: number;
+}
+
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/**
+ * A path that was followed to its root. `applied` are its first steps, which were hashed; `above` is the result for the
+ * steps after them. The cache changes the first steps: they then refer to its copy of the bytes.
+ */
+interface FollowedPath {
+  readonly path: readonly Draft<InnerOp>[];
+  readonly end: number;
+  readonly applied: readonly AppliedStep[];
+  readonly above: ComputedRoot;
+}
+
+/**
+ * Cache of computed roots, for one spec. An entry maps the hash below a step to the encoded steps from there on and to
+ * the root that they led to. Proofs of one tree share their upper steps, so most steps are read and hashed only once.
+ *
+ * A forged proof cannot change the verdict on another proof. The root and the result of the spec checks depend only on
+ * the child hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come
+ * only from `add`, after the steps were checked and hashed. A forged proof can at most replace an entry, which costs
+ * time.
+ */
+export interface RootCache {
+  /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */
+  readonly find: (child: HashText, steps: PathRange, layer: number) => CachedPath | undefined;
+  readonly add: (followed: FollowedPath) => void;
+}
+
+/**
+ * Creates an empty cache. It is cleared when it would exceed `maxEntries` or `maxBytes` of copied paths. The entries
+ * take more memory than the copies: with these defaults all of it stays near 10 MB.
+ */
+export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 } = {}): RootCache {
+  const entries = new Map<HashText, CachedPath>();
+  const copyPath = createPathCopier();
+  let copiedBytes = 0;
+  return {
+    find: (child, steps, layer) => {
+      const entry = entries.get(child);
+      return entry !== undefined && layer <= entry.highestLayer && sameBytes(entry, steps)
+        ? entry
+        : undefined;
+    },
+    add: (followed) => {
+      const [first] = followed.path;
+      const { applied, end } = followed;
+      // Without an applied step the whole path came from the cache.
+      if (first === undefined || applied.length === 0) return;
+      const size = end - first.start;
+      if (size > MAX_PATH_BYTES) return;
+      if (entries.size + applied.length > maxEntries || copiedBytes + size > maxBytes) {
+        entries.clear();
+        copiedBytes = 0;
+      }
+      copiedBytes += size;
+      addEntries(entries, followed, copyPath({ bytes: first.bytes, start: first.start, end }));
+    },
+  };
+}
+
+function sameBytes(entry: PathRange, { bytes, start, end }: PathRange): boolean {
+  return (
+    end - start === entry.end - entry.start &&
+    bytes.compare(entry.bytes, entry.start, entry.end, start, end) === 0
+  );
+}
+
+/**
+ * Creates a function that copies paths, because the caller may change the received bytes later. Copies share blocks of
+ * memory: an allocation per path would cost more than the copying. A full block stays alive while an entry or a decoded
+ * proof refers to it.
+ */
+function createPathCopier(): (path: PathRange) => PathRange {
+  let block = Buffer.alloc(0);
+  let used = 0;
+  return ({ bytes, start, end }) => {
+    if (used + end - start > block.length) {
+      const wanted = Math.min(2 * block.length, MAX_BLOCK_BYTES);
+      block = Buffer.allocUnsafeSlow(Math.max(wanted, end - start, MIN_BLOCK_BYTES));
+      used = 0;
+    }
+    const copyStart = used;
+    used += bytes.copy(block, used, start, end);
+    return { bytes: block, start: copyStart, end: used };
+  };
+}
+
+/** Adds one entry per applied step. All entries share the copy and the list of steps; each starts at another step. */
+function addEntries(entries: Map<HashText, CachedPath>, followed: FollowedPath, copy: PathRange): void {
+  const { path, applied, above } = followed;
+  const { bytes, end } = copy;
+  let { highestLayer } = above;
+  for (let from = applied.length - 1; from >= 0; from--) {
+    const [step, below] = [path[from], applied[from]];
+    if (step === undefined || below === undefined) return;
+    moveStep(step, bytes, end - followed.end);
+    // The layer of a step is at most its height, and the step above it is one layer higher.
+    highestLayer = Math.min(below.height, highestLayer - 1);
+    entries.set(below.child, { bytes, start: step.start, end, root: above.root, highestLayer, path, from });
+  }
+}
+
+/** Makes a step refer to the copy of its bytes. `by` is the distance from its old to its new position. */
+function moveStep(step: Draft<InnerOp>, bytes: Buffer, by: number): void {
+  step.bytes = bytes;
+  step.start += by;
+  step.prefixStart += by;
+  step.prefixEnd += by;
+  step.suffixStart += by;
+  step.suffixEnd += by;
+}
