@@ -11,6 +11,7 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../src/node/localnet/create-localnet.ts";
+import type { LocalnetScenario } from "../../src/node/localnet/genesis.ts";
 import type { ServerAddress } from "../../src/node/node-options.ts";
 import type { ServerFactory } from "../../src/node/node-view.ts";
 import { createRestServer } from "../../src/node/rest/rest-server.ts";
@@ -37,6 +38,8 @@ export interface LocalnetDaemonOptions {
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
+  /** More state in the genesis of a new local chain. */
+  readonly scenario?: LocalnetScenario | undefined;
   /** Who may use the HTTP servers of the chains. `origins` count for RPC and REST only. */
   readonly access: Required<HttpAccess>;
   /** Token of the control API. Without it, none is served. */
@@ -121,6 +124,7 @@ function openChains(
     rpc: { ...addressAt(ports.localRpc), access },
     metrics: { ...addressAt(ports.localMetrics), access: { hosts: access.hosts } },
     validatorPowers: validators.local,
+    scenario: options.scenario,
   };
   const remote: LocalnetChainOptions = {
     rpc: { ...addressAt(ports.remoteRpc), access },

@@ -13,8 +13,12 @@ export interface FieldForm {
   readonly neverNull: boolean;
   /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
+  /** A query parameter holds the message as proto JSON. */
+  readonly queryJson: boolean;
 }
 
+/** Number forms by the value of `cosmos_proto.scalar`. */
+const NUMBER_FORMS: Readonly<Record<string, NumberForm>> = { "cosmos.Dec": "dec", "cosmos.Int": "int" };
 /** Values of `relaywatch.JsonForm` in the definitions. */
 const JSON_FORM_HEX = 1;
 const JSON_FORM_RAW = 2;
@@ -39,12 +43,14 @@ export function jsonNameOf(value: DescEnumValue): string {
 
 function readForm(field: DescField): FieldForm {
   const scalar = getOption(field, extension("cosmos_proto.scalar"));
+  const isPrecDec = getOption(field, extension("relaywatch.prec_dec")) === true;
   const jsonForm = getOption(field, extension("relaywatch.json_form"));
   return {
-    number: scalar === "cosmos.Dec" ? "dec" : scalar === "cosmos.Int" ? "int" : undefined,
+    number: isPrecDec ? "prec-dec" : typeof scalar === "string" ? NUMBER_FORMS[scalar] : undefined,
     bytes: jsonForm === JSON_FORM_HEX ? "hex" : jsonForm === JSON_FORM_RAW ? "raw" : undefined,
     neverNull: getOption(field, extension("relaywatch.never_null")) === true,
     nullWhenEmpty: getOption(field, extension("relaywatch.null_when_empty")) === true,
+    queryJson: getOption(field, extension("relaywatch.query_json")) === true,
   };
 }
 

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { latin1 } from "../../base/bytes.ts";
 import { unreachable } from "../../base/errors.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
 
@@ -54,13 +55,12 @@ export function createCacheStore(parent: KVStore): CacheStore {
     },
     set: (key, value) => {
       if (key.length === 0) unreachable("a store key is empty");
-      // Copies: a caller may reuse its arrays after the call.
-      put(layer, keyText(key), { key: key.slice(), value: value.slice() });
+      put(layer, keyText(key), { key, value });
     },
-    delete: (key) => put(layer, keyText(key), { key: key.slice(), value: undefined }),
-    iterate: (start, end) => merge(parent.iterate(start, end), pendingBetween(layer, start, end), 1),
+    delete: (key) => put(layer, keyText(key), { key, value: undefined }),
+    iterate: (start, end) => iterateLayer(parent.iterate(start, end), pendingBetween(layer, start, end), 1),
     iterateReverse: (start, end) =>
-      merge(parent.iterateReverse(start, end), pendingBetween(layer, start, end).toReversed(), -1),
+      iterateLayer(parent.iterateReverse(start, end), pendingBetween(layer, start, end).toReversed(), -1),
     write: () => flush(layer),
   };
   layers.set(store, layer);
@@ -85,7 +85,7 @@ function keyText(key: Uint8Array): KeyText {
     for (let at = 0; at < key.length; at++) text += String.fromCharCode(key[at] ?? 0);
     return text;
   }
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+  return latin1(key);
 }
 
 function put(layer: Layer, text: KeyText, pending: Pending): void {
@@ -142,6 +142,15 @@ function lowerBound(keys: readonly KeyText[], text: KeyText): number {
     else high = middle;
   }
   return low;
+}
+
+/** A range without pending writes is that of the parent; a step through each layer would cost more than the reads. */
+function iterateLayer(
+  parentEntries: IterableIterator<Entry>,
+  writes: readonly Pending[],
+  direction: 1 | -1,
+): IterableIterator<Entry> {
+  return writes.length === 0 ? parentEntries : merge(parentEntries, writes, direction);
 }
 
 /**

@@ -1,5 +1,13 @@
 import type { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { concat, prefixEnd, readUint64BigEndian, toHex, uint64BigEndian, utf8 } from "../../base/bytes.ts";
+import {
+  concat,
+  latin1,
+  prefixEnd,
+  readUint64BigEndian,
+  toHex,
+  uint64BigEndian,
+  utf8,
+} from "../../base/bytes.ts";
 import { unreachable } from "../../base/errors.ts";
 import type { KVStore } from "./kv-store.ts";
 
@@ -32,7 +40,7 @@ export const textCodec: Codec<string> = {
 /** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
 export const integerCodec: Codec<bigint> = {
   encode: (value) => utf8(value.toString()),
-  decode: (bytes) => BigInt(textCodec.decode(bytes)),
+  decode: (bytes) => BigInt(latin1(bytes)),
 };
 
 interface MessageType<T> {

@@ -2,32 +2,13 @@ import type { GasMeter } from "../runtime/gas.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
 
 // Gas prices of the SDK's default KVGasConfig.
-const HAS_COST = 1000n;
-const DELETE_COST = 1000n;
-const READ_COST_FLAT = 1000n;
-const READ_COST_PER_BYTE = 3n;
-const WRITE_COST_FLAT = 2000n;
-const WRITE_COST_PER_BYTE = 30n;
-const ITERATE_NEXT_COST_FLAT = 30n;
-
-/**
- * The costs of keys and values below this length come from a table. Creating a bigint for every access would take more
- * time than the access itself.
- */
-const COMMON_LENGTHS = 512;
-const READ_COSTS = Array.from({ length: COMMON_LENGTHS }, (_, length) => READ_COST_PER_BYTE * BigInt(length));
-const WRITE_COSTS = Array.from(
-  { length: COMMON_LENGTHS },
-  (_, length) => WRITE_COST_PER_BYTE * BigInt(length),
-);
-
-function readCost(bytes: Uint8Array): bigint {
-  return READ_COSTS[bytes.length] ?? READ_COST_PER_BYTE * BigInt(bytes.length);
-}
-
-function writeCost(bytes: Uint8Array): bigint {
-  return WRITE_COSTS[bytes.length] ?? WRITE_COST_PER_BYTE * BigInt(bytes.length);
-}
+const HAS_COST = 1000;
+const DELETE_COST = 1000;
+const READ_COST_FLAT = 1000;
+const READ_COST_PER_BYTE = 3;
+const WRITE_COST_FLAT = 2000;
+const WRITE_COST_PER_BYTE = 30;
+const ITERATE_NEXT_COST_FLAT = 30;
 
 /**
  * Creates a view of a store that consumes gas as the SDK's `gaskv`. The sequence of charges is part of the behaviour:
@@ -37,24 +18,24 @@ export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return {
     get: (key) => {
       // The cost by size follows the read, because only the read returns the size of the value.
-      gas.consume(READ_COST_FLAT, "ReadFlat");
+      gas.charge(READ_COST_FLAT, "ReadFlat");
       const value = parent.get(key);
-      gas.consume(readCost(key), "ReadPerByte");
-      if (value !== undefined) gas.consume(readCost(value), "ReadPerByte");
+      gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
+      if (value !== undefined) gas.charge(READ_COST_PER_BYTE * value.length, "ReadPerByte");
       return value;
     },
     has: (key) => {
-      gas.consume(HAS_COST, "Has");
+      gas.charge(HAS_COST, "Has");
       return parent.has(key);
     },
     set: (key, value) => {
-      gas.consume(WRITE_COST_FLAT, "WriteFlat");
-      gas.consume(writeCost(key), "WritePerByte");
-      gas.consume(writeCost(value), "WritePerByte");
+      gas.charge(WRITE_COST_FLAT, "WriteFlat");
+      gas.charge(WRITE_COST_PER_BYTE * key.length, "WritePerByte");
+      gas.charge(WRITE_COST_PER_BYTE * value.length, "WritePerByte");
       parent.set(key, value);
     },
     delete: (key) => {
-      gas.consume(DELETE_COST, "Delete");
+      gas.charge(DELETE_COST, "Delete");
       parent.delete(key);
     },
     iterate: (start, end) => metered(parent.iterate(start, end), gas),
@@ -85,8 +66,8 @@ function* walk(
 
 function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
   if (at.done !== true) {
-    gas.consume(readCost(at.value[0]), "ValuePerByte");
-    gas.consume(readCost(at.value[1]), "ValuePerByte");
+    gas.charge(READ_COST_PER_BYTE * at.value[0].length, "ValuePerByte");
+    gas.charge(READ_COST_PER_BYTE * at.value[1].length, "ValuePerByte");
   }
-  gas.consume(ITERATE_NEXT_COST_FLAT, "IterNextFlat");
+  gas.charge(ITERATE_NEXT_COST_FLAT, "IterNextFlat");
 }

@@ -14,7 +14,7 @@ import type { ServerAddress } from "../node-options.ts";
 import type { ServerFactory } from "../node-view.ts";
 import type { OracleOptions } from "../oracle/oracle-client.ts";
 import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
-import { localGenesis, localnetSeeds, remoteGenesis } from "./genesis.ts";
+import { localGenesis, localnetSeeds, type LocalnetScenario, remoteGenesis } from "./genesis.ts";
 import { fetchRemoteHeader } from "./remote-header.ts";
 
 export interface LocalnetChainOptions {
@@ -24,6 +24,8 @@ export interface LocalnetChainOptions {
   readonly validatorPowers: readonly bigint[];
   /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
   readonly genesis?: GenesisDoc;
+  /** More state in the genesis of a new local chain. */
+  readonly scenario?: LocalnetScenario | undefined;
 }
 
 export interface LocalnetOptions {
@@ -132,13 +134,20 @@ function createLocal(
       ...nodeDeps(CHAINS.local, deps),
       genesis: async (stored, signal) => {
         const document = stored ?? chain.genesis;
-        if (document !== undefined) return document;
+        if (document !== undefined) {
+          if (chain.scenario !== undefined)
+            deps.logger.warn("the chain has its state already; the scenario is ignored", {
+              scenario: chain.scenario,
+            });
+          return document;
+        }
         // With port 0, only `ready` of the remote chain knows the bound port.
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
         const header = await fetchRemoteHeader(source, deps.clock, signal);
-        return localGenesis({ timeNs: nowNs(deps), validatorPowers: chain.validatorPowers }, header);
+        const { validatorPowers, scenario } = chain;
+        return localGenesis({ timeNs: nowNs(deps), validatorPowers, scenario }, header);
       },
     },
   );

@@ -1,6 +1,7 @@
 import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
 import { parseGoBool, parseGoInteger } from "../../base/go-numbers.ts";
 import { formOf } from "../../proto/field-forms.ts";
+import { numberFromJson } from "../../proto/number-text.ts";
 import { goName } from "../../proto/go-names.ts";
 import { goBase64Decode } from "../rpc/go-decoding.ts";
 
@@ -16,8 +17,10 @@ export type ValueSource = "path" | "query";
  */
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
-  // Fields with a Go type of their own, such as math.Int, have no form in a query.
-  if (field.scalar === undefined || formOf(field).number !== undefined) throw notSupported();
+  if (field.scalar === undefined) throw notSupported();
+  const { number } = formOf(field);
+  // Go has no form for these numbers in a query. The estimates of the dex module are of no use without one.
+  if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 

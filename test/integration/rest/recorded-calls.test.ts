@@ -19,9 +19,6 @@ const NOT_SERVED: readonly (readonly [path: string, reason: string])[] = [
 /** Recorded calls to these paths, without those to which the recorded node replied 501 as well. */
 const NOT_SERVED_COUNT = 25;
 
-/** A call for the account of a module that this chain does not have. */
-const DEX_ACCOUNT = 41;
-
 /** A call to a service that the deployed chain serves over gRPC only. This node serves it over REST too, as other chains do. */
 const NODE_CONFIG = 33;
 
@@ -63,9 +60,6 @@ describe("recorded REST calls", () => {
         expect(call.status).toBe(501);
         expect(answer.status).toBe(200);
         expect(body).toMatchObject({ minimum_gas_price: "" });
-      } else if (index === DEX_ACCOUNT) {
-        expect(answer.status).toBe(404);
-        expect(body).toEqual({ code: 5, message: "account dex not found", details: [] });
       } else {
         expect(answer.status).toBe(call.status);
         expect(answer.headers.get("grpc-metadata-x-cosmos-block-height")).toBe(expectedHeight(call));

@@ -17,6 +17,8 @@ import {
   balanceKeyCodec,
   HOLDER_PREFIX,
   holderKeyCodec,
+  holdersOf as holdersKey,
+  lengthPrefixed,
   METADATA_PREFIX,
   MODULE_NAME,
   SEND_ENABLED_PREFIX,
@@ -44,6 +46,17 @@ const NO_BYTES = new Uint8Array(0);
 /** Returns the balance of an address in one denomination; 0 without an entry. */
 export function balanceOf(context: Context, address: Uint8Array, denom: string): Coin {
   return { denom, amount: balances.get(context, { address, denom }) ?? 0n };
+}
+
+/** Walks the coins of an address in the byte order of their denominations. */
+export function* balancesOf(context: Context, address: Uint8Array): IterableIterator<Coin> {
+  for (const [{ denom }, amount] of balances.entries(context, lengthPrefixed(address)))
+    yield { denom, amount };
+}
+
+/** Walks the addresses that have coins of a denomination, in ascending order. */
+export function* holdersOf(context: Context, denom: string): IterableIterator<Uint8Array> {
+  for (const [{ address }] of holders.entries(context, holdersKey(denom))) yield address;
 }
 
 /**

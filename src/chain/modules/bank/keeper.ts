@@ -1,7 +1,16 @@
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { addCoins, balanceOf, changeSupply, sendEnabled, subtractCoins } from "./balances.ts";
+import {
+  addCoins,
+  balanceOf,
+  balancesOf,
+  changeSupply,
+  holdersOf,
+  sendEnabled,
+  subtractCoins,
+  supplies,
+} from "./balances.ts";
 import { ErrInputOutputMismatch, ErrSendDisabled } from "./errors.ts";
 import { burn, coinbase, coinReceived, coinSpent, messageSender, transfer } from "./events.ts";
 import { storedParams } from "./params.ts";
@@ -26,6 +35,11 @@ export interface Payment {
 /** Keeper of coins for other modules. Every movement throws `ModuleError` when a balance is too small or coins are invalid. */
 export interface BankKeeper {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
+  /** Coins of an address in the byte order of their denominations. */
+  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
+  /** Addresses that have coins of a denomination, in ascending order. */
+  readonly holders: (context: Context, denom: string) => Iterable<Uint8Array>;
+  readonly supply: (context: Context, denom: string) => bigint;
   /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
@@ -48,6 +62,9 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
     sendCoins(context, accounts, { from, to }, coins);
   return {
     balance: balanceOf,
+    balances: balancesOf,
+    holders: holdersOf,
+    supply: (context, denom) => supplies.get(context, denom) ?? 0n,
     send,
     sendToModule: (context, from, module, coins) => {
       // Creates the module account, so that `send` does not create a plain account at its address.

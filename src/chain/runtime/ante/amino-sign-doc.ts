@@ -1,5 +1,6 @@
 import { utf8 } from "../../../base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../base/json.ts";
+import { messageToAminoJson } from "../../../proto/amino-json.ts";
 import { messageToJson } from "../../../proto/json.ts";
 import { TYPE_URL, typeNameOf } from "../../../proto/type-urls.ts";
 import { type DecodedTx, feeOf, type TxMessage } from "../tx.ts";
@@ -9,6 +10,9 @@ const AMINO_NAMES: ReadonlyMap<string, string> = new Map([
   [TYPE_URL.send, "cosmos-sdk/MsgSend"],
   [TYPE_URL.multiSend, "cosmos-sdk/MsgMultiSend"],
 ]);
+
+/** Messages of the dex module, under the chain's own name. Their amino name is `dex/` and the name of the message. */
+const DEX_MESSAGE = /^\/[a-z][a-z0-9]*\.dex\.(Msg\w+)$/;
 
 /** Chain and account fields of the sign document. */
 export interface AminoSigner {
@@ -45,6 +49,10 @@ export function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Arr
 }
 
 function toAminoMessage({ typeUrl, value }: TxMessage): JsonValue | undefined {
+  const dexMessage = DEX_MESSAGE.exec(typeUrl)?.[1];
+  if (dexMessage !== undefined) {
+    return { type: `dex/${dexMessage}`, value: messageToAminoJson(`neutron.dex.${dexMessage}`, value) };
+  }
   const type = AMINO_NAMES.get(typeUrl);
   return type === undefined ? undefined : { type, value: messageToJson(typeNameOf(typeUrl), value) };
 }

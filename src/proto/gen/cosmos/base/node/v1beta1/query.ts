@@ -42,7 +42,7 @@ export const ConfigRequest: MessageFns<ConfigRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ConfigRequest): ConfigRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -51,7 +51,7 @@ export const ConfigRequest: MessageFns<ConfigRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigRequest();
+      const message = previous ?? createBaseConfigRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -92,7 +92,7 @@ export const ConfigResponse: MessageFns<ConfigResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ConfigResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ConfigResponse): ConfigResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -101,7 +101,7 @@ export const ConfigResponse: MessageFns<ConfigResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseConfigResponse();
+      const message = previous ?? createBaseConfigResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -159,7 +159,7 @@ export const StatusRequest: MessageFns<StatusRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): StatusRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: StatusRequest): StatusRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -168,7 +168,7 @@ export const StatusRequest: MessageFns<StatusRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseStatusRequest();
+      const message = previous ?? createBaseStatusRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -221,7 +221,7 @@ export const StatusResponse: MessageFns<StatusResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): StatusResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: StatusResponse): StatusResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -230,7 +230,7 @@ export const StatusResponse: MessageFns<StatusResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseStatusResponse();
+      const message = previous ?? createBaseStatusResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -289,5 +289,5 @@ export const StatusResponse: MessageFns<StatusResponse> = {
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }

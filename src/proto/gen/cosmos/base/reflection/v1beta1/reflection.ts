@@ -35,7 +35,7 @@ export const ListAllInterfacesRequest: MessageFns<ListAllInterfacesRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ListAllInterfacesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ListAllInterfacesRequest): ListAllInterfacesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -44,7 +44,7 @@ export const ListAllInterfacesRequest: MessageFns<ListAllInterfacesRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListAllInterfacesRequest();
+      const message = previous ?? createBaseListAllInterfacesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -73,7 +73,7 @@ export const ListAllInterfacesResponse: MessageFns<ListAllInterfacesResponse> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ListAllInterfacesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ListAllInterfacesResponse): ListAllInterfacesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -82,7 +82,7 @@ export const ListAllInterfacesResponse: MessageFns<ListAllInterfacesResponse> = 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListAllInterfacesResponse();
+      const message = previous ?? createBaseListAllInterfacesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -119,7 +119,7 @@ export const ListImplementationsRequest: MessageFns<ListImplementationsRequest> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ListImplementationsRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ListImplementationsRequest): ListImplementationsRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -128,7 +128,7 @@ export const ListImplementationsRequest: MessageFns<ListImplementationsRequest> 
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListImplementationsRequest();
+      const message = previous ?? createBaseListImplementationsRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -165,7 +165,7 @@ export const ListImplementationsResponse: MessageFns<ListImplementationsResponse
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ListImplementationsResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ListImplementationsResponse): ListImplementationsResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -174,7 +174,7 @@ export const ListImplementationsResponse: MessageFns<ListImplementationsResponse
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListImplementationsResponse();
+      const message = previous ?? createBaseListImplementationsResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -201,5 +201,5 @@ export const ListImplementationsResponse: MessageFns<ListImplementationsResponse
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
 }
