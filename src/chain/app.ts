@@ -23,6 +23,7 @@ import { collectHandlers } from "./runtime/message-router.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import { ErrUnauthorized } from "./runtime/sdk-errors.ts";
+import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
 import type { StateStorage } from "./store/state-storage.ts";
 
@@ -77,6 +78,12 @@ const CONTRACT_QUERIES = [
 /** The fee market closes its block last, as on the deployed chain. */
 const END_BLOCK_ORDER = ["interchainqueries", "dex", "feemarket"];
 
+/**
+ * Upgrades, in order of release. A home that was written before a module existed gets the module in its next block. Modules
+ * of the first release have no upgrade.
+ */
+const UPGRADES: readonly Upgrade[] = [];
+
 /** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, denom, chainName = "neutron", bech32Prefix = "neutron" } = options;
@@ -98,6 +105,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       appVersion: 0n,
       chainName,
       modules,
+      upgrades: UPGRADES,
       endBlockOrder: END_BLOCK_ORDER,
       ante: createAnteHandler({
         accounts,

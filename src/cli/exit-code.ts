@@ -13,6 +13,8 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-endpoint",
   "other-genesis",
   "home-unusable",
+  "missing-module",
+  "missing-upgrade",
   "state-unusable",
   "bad-genesis",
 ]);

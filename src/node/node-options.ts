@@ -40,7 +40,7 @@ export interface NodeOptions {
   readonly metrics?: ServerAddress;
   readonly oracle?: OracleOptions;
   readonly mempool?: MempoolOptions;
-  readonly subscriptions?: SubscriptionLimits;
+  readonly subscriptions?: Partial<SubscriptionLimits>;
   readonly websocket?: WebSocketOptions;
   /** Deadline of `broadcast_tx_commit`. Default 10 s. */
   readonly commitTimeoutMs?: number;

@@ -23,6 +23,7 @@ import {
 } from "./sdk-errors.ts";
 import { queryStore } from "./store-query.ts";
 import { runTx } from "./tx-runner.ts";
+import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 
 /** Modules and rules of an application. */
 export interface ApplicationOptions {
@@ -32,6 +33,8 @@ export interface ApplicationOptions {
   readonly chainName: string;
   /** Genesis, begin hooks and genesis export run in this order. */
   readonly modules: readonly ChainModule[];
+  /** Upgrades that add modules to saved states, in order of release. */
+  readonly upgrades: readonly Upgrade[];
   /** Names of the modules whose end hooks run first, in this order. The other end hooks follow in module order. */
   readonly endBlockOrder: readonly string[];
   readonly ante: AnteStep;
@@ -44,14 +47,21 @@ export interface ApplicationOptions {
   readonly keepRecent: number;
 }
 
-/** Opens an application on its saved state. Without storage it starts empty and stays in memory. */
+/**
+ * Opens an application on its saved state. Without storage it starts empty and stays in memory. Throws `StoreSetError`
+ * when the saved state has other stores than the modules, and no upgrade explains the difference.
+ */
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
   const stores = options.modules.flatMap((module) => module.stores);
+  let pendingUpgrades = planUpgrades(storage, options.modules, options.upgrades);
   const machine = createMachine({
     stores,
     keepRecent: options.keepRecent,
     ...(storage === undefined ? {} : { storage }),
   });
+  // Checks and simulations before the next block see the added modules. Their writes are dropped with the check state.
+  const { lastBlock } = machine;
+  runUpgrades(pendingUpgrades, { ...lastBlock(), height: lastBlock().height + 1n }, machine.checkState());
   const rules = blockRulesOf(options);
   const run = (tx: Uint8Array, mode: ExecutionMode): TxResult => runOutsideBlock(tx, mode, machine, rules);
   const queries = collectQueries([
@@ -86,17 +96,21 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       if (request.height !== expected)
         throw new Error(`invalid height: ${request.height}; expected: ${expected}`);
       const block = machine.openBlock();
-      const executed = executeBlock(request, machine.lastBlock().chainId, block, rules);
+      const { chainId } = machine.lastBlock();
+      runUpgrades(pendingUpgrades, { chainId, height: request.height, timeNs: request.timeNs }, block);
+      pendingUpgrades = [];
+      const executed = executeBlock(request, chainId, block, rules);
       return { ...executed, appHash: machine.finalize(block).appHash };
     },
     commit: machine.commit,
     query: (request) =>
       answerQuery(request, { options, machine, queries, simulate: (tx) => run(tx, "simulate") }),
     exportState: () => {
-      const context = queryContext(machine, machine.committed());
-      return Object.fromEntries(
-        options.modules.map((module) => [module.name, module.exportGenesis(context)]),
-      );
+      const view = machine.committed();
+      const context = queryContext(machine, view);
+      // A module without stores in this state starts from its default genesis at the import, as at an upgrade.
+      const modules = options.modules.filter((module) => module.stores.every(view.has));
+      return Object.fromEntries(modules.map((module) => [module.name, module.exportGenesis(context)]));
     },
     queryPaths: () => [...queries.keys()],
     messageTypes: () => [...rules.tx.codec.handlers.keys()],

@@ -43,8 +43,9 @@ export function queryStore(
 
 function queryKey(name: string, request: QueryRequest, view: StoreView | undefined): QueryResponse {
   const { data: key, height } = request;
-  // Without a proof the SDK reports a pruned height as a success with this log.
-  if (view === undefined) {
+  // Without a proof the SDK reports a pruned height as a success with this log. The store of an added module has no
+  // versions before its upgrade.
+  if (view === undefined || !view.has(name)) {
     return request.prove
       ? errorResponse(
           ErrStoreInvalidRequest("proof is unexpectedly empty; ensure height has not been pruned"),

@@ -50,13 +50,17 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
   const saved = readSavedHeights(options);
   // Sorted by name. Every commit walks the trees in this order, so its writes and roots come in the same order everywhere.
   const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
+  // An upgrade adds stores, so a saved height may have fewer stores than the program. Every commit has all of them.
+  const savedStores = new Map(
+    saved.map(({ height, roots }) => [height, new Set(roots.map(({ store }) => store))]),
+  );
   const views = new Map<bigint, StoreView>();
   let kept = saved.map(({ height }) => height);
   return {
     height: () => kept.at(-1) ?? 0n,
     view: (height) => {
       if (height !== 0n && !kept.includes(height)) return undefined;
-      const view = views.get(height) ?? createView(trees, height);
+      const view = views.get(height) ?? createView(trees, height, savedStores.get(height));
       cacheView(views, view);
       return view;
     },
@@ -65,7 +69,10 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
       const height = nextHeight(kept, options);
       const expired = kept.slice(0, Math.max(0, kept.length + 1 - options.keepRecent));
       kept = [...kept.slice(expired.length), height];
-      for (const old of expired) views.delete(old);
+      for (const old of expired) {
+        views.delete(old);
+        savedStores.delete(old);
+      }
       return commitTrees(trees, height, expired);
     },
   };
@@ -141,9 +148,16 @@ function commitTrees(
   };
 }
 
-function createView(trees: ReadonlyMap<string, IavlTree>, height: bigint): StoreView {
+/** `stores` are the stores of the height; undefined means all. A store that the height does not have reads as empty. */
+function createView(
+  trees: ReadonlyMap<string, IavlTree>,
+  height: bigint,
+  stores: ReadonlySet<string> | undefined,
+): StoreView {
   const views = new Map(
-    [...trees].map(([name, tree]) => [name, height === 0n ? undefined : tree.at(height)]),
+    [...trees]
+      .filter(([name]) => stores?.has(name) ?? true)
+      .map(([name, tree]) => [name, height === 0n ? undefined : tree.at(height)]),
   );
   // An empty tree has the SHA-256 of no bytes as its root, as in Go's IAVL.
   const roots = (): StoreRoot[] =>

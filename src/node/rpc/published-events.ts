@@ -1,7 +1,8 @@
-import { toBase64 } from "../../base/bytes.ts";
+import { toBase64, utf8 } from "../../base/bytes.ts";
 import { upperHex } from "../../base/go-text.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { sha256 } from "../../base/sha256.ts";
+import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { newValidator } from "../../comet/validator-set.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
@@ -16,12 +17,14 @@ import {
   withoutEmpty,
 } from "./result-json.ts";
 
-/** An event for subscribers. */
+/** An event for subscribers. Most events match no subscription, so both parts are made when they are first needed. */
 export interface PublishedEvent {
-  /** The values that the queries of subscriptions match. */
-  readonly tags: TagValues;
-  /** Builds the `data` of a notification. A function, since most events match no subscription. */
-  readonly data: () => JsonObject;
+  /** Returns the values that the queries of subscriptions match. */
+  readonly tags: () => TagValues;
+  /** Returns the JSON text of a notification from `"data"` on, encoded once for all subscribers. */
+  readonly tail: () => Uint8Array;
+  /** Approximate memory of the event. */
+  readonly sizeBytes: number;
 }
 
 /** A committed block with the data for its events. */
@@ -39,29 +42,53 @@ export interface CommittedBlock {
 export function publishedEvents(committed: CommittedBlock): readonly PublishedEvent[] {
   const { block, results } = committed;
   const events = [
-    published("NewBlock", results.events, [], () => newBlock(committed)),
-    published("NewBlockHeader", [], [], () => ({ header: headerToJson(block.header) })),
-    published("NewBlockEvents", results.events, [["block.height", results.height.toString()]], () => ({
-      height: results.height.toString(),
-      events: results.events.map(eventJson),
-      num_txs: block.txs.length.toString(),
-    })),
+    published("NewBlock", {
+      events: results.events,
+      value: () => newBlock(committed),
+      sizeBytes: block.sizeBytes,
+    }),
+    published("NewBlockHeader", { value: () => ({ header: headerToJson(block.header) }) }),
+    published("NewBlockEvents", {
+      events: results.events,
+      ownTags: () => [["block.height", results.height.toString()]],
+      value: () => ({
+        height: results.height.toString(),
+        events: results.events.map(eventJson),
+        num_txs: block.txs.length.toString(),
+      }),
+    }),
     ...block.txs.map((tx, index) => txEvent(committed, tx, index)),
   ];
   if (results.validatorUpdates.length === 0) return events;
-  return [...events, published("ValidatorSetUpdates", [], [], () => validatorSetUpdates(committed))];
+  return [...events, published("ValidatorSetUpdates", { value: () => validatorSetUpdates(committed) })];
 }
 
-function published(
-  kind: string,
-  events: Parameters<typeof tagsOf>[0],
-  tags: readonly (readonly [string, string])[],
-  value: () => JsonObject,
-): PublishedEvent {
-  return {
-    tags: tagsOf(events, [["tm.event", kind], ...tags]),
-    data: () => ({ type: `tendermint/event/${kind}`, value: value() }),
-  };
+/** Parts of an event. The functions run at most once. */
+interface EventParts {
+  readonly events?: readonly ChainEvent[];
+  readonly ownTags?: () => readonly (readonly [string, string])[];
+  /** The `value` of `data`. */
+  readonly value: () => JsonObject;
+  /** Size of the data in its stored form. */
+  readonly sizeBytes?: number;
+}
+
+/** Attributes, texts and objects of an event take about this much memory beyond its stored form. */
+const EVENT_OVERHEAD_BYTES = 4_096;
+
+function published(kind: string, parts: EventParts): PublishedEvent {
+  const { events = [], ownTags = () => [], value, sizeBytes = 0 } = parts;
+  const tags = lazy(() => tagsOf(events, [["tm.event", kind], ...ownTags()]));
+  const tail = lazy(() => {
+    const data = JSON.stringify({ type: `tendermint/event/${kind}`, value: value() });
+    return utf8(`"data":${data},"events":${JSON.stringify(Object.fromEntries(tags()))}}}`);
+  });
+  return { tags, tail, sizeBytes: sizeBytes + EVENT_OVERHEAD_BYTES };
+}
+
+function lazy<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined;
+  return () => (created ??= { value: create() }).value;
 }
 
 function newBlock({ block, results, params }: CommittedBlock): JsonObject {
@@ -81,18 +108,22 @@ function newBlock({ block, results, params }: CommittedBlock): JsonObject {
 function txEvent({ results }: CommittedBlock, tx: Uint8Array, index: number): PublishedEvent {
   const result = results.txResults[index];
   if (result === undefined) throw new Error(`this is a bug: transaction ${index} has no result`);
-  const tags = [
-    ["tx.hash", upperHex(sha256(tx))],
-    ["tx.height", results.height.toString()],
-  ] as const;
-  return published("Tx", result.events, tags, () => ({
-    TxResult: withoutEmpty({
-      height: results.height.toString(),
-      index: index === 0 ? undefined : index,
-      tx: toBase64(tx),
-      result: sparseTxResultJson(result),
+  return published("Tx", {
+    events: result.events,
+    ownTags: () => [
+      ["tx.hash", upperHex(sha256(tx))],
+      ["tx.height", results.height.toString()],
+    ],
+    value: () => ({
+      TxResult: withoutEmpty({
+        height: results.height.toString(),
+        index: index === 0 ? undefined : index,
+        tx: toBase64(tx),
+        result: sparseTxResultJson(result),
+      }),
     }),
-  }));
+    sizeBytes: tx.length,
+  });
 }
 
 /** A validator's update has priority 0: CometBFT assigns priorities when the update enters a set. */

@@ -24,7 +24,11 @@ export function createRpcServer(
   deps: RpcServerDeps,
 ): NodeServer {
   const { context, logger, signal } = deps;
-  const subscriptions = createSubscriptions(options.subscriptions ?? DEFAULT_SUBSCRIPTION_LIMITS);
+  const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, ...options.subscriptions };
+  const subscriptions = createSubscriptions(limits, {
+    monotonicMs: deps.clock.monotonicMs,
+    schedule: (task) => void setImmediate(task),
+  });
   // One budget for HTTP and WebSocket.
   const budget = createSendBudget(NODE_HTTP_LIMITS.maxUnsentBytes);
   const websocket = createWebSocketRpc(options.websocket ?? DEFAULT_WEBSOCKET, {
@@ -37,7 +41,7 @@ export function createRpcServer(
   const stopPublishing = context.view.onBlock((block, results) => {
     if (subscriptions.count() === 0) return;
     const params = context.genesis.consensusParams;
-    for (const event of publishedEvents({ block, results, params })) subscriptions.publish(event);
+    subscriptions.publish(publishedEvents({ block, results, params }));
   });
   const handle = createHttpRpc(context, deps.clock, signal);
   const http = createNodeHttpServer(

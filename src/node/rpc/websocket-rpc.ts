@@ -19,7 +19,7 @@ import {
 } from "./json-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
-import type { ClientSubscriptions, Send, Subscriptions } from "./subscriptions.ts";
+import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 import { createPendingBound, type PendingBound, serveMessages } from "./websocket-queue.ts";
 
 /** Bounds of the WebSockets. */
@@ -27,7 +27,7 @@ export interface WebSocketOptions {
   readonly maxMessageBytes: number;
   /** Open connections. The server refuses a further one with 503. */
   readonly maxConnections: number;
-  /** Unsent bytes above which a client counts as too slow for notifications. */
+  /** Unsent bytes above which the node sends a client no notifications. */
   readonly maxBufferedBytes: number;
   /**
    * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
@@ -70,6 +70,15 @@ export interface WebSocketRpc {
 /** Unanswered requests of all clients. Each takes about 300 bytes. */
 const MAX_PENDING_IN_TOTAL = 100_000;
 
+/**
+ * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share, and
+ * not in a buffer of each client.
+ */
+const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
+
+/** Sends messages, each encoded as JSON, in one write. */
+type Send = (messages: readonly (string | Uint8Array)[]) => void;
+
 /** Creates the WebSocket side of the RPC port. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
   const server = new WebSocketServer({
@@ -87,7 +96,10 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
       if (server.clients.size >= options.maxConnections) {
         return refuseUpgrade(socket, "503 Service Unavailable");
       }
-      server.handleUpgrade(request, socket, head, (client) => serveClient(client, options, deps, pending));
+      server.handleUpgrade(request, socket, head, (client) => {
+        const send = createSend(client, socket, deps.budget);
+        serveClient({ client, socket, send, pending }, options, deps);
+      });
     },
     close: () => {
       for (const client of server.clients) client.terminate();
@@ -96,31 +108,51 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
+/** Creates the sender of a client. Its unsent bytes count in the budget. */
+function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send {
+  return (messages) => {
+    if (client.readyState !== client.OPEN) return;
+    let release: (() => void) | undefined;
+    let bytes = 0;
+    socket.cork();
+    for (const [index, message] of messages.entries()) {
+      bytes += message.length;
+      const onSent = index === messages.length - 1 ? (): void => release?.() : undefined;
+      // `binary: false` sends the bytes as text.
+      client.send(message, { binary: false }, onSent);
+    }
+    socket.uncork();
+    if (client.bufferedAmount > 0) release = budget.hold(bytes, () => client.terminate());
+  };
+}
+
+interface Connection {
+  readonly client: WebSocket;
+  readonly socket: Duplex;
+  readonly send: Send;
+  readonly pending: PendingBound;
+}
+
 function serveClient(
-  client: WebSocket,
+  { client, socket, send, pending }: Connection,
   options: WebSocketOptions,
   deps: WebSocketDeps,
-  pending: PendingBound,
 ): void {
-  const send: Send = (message, always = false) => {
-    if (client.readyState !== client.OPEN) return false;
-    // `ws` buffers without limit what the socket does not accept. Above this bound the node sends no notification and
-    // cancels the subscription (see `publishTo`).
-    if (!always && client.bufferedAmount > options.maxBufferedBytes) return false;
-    const text = JSON.stringify(message);
-    let release: (() => void) | undefined;
-    client.send(text, () => release?.());
-    if (client.bufferedAmount > 0) release = deps.budget.hold(text.length, () => client.terminate());
-    return true;
-  };
-  const subscriptions = deps.subscriptions.client(send);
+  // Not below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
+  const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
+  const readyBytes = Math.max(socket.writableHighWaterMark, bound);
+  const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
+  const subscriptions = deps.subscriptions.client({ isReady, send });
+  // The socket has passed on what the node wrote, so the client reads.
+  socket.on("drain", subscriptions.resume);
   const liveness = watchLiveness(client, options);
   const dropMessages = serveMessages({
     client,
     budget: deps.budget,
     pending,
     handle: async (data) => {
-      await handleMessage(data, send, subscriptions, deps);
+      const response = await handleMessage(data, subscriptions, deps);
+      if (response !== undefined) send([JSON.stringify(response)]);
       // While a client is paused, its pongs do not arrive.
       liveness.extend();
     },
@@ -165,25 +197,22 @@ function watchLiveness(
   return { extend, stop };
 }
 
+/** Returns the response to a message, or undefined for a notification. */
 async function handleMessage(
   data: RawData,
-  send: Send,
   subscriptions: ClientSubscriptions,
   deps: WebSocketDeps,
-): Promise<void> {
+): Promise<JsonObject | undefined> {
   let request: RpcRequest;
   try {
     request = parseRequest(goJsonParse(toText(data)));
   } catch (error) {
-    const text = `error unmarshaling request: ${errorText(error)}`;
-    send(errorResponse(NO_ID, new RpcError("parse", text)), true);
-    return;
+    return errorResponse(NO_ID, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`));
   }
   const { id, method, params } = request;
-  if (id === undefined) return;
-  // `always`: the next message is handled only when the client has read most of the responses.
-  if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions), true);
-  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"), true);
+  if (id === undefined) return undefined;
+  if (WEBSOCKET_METHODS.has(method)) return subscribe({ id, method, params }, subscriptions);
+  return handleRequest({ id, method, params }, deps.context, deps.signal, "internal");
 }
 
 function toText(data: RawData): string {

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { errorText } from "../../base/errors.ts";
+import { createPrivateFile, PRIVATE_DIRECTORY_MODE } from "../../ops/private-file.ts";
 import { migrateSchema, NewerSchemaError } from "../../ops/sqlite-schema.ts";
 import { RelayError } from "../relay-error.ts";
 
@@ -84,8 +85,7 @@ export function openJournal(stateDir: string | undefined, chainId: string): Jour
 function openDatabase(stateDir: string | undefined): Database.Database {
   let database: Database.Database | undefined;
   try {
-    if (stateDir !== undefined) mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    database = new Database(stateDir === undefined ? ":memory:" : join(stateDir, JOURNAL_FILE));
+    database = new Database(stateDir === undefined ? ":memory:" : createFile(stateDir));
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
     migrateSchema(database, MIGRATIONS);
     return database;
@@ -100,6 +100,14 @@ function openDatabase(stateDir: string | undefined): Database.Database {
       `state_dir ${stateDir}: the journal cannot be opened: ${errorText(cause)}; ${advice}`,
     );
   }
+}
+
+/** Creates directory and file, readable by this user only, unless they exist. Returns the path of the file. */
+function createFile(stateDir: string): string {
+  mkdirSync(stateDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  const path = join(stateDir, JOURNAL_FILE);
+  createPrivateFile(path);
+  return path;
 }
 
 function localHeight(database: Database.Database, chain: string): Journal["noteLocalHeight"] {

@@ -3,6 +3,7 @@ import Database from "libsql";
 import { z } from "zod";
 import { errorText } from "../../base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
+import { createPrivateFile } from "../../ops/private-file.ts";
 import { migrateSchema } from "../../ops/sqlite-schema.ts";
 import type { ActiveAlertState } from "../conditions/alert-state.ts";
 import type { Baseline } from "../ledger/advance.ts";
@@ -72,7 +73,9 @@ export function openSqliteState(folder: string): StateStore {
 }
 
 function openDatabase(folder: string): Database.Database {
-  const database = new Database(join(folder, STATE_FILE), { timeout: 5000 });
+  const file = join(folder, STATE_FILE);
+  createPrivateFile(file);
+  const database = new Database(file, { timeout: 5000 });
   database.pragma("journal_mode = WAL");
   // FULL: a committed transaction survives a power failure. The default of WAL mode (NORMAL) can lose the last ones.
   database.pragma("synchronous = FULL");

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -7,6 +7,7 @@ import { fromUtf8, toHex, utf8 } from "../../../src/base/bytes.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
 import { testValidatorSeed } from "../../../src/node/consensus/validator-keys.ts";
 import { exportHomeGenesis } from "../../../src/node/home-genesis.ts";
+import { fileModes } from "../../support/file-modes.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { createKvApplication } from "../../support/kv-application.ts";
 import { startTestNode, testGenesis, type TestNode } from "../../support/test-node.ts";
@@ -116,13 +117,12 @@ describe("a node with a home directory", () => {
     const own = join(home, "parent", "chain");
     const node = await startTestNode({ home: own });
     node.control.produce(1);
-    const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
-    expect([mode(join(home, "parent")), mode(own)]).toEqual(["700", "700"]);
-    const files = readdirSync(own);
-    expect(files).toEqual(expect.arrayContaining(["lock.db", "lock.pid", "node.db", "node.db-wal"]));
-    expect(Object.fromEntries(files.map((file) => [file, mode(join(own, file))]))).toEqual(
-      Object.fromEntries(files.map((file) => [file, "600"])),
+    const { ".": directory, ...files } = fileModes(own);
+    expect([directory, fileModes(join(home, "parent"))["."]]).toEqual(["700", "700"]);
+    expect(Object.keys(files)).toEqual(
+      expect.arrayContaining(["lock.db", "lock.pid", "node.db", "node.db-wal"]),
     );
+    expect(new Set(Object.values(files))).toEqual(new Set(["600"]));
     await node.stop();
   });
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
-import { createSubscriptions } from "../../../src/node/rpc/subscriptions.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 describe("the RPC port", () => {
@@ -133,42 +132,5 @@ describe("the RPC port", () => {
 
   it("replies 404 for methods that exist only on a WebSocket", async () => {
     expect((await fetch(`${node.rpcUrl}/subscribe?query="x"`)).status).toBe(404);
-  });
-});
-
-describe("subscriptions", () => {
-  it("end with an error for a client that does not read", () => {
-    const subscriptions = createSubscriptions({ maxClients: 5, maxPerClient: 5 });
-    const slow: unknown[] = [];
-    subscriptions.client((message) => slow.push(message) < 0).subscribe(1, "tm.event='Tx'");
-    const quick: unknown[] = [];
-    subscriptions.client((message) => quick.push(message) > 0).subscribe("a", "tm.event='Tx'");
-    const event = { tags: new Map([["tm.event", ["Tx"]]]), data: () => ({ n: 1 }) };
-    subscriptions.publish(event);
-    subscriptions.publish(event);
-    expect(subscriptions.count()).toBe(1);
-    expect(quick).toHaveLength(2);
-    expect(slow).toMatchObject([
-      { id: 1, result: { query: "tm.event='Tx'", data: { n: 1 } } },
-      {
-        id: 1,
-        error: {
-          code: -32000,
-          data: "subscription was canceled (reason: client is not pulling messages fast enough)",
-        },
-      },
-    ]);
-  });
-
-  it("end when the client disconnects", () => {
-    const subscriptions = createSubscriptions({ maxClients: 1, maxPerClient: 5 });
-    const client = subscriptions.client(() => true);
-    client.subscribe(1, "tm.event='Tx'");
-    expect(() => subscriptions.client(() => true).subscribe(1, "tm.event='Tx'")).toThrow(
-      "max_subscription_clients 1 reached",
-    );
-    client.drop();
-    expect(subscriptions.count()).toBe(0);
-    expect(() => subscriptions.client(() => true).subscribe(1, "tm.event='Tx'")).not.toThrow();
   });
 });

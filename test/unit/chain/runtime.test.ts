@@ -92,6 +92,7 @@ function start(): TestChain & { readonly keys: () => readonly string[] } {
     appVersion: 0n,
     chainName: "neutron",
     modules: [createConsensusModule(), notesModule()],
+    upgrades: [],
     endBlockOrder: [],
     ante: (context) => context.store("notes").set(Uint8Array.of(0), NO_BYTES),
     post: (context) => context.emit(event("settled", [])),

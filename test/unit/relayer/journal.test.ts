@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openJournal } from "../../../src/relayer/state/journal.ts";
+import { fileModes } from "../../support/file-modes.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -32,6 +33,17 @@ describe("the journal", () => {
     expect(second.deadLetters()).toEqual([deadLetter("bb", 5)]);
     second.close();
     first.close();
+  });
+
+  it("creates a folder that only its user can read", () => {
+    const stateDir = join(folder, "state");
+    const journal = openJournal(stateDir, "local-1");
+    journal.noteSearched(3n, 7n);
+    const { ".": directory, ...files } = fileModes(stateDir);
+    expect(directory).toBe("700");
+    expect(Object.keys(files)).toContain("relayer.sqlite");
+    expect(new Set(Object.values(files))).toEqual(new Set(["600"]));
+    journal.close();
   });
 
   it("keeps local chains apart", () => {

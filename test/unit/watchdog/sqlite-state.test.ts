@@ -8,6 +8,7 @@ import { toNotification } from "../../../src/watchdog/notify/notification.ts";
 import { MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
+import { fileModes } from "../../support/file-modes.ts";
 
 const FIRING = toNotification(ALL_PRICES_MISSING, {
   status: "firing",
@@ -49,6 +50,17 @@ describe("openSqliteState", () => {
   it("creates an empty state", () => {
     const store = openSqliteState(join(folder, "new", "folder"));
     expect(store.load()).toEqual(EMPTY_STATE);
+    store.close();
+  });
+
+  it("creates a folder that only its user can read", () => {
+    const own = join(folder, "new");
+    const store = openSqliteState(own);
+    store.save(FULL);
+    const { ".": directory, ...files } = fileModes(own);
+    expect(directory).toBe("700");
+    expect(Object.keys(files)).toContain(STATE_FILE);
+    expect(new Set(Object.values(files))).toEqual(new Set(["600"]));
     store.close();
   });
 
