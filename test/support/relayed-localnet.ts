@@ -14,7 +14,9 @@ import type { Confirmation, TxSender, WireMessage } from "../../src/client/tx/tx
 import { parseDec18 } from "../../src/base/decimal.ts";
 import { accountNamed } from "../../src/node/localnet/accounts.ts";
 import { CHAINS, type ChainProfile } from "../../src/node/localnet/chains.ts";
+import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
 import { createLocalnet, type RunningLocalnet } from "../../src/node/localnet/create-localnet.ts";
+import { createRestServer } from "../../src/node/rest/rest-server.ts";
 import { readBuildInfo } from "../../src/ops/build-info.ts";
 import { parseConfig } from "../../src/ops/config.ts";
 import { MsgSend } from "../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
@@ -52,19 +54,30 @@ export interface RelayedLocalnetOptions {
 const signal = new AbortController().signal;
 const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
 
+/** Token of the control API. */
+export const CONTROL_TOKEN = "control-token-of-the-test";
+
 /** Starts both chains on free ports, and a relayer between them. */
 export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {}): Promise<RelayedLocalnet> {
   const stop = new AbortController();
   const localnet = createLocalnet(
     {
       chains: {
-        local: { rpc: free, validatorPowers: [10n] },
+        local: { rpc: free, metrics: free, validatorPowers: [10n] },
         remote: { rpc: free, validatorPowers: options.remotePowers ?? [10n] },
       },
       blockTimeMs: options.blockTimeMs ?? 150,
       remoteRpcUrl: "http://127.0.0.1:1",
+      control: { address: free, token: new Secret(CONTROL_TOKEN) },
     },
-    { clock: systemClock, logger: silentLogger },
+    {
+      clock: systemClock,
+      logger: silentLogger,
+      servers: ({ chainName, part }) =>
+        part === "local"
+          ? [createRestServer({ ...free, chainName }, defaultDeps), createGrpcEndpoint({ ...free, chainName }, defaultDeps)]
+          : [],
+    },
   );
   const chainsDone = localnet.run(stop.signal);
   chainsDone.catch(() => {});

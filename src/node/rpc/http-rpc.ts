@@ -121,10 +121,13 @@ function json(status: number, value: JsonObject | readonly JsonObject[]): HttpRe
 /** The list of methods for a browser, with the HTML of CometBFT, including its invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
-  const links = [...RPC_METHODS]
+  const methods = [...RPC_METHODS].map(
+    ([name, { parameters }]) => [name, parameters.map(([parameter]) => parameter)] as const,
+  );
+  const links = [...methods, ...WEBSOCKET_METHODS]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { parameters }]) => {
-      const link = `//${host}/${name}?${parameters.map(([parameter]) => `${parameter}=_`).join("&")}`;
+    .map(([name, parameters]) => {
+      const link = `//${host}/${name}?${parameters.map((parameter) => `${parameter}=_`).join("&")}`;
       return `<a href="${link}">${link}</a></br>`;
     });
   const body = `<html><body><br>Available endpoints:<br><br>Endpoints that require arguments:<br>${links.join("")}</body></html>`;

@@ -13,11 +13,11 @@ export const RPC_METHODS: ReadonlyMap<string, RpcMethod> = new Map(
   Object.entries({ ...BLOCK_METHODS, ...CHAIN_METHODS, ...TX_METHODS }),
 );
 
-/** Methods that exist only on a WebSocket. */
-export const WEBSOCKET_METHODS: ReadonlySet<string> = new Set([
-  "subscribe",
-  "unsubscribe",
-  "unsubscribe_all",
+/** Methods that exist only on a WebSocket, with the names of their parameters. */
+export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["subscribe", ["query"]],
+  ["unsubscribe", ["query"]],
+  ["unsubscribe_all", []],
 ]);
 
 /** Id of a request. Its response repeats it. */

@@ -27,10 +27,7 @@ export interface WebSocketOptions {
   readonly maxMessageBytes: number;
   /** Open connections. The server refuses a further one with 503. */
   readonly maxConnections: number;
-  /**
-   * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share,
-   * and not in a buffer of each client.
-   */
+  /** Unsent bytes above which the node sends a client no notifications. */
   readonly maxBufferedBytes: number;
   /**
    * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
@@ -46,7 +43,7 @@ export interface WebSocketOptions {
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
-  maxBufferedBytes: 262_144,
+  maxBufferedBytes: 16_777_216,
   // 64 KiB, as much as Node reads at once, hold about 11,000 smallest messages.
   maxPendingRequests: 12_000,
   pingIntervalMs: 27_000,
@@ -70,11 +67,17 @@ export interface WebSocketRpc {
   readonly close: () => void;
 }
 
-/** Sends a response to a client. */
-type Send = (message: JsonObject) => void;
-
 /** Unanswered requests of all clients. Each takes about 300 bytes. */
 const MAX_PENDING_IN_TOTAL = 100_000;
+
+/**
+ * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share, and
+ * not in a buffer of each client.
+ */
+const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
+
+/** Sends messages, each encoded as JSON, in one write. */
+type Send = (messages: readonly (string | Uint8Array)[]) => void;
 
 /** Creates the WebSocket side of the RPC port. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
@@ -93,9 +96,10 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
       if (server.clients.size >= options.maxConnections) {
         return refuseUpgrade(socket, "503 Service Unavailable");
       }
-      server.handleUpgrade(request, socket, head, (client) =>
-        serveClient({ client, socket }, options, deps, pending),
-      );
+      server.handleUpgrade(request, socket, head, (client) => {
+        const send = createSend(client, socket, deps.budget);
+        serveClient({ client, socket, send, pending }, options, deps);
+      });
     },
     close: () => {
       for (const client of server.clients) client.terminate();
@@ -104,33 +108,41 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
-function serveClient(
-  { client, socket }: { readonly client: WebSocket; readonly socket: Duplex },
-  options: WebSocketOptions,
-  deps: WebSocketDeps,
-  pending: PendingBound,
-): void {
-  const sendAll = (messages: readonly (string | Uint8Array)[]): void => {
+/** Creates the sender of a client. Its unsent bytes count in the budget. */
+function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send {
+  return (messages) => {
     if (client.readyState !== client.OPEN) return;
     let release: (() => void) | undefined;
-    // One write for all messages. `binary: false` sends bytes as text.
+    let bytes = 0;
     socket.cork();
     for (const [index, message] of messages.entries()) {
-      const isLast = index === messages.length - 1;
-      client.send(message, { binary: false }, () => isLast && release?.());
+      bytes += message.length;
+      const onSent = index === messages.length - 1 ? (): void => release?.() : undefined;
+      // `binary: false` sends the bytes as text.
+      client.send(message, { binary: false }, onSent);
     }
     socket.uncork();
-    if (client.bufferedAmount === 0) return;
-    const bytes = messages.reduce((sum, { length }) => sum + length, 0);
-    release = deps.budget.hold(bytes, () => client.terminate());
+    if (client.bufferedAmount > 0) release = budget.hold(bytes, () => client.terminate());
   };
-  const send: Send = (message) => sendAll([JSON.stringify(message)]);
+}
+
+interface Connection {
+  readonly client: WebSocket;
+  readonly socket: Duplex;
+  readonly send: Send;
+  readonly pending: PendingBound;
+}
+
+function serveClient(
+  { client, socket, send, pending }: Connection,
+  options: WebSocketOptions,
+  deps: WebSocketDeps,
+): void {
   // Not below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
-  const readyBytes = Math.max(socket.writableHighWaterMark, options.maxBufferedBytes);
-  const subscriptions = deps.subscriptions.client({
-    isReady: () => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes,
-    send: sendAll,
-  });
+  const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
+  const readyBytes = Math.max(socket.writableHighWaterMark, bound);
+  const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
+  const subscriptions = deps.subscriptions.client({ isReady, send });
   // The socket has passed on what the node wrote, so the client reads.
   socket.on("drain", subscriptions.resume);
   const liveness = watchLiveness(client, options);
@@ -139,7 +151,8 @@ function serveClient(
     budget: deps.budget,
     pending,
     handle: async (data) => {
-      await handleMessage(data, send, subscriptions, deps);
+      const response = await handleMessage(data, subscriptions, deps);
+      if (response !== undefined) send([JSON.stringify(response)]);
       // While a client is paused, its pongs do not arrive.
       liveness.extend();
     },
@@ -184,24 +197,22 @@ function watchLiveness(
   return { extend, stop };
 }
 
+/** Returns the response to a message, or undefined for a notification. */
 async function handleMessage(
   data: RawData,
-  send: Send,
   subscriptions: ClientSubscriptions,
   deps: WebSocketDeps,
-): Promise<void> {
+): Promise<JsonObject | undefined> {
   let request: RpcRequest;
   try {
     request = parseRequest(goJsonParse(toText(data)));
   } catch (error) {
-    send(errorResponse(NO_ID, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`)));
-    return;
+    return errorResponse(NO_ID, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`));
   }
   const { id, method, params } = request;
-  if (id === undefined) return;
-  // Without a bound: the next message is handled only when the client has read most of the responses.
-  if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions));
-  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"));
+  if (id === undefined) return undefined;
+  if (WEBSOCKET_METHODS.has(method)) return subscribe({ id, method, params }, subscriptions);
+  return handleRequest({ id, method, params }, deps.context, deps.signal, "internal");
 }
 
 function toText(data: RawData): string {

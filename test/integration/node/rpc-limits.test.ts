@@ -121,6 +121,15 @@ describe("the RPC port", () => {
     });
   });
 
+  it("lists all methods on the index page, also those of a WebSocket", async () => {
+    const page = await (await fetch(node.rpcUrl)).text();
+    const links = [...page.matchAll(/<a href="\/\/[^/]+\/([^"]+)">/g)].map(([, link]) => link);
+    expect(links).toEqual(
+      expect.arrayContaining(["status?", "subscribe?query=_", "unsubscribe?query=_", "unsubscribe_all?"]),
+    );
+    expect(links).toEqual(links.toSorted());
+  });
+
   it("replies 404 for methods that exist only on a WebSocket", async () => {
     expect((await fetch(`${node.rpcUrl}/subscribe?query="x"`)).status).toBe(404);
   });

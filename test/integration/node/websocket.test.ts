@@ -179,37 +179,6 @@ describe("the WebSocket", () => {
     await small.stop();
   });
 
-  it("waits for a client that does not read, then cancels its subscriptions with the reason", async () => {
-    const small = await startTestNode({ subscriptions: { maxPendingEvents: 25 } });
-    const [slow, quick] = [await connect(small.rpcUrl), await connect(small.rpcUrl)];
-    const query = { query: "tm.event='Tx'" };
-    for (const { call } of [slow, quick]) await call(1, "subscribe", query);
-    const hashes = ({ received }: typeof slow): number => received.length - 1;
-    /** Makes a block whose notifications exceed the buffers of a socket. */
-    const produce = (name: string): void => {
-      for (let index = 0; index < 20; index++)
-        small.view.broadcast(utf8(`${name}${index}=`.padEnd(150_000, "x")));
-      small.control.produce(1);
-    };
-    slow.socket.pause();
-    produce("a");
-    await expect.poll(() => hashes(quick)).toBe(20);
-    slow.socket.resume();
-    await expect.poll(() => hashes(slow)).toBe(20);
-    slow.socket.pause();
-    for (const [index, name] of ["b", "c"].entries()) {
-      produce(name);
-      await expect.poll(() => hashes(quick)).toBe(40 + 20 * index);
-    }
-    slow.socket.resume();
-    const data = "subscription was canceled (reason: client is not pulling messages fast enough)";
-    await expect.poll(() => slow.received.at(-1)).toMatchObject({ id: 1, error: { code: -32_000, data } });
-    expect(hashes(slow)).toBeLessThan(60);
-    expect(await slow.call(1, "subscribe", query)).toMatchObject({ result: {} });
-    for (const { socket } of [slow, quick]) socket.close();
-    await small.stop();
-  });
-
   it("replies to more requests than may be pending, sent at once and one after the other", async () => {
     const { socket, received } = await connect(node.rpcUrl);
     const count = 6_000;
@@ -244,6 +213,37 @@ describe("the WebSocket", () => {
     slow.socket.terminate();
     quick.socket.close();
     await big.stop();
+  });
+
+  it("waits for a client that does not read, then cancels its subscriptions with the reason", async () => {
+    const small = await startTestNode({ subscriptions: { maxPendingEvents: 25 } });
+    const [slow, quick] = [await connect(small.rpcUrl), await connect(small.rpcUrl)];
+    const query = { query: "tm.event='Tx'" };
+    for (const { call } of [slow, quick]) await call(1, "subscribe", query);
+    const hashes = ({ received }: typeof slow): number => received.length - 1;
+    /** Makes a block whose notifications exceed the buffers of a socket. */
+    const produce = (name: string): void => {
+      for (let index = 0; index < 20; index++)
+        small.view.broadcast(utf8(`${name}${index}=`.padEnd(150_000, "x")));
+      small.control.produce(1);
+    };
+    slow.socket.pause();
+    produce("a");
+    await expect.poll(() => hashes(quick)).toBe(20);
+    slow.socket.resume();
+    await expect.poll(() => hashes(slow)).toBe(20);
+    slow.socket.pause();
+    for (const [index, name] of ["b", "c"].entries()) {
+      produce(name);
+      await expect.poll(() => hashes(quick)).toBe(40 + 20 * index);
+    }
+    slow.socket.resume();
+    const data = "subscription was canceled (reason: client is not pulling messages fast enough)";
+    await expect.poll(() => slow.received.at(-1)).toMatchObject({ id: 1, error: { code: -32_000, data } });
+    expect(hashes(slow)).toBeLessThan(60);
+    expect(await slow.call(1, "subscribe", query)).toMatchObject({ result: {} });
+    for (const { socket } of [slow, quick]) socket.close();
+    await small.stop();
   });
 
   it("cuts a client that sends too large a message, and one that is silent", async () => {
