@@ -22,7 +22,7 @@ const EXPIRES: Column = {
   title: "EXPIRES",
   cell: (row) => {
     const time = cellText(fieldAt(row, "expiration_time"));
-    return time === GO_ZERO_TIME ? "this block" : time;
+    return time === GO_ZERO_TIME ? "end of block" : time;
   },
 };
 

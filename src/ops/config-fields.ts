@@ -63,7 +63,10 @@ export function listenField() {
 /** Field for the host names that clients of a server may use, besides the loopback names; "*" stands for every name. */
 export function hostNamesField() {
   const name = textField('a host name such as "relayer.example"').refine((text) => isHostName(text), {
-    error: issueText("is not a host name", 'a name such as "relayer.example" without scheme and port, or "*"'),
+    error: issueText(
+      "is not a host name",
+      'a name such as "relayer.example" without scheme and port, or "*"',
+    ),
   });
   return z.array(name).max(100);
 }

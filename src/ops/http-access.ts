@@ -18,7 +18,8 @@ export interface HttpAccess {
 /** The verdict on the headers of a request. */
 export type AccessVerdict =
   /** `origin` is the value of `Access-Control-Allow-Origin`, or undefined without CORS. */
-  { readonly ok: true; readonly origin: string | undefined } | { readonly ok: false; readonly reason: string };
+  | { readonly ok: true; readonly origin: string | undefined }
+  | { readonly ok: false; readonly reason: string };
 
 const ACCEPTED: AccessVerdict = { ok: true, origin: undefined };
 /** Bound of the hosts that {@link createAccessCheck} remembers. */

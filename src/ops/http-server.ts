@@ -127,7 +127,11 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
   try {
     if (!verdict.ok) send(outgoing, forbidden(verdict.reason), context);
     else if (origin !== undefined && isPreflight(outgoing.req)) {
-      send(outgoing, { status: 204, headers: preflightHeaders(origin, outgoing.req.headers), body: "" }, context);
+      send(
+        outgoing,
+        { status: 204, headers: preflightHeaders(origin, outgoing.req.headers), body: "" },
+        context,
+      );
     } else {
       const request = new IncomingRequest(outgoing.req, outgoing, context);
       send(outgoing, withCors(await context.options.handle(request), origin), context);

@@ -62,6 +62,26 @@ describe("a command line that cannot work", () => {
     expectRefusal(result, 1, new RegExp(`\\b${ports.localRpc}\\b`), "--port-offset");
   });
 
+  it.each(["relayer", "watchdog"] as const)("names what moves a port that the %s needs", async (daemon) => {
+    const server = createServer();
+    await listen(server, ports[daemon]);
+    const moved = await home.run(daemon, "start", "$PORTS");
+    const config = file(
+      `${daemon}.yaml`,
+      daemon === "watchdog"
+        ? `http: { listen: "127.0.0.1:${ports.watchdog}" }\n`
+        : `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+signer: { mnemonic: { file: ${file("mnemonic", `${"abandon ".repeat(11)}about`)} } }
+connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]
+http: { listen: "127.0.0.1:${ports.relayer}" }
+`,
+    );
+    const configured = await home.run(daemon, "start", "--config", config);
+    await close(server);
+    expectRefusal(moved, 1, new RegExp(`\\b${ports[daemon]}\\b`), "move this with --port-offset");
+    expectRefusal(configured, 1, new RegExp(`\\b${ports[daemon]}\\b`), "move this with http.listen");
+  });
+
   it("ends with 78 and the place of every error when a configuration cannot be used", async () => {
     const wrong = file(
       "wrong.yaml",
@@ -76,7 +96,7 @@ describe("a command line that cannot work", () => {
     const places = ["wrong.yaml:1:", "wrong.yaml:2:", "wrong.yaml:3:1: conections"];
     expectRefusal(relayer, 78, ...places);
     expectRefusal(watchdog, 78, "missing.yaml:1:1: ", "cannot be read");
-    expectRefusal(validate, 78, "1 of 1 files cannot be used");
+    expectRefusal(validate, 78, "1 of 1 file cannot be used");
     for (const place of places) expect(validate.stdout).toContain(place);
   });
 
@@ -92,7 +112,7 @@ describe("a command line that cannot work", () => {
       home.run("proof", "verify", altered),
     ]);
     expect([good.code, good.stderr]).toEqual([0, ""]);
-    expectRefusal(bad, 1, `1 of ${cases.length} verdicts differ`, String(first["name"]).slice(0, 10));
+    expectRefusal(bad, 1, `1 of ${cases.length} verdicts differs`, String(first["name"]).slice(0, 10));
   });
 });
 

@@ -9,7 +9,8 @@ import { messageFromJson } from "../../src/proto/json.ts";
 import { testGenesis as testState } from "./test-chain.ts";
 import { createTestKey, type TestKey } from "./test-keys.ts";
 import { startTestNode, testGenesis, type TestNode } from "./test-node.ts";
-import { buildTx } from "./test-tx.ts";
+import { text } from "./recorded-client.ts";
+import { buildTx, type PackedMessage } from "./test-tx.ts";
 
 /** Accounts of the node. Each has coins of every denomination. */
 const NAMES = ["demo1", "demo2"] as const;
@@ -83,10 +84,7 @@ export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
       sequences.set(from, sequence + 1n);
       const tx = buildTx({
         key: keyOf(from),
-        messages: messages.map(({ "@type": typeUrl, ...fields }) => ({
-          typeUrl: String(typeUrl),
-          value: messageFromJson(String(typeUrl).slice(1), fields),
-        })),
+        messages: messages.map(packed),
         sequence,
         accountNumber: BigInt(NAMES.indexOf(from)),
         gas: 2_000_000n,
@@ -98,6 +96,12 @@ export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
       return txResponseOf((await get(`/cosmos/tx/v1beta1/txs/${hash}`)).body);
     },
   };
+}
+
+/** Encodes a message in proto JSON. */
+function packed({ "@type": type, ...fields }: JsonObject): PackedMessage {
+  const typeUrl = text(type);
+  return { typeUrl, value: messageFromJson(typeUrl.slice(1), fields) };
 }
 
 function stateOf(keys: readonly TestKey[], dex: JsonValue | undefined): JsonObject {

@@ -57,7 +57,8 @@ async function up(options: Options, context: CliContext): Promise<void> {
   const stop = new AbortController();
   const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
   const daemon = await daemonContext(context, options.logLevel);
-  const parts = createParts(options, { ...daemon, signal: stop.signal }, context);
+  const own = { ...daemon, signal: stop.signal, portOption: "--port-offset" };
+  const parts = createParts(options, own, context);
   const watcher: Service = {
     name: "up",
     run: async (signal) => {

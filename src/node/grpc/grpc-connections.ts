@@ -79,7 +79,11 @@ class CountedCall extends ServerInterceptingCall {
   readonly #cut: () => void;
   readonly #holds = new Set<() => void>();
 
-  constructor(call: ConstructorParameters<typeof ServerInterceptingCall>[0], budget: SendBudget, cut: () => void) {
+  constructor(
+    call: ConstructorParameters<typeof ServerInterceptingCall>[0],
+    budget: SendBudget,
+    cut: () => void,
+  ) {
     super(call);
     this.#budget = budget;
     this.#cut = cut;

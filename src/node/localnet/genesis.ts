@@ -22,9 +22,6 @@ export const LOCALNET_SCENARIOS = ["dex-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 
-/** Coins of every test account in micro units: 10^9 whole coins. */
-const TEST_BALANCE = "1000000000000000";
-
 /** Coins of the consumer contract: the deposits of 100 queries. */
 const CONTRACT_FUNDS = "100000000";
 
@@ -106,9 +103,9 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
     },
     bank: {
       params: { send_enabled: [], default_send_enabled: true },
-      balances: accounts.map(({ address }) => ({
+      balances: accounts.map(({ address, coins }) => ({
         address,
-        coins: [{ denom: chain.denom, amount: TEST_BALANCE }],
+        coins: coins.map(({ denom, amount }) => ({ denom, amount })),
       })),
       supply: [],
       denom_metadata: [],

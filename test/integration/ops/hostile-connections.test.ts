@@ -86,14 +86,17 @@ describe("a connection with pipelined requests", () => {
   });
 
   it("does not keep others waiting while its replies are slow to make", async () => {
-    const { port, url, calls } = await start({}, {
-      handle: ({ url: target }) => {
-        const until = performance.now() + (target.pathname === "/slow" ? 20 : 0);
-        while (performance.now() < until);
-        calls.small += 1;
-        return textReply(200, target.search);
+    const { port, url, calls } = await start(
+      {},
+      {
+        handle: ({ url: target }) => {
+          const until = performance.now() + (target.pathname === "/slow" ? 20 : 0);
+          while (performance.now() < until);
+          calls.small += 1;
+          return textReply(200, target.search);
+        },
       },
-    });
+    );
     const { socket } = await open(port);
     const started = performance.now();
     socket.write(get("/slow").repeat(500));
@@ -147,7 +150,10 @@ describe("a server at its limit of connections", () => {
     ["half a body", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf"],
     ["malformed", "NONSENSE\r\n\r\n"],
     ["malformed after a request", `${get("/")}NONSENSE\r\n\r\n`],
-    ["an upgrade that nobody takes", "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"],
+    [
+      "an upgrade that nobody takes",
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+    ],
     ["a tunnel", "CONNECT a:1 HTTP/1.1\r\nHost: localhost\r\n\r\n"],
   ])("serves a new client within the timeouts: %s", async (_name, bytes) => {
     const { port, url } = await start(limits, {

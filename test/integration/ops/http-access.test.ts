@@ -31,7 +31,9 @@ async function start(access?: HttpAccess, host = "127.0.0.1"): Promise<number> {
 
 /** The status, the headers and the body of the reply to a request with these headers. */
 async function ask(port: number, headers: Readonly<Record<string, string>>, method = "GET") {
-  const lines = Object.entries({ ...headers, Connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries({ ...headers, Connection: "close" }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   const reply = await rawReply(port, `${method} / HTTP/1.1\r\n${lines.join("")}\r\n`);
   const [head = "", body = ""] = reply.split("\r\n\r\n");
   const [line = "", ...rest] = head.split("\r\n");
@@ -39,20 +41,34 @@ async function ask(port: number, headers: Readonly<Record<string, string>>, meth
 }
 
 describe("the host name", () => {
-  it.each(["localhost", "LOCALHOST:80", "localhost.", "127.0.0.1:9", "127.1.2.3", "[::1]:80", "app.localhost"])(
-    "%s is accepted on loopback",
-    async (host) => expect((await ask(await start(), { Host: host })).status).toBe(200),
+  it.each([
+    "localhost",
+    "LOCALHOST:80",
+    "localhost.",
+    "127.0.0.1:9",
+    "127.1.2.3",
+    "[::1]:80",
+    "app.localhost",
+  ])("%s is accepted on loopback", async (host) =>
+    expect((await ask(await start(), { Host: host })).status).toBe(200),
   );
 
-  it.each(["evil.example", "evil.example:80", "localhost.evil.example", "192.168.1.4", "127.0.0.1.evil.example", "", "a b", "x@localhost", "1.127.0.0"])(
-    "%j is refused on loopback",
-    async (host) => {
-      expect(await ask(await start(), { Host: host })).toMatchObject({
-        status: 403,
-        body: `the host name ${JSON.stringify(host)} is not one of this server\n`,
-      });
-    },
-  );
+  it.each([
+    "evil.example",
+    "evil.example:80",
+    "localhost.evil.example",
+    "192.168.1.4",
+    "127.0.0.1.evil.example",
+    "",
+    "a b",
+    "x@localhost",
+    "1.127.0.0",
+  ])("%j is refused on loopback", async (host) => {
+    expect(await ask(await start(), { Host: host })).toMatchObject({
+      status: 403,
+      body: `the host name ${JSON.stringify(host)} is not one of this server\n`,
+    });
+  });
 
   it("may be configured, beside the loopback names", async () => {
     const port = await start({ hosts: ["node.example"] });
@@ -84,12 +100,15 @@ describe("the origin", () => {
     },
   );
 
-  it.each(["https://evil.example", "null", "http://localhost.evil.example", "x"])("%s is refused", async (origin) => {
-    expect(await ask(await start(), { Host: "localhost", Origin: origin })).toMatchObject({
-      status: 403,
-      body: `pages of the origin ${JSON.stringify(origin)} may not use this server\n`,
-    });
-  });
+  it.each(["https://evil.example", "null", "http://localhost.evil.example", "x"])(
+    "%s is refused",
+    async (origin) => {
+      expect(await ask(await start(), { Host: "localhost", Origin: origin })).toMatchObject({
+        status: 403,
+        body: `pages of the origin ${JSON.stringify(origin)} may not use this server\n`,
+      });
+    },
+  );
 
   it("of the server itself may send requests", async () => {
     const port = await start(undefined, "0.0.0.0");
@@ -165,7 +184,12 @@ describe("CORS", () => {
 describe("a WebSocket of the node", () => {
   it("is refused for foreign names and pages", async () => {
     const node = await startTestNode({
-      rpc: { host: "127.0.0.1", port: 0, portOption: "--rpc-port", access: { origins: ["https://app.example"] } },
+      rpc: {
+        host: "127.0.0.1",
+        port: 0,
+        portOption: "--rpc-port",
+        access: { origins: ["https://app.example"] },
+      },
     });
     const url = `${node.rpcUrl.replace("http", "ws")}/websocket`;
     const open = (options: { origin?: string; headers?: Record<string, string> }): Promise<string> =>

@@ -6,11 +6,7 @@ import { createDeferred } from "../../../src/ops/deferred.ts";
 import { jsonReply, textReply } from "../../../src/ops/http-reply.ts";
 import type { HttpRoute } from "../../../src/ops/http-route.ts";
 import { type HttpRequest, HttpRequestError } from "../../../src/ops/http-request.ts";
-import {
-  type HttpServerOptions,
-  type OpenHttpServer,
-  openHttpServer,
-} from "../../../src/ops/http-server.ts";
+import { type HttpServerOptions, type OpenHttpServer, openHttpServer } from "../../../src/ops/http-server.ts";
 import { createHttpService } from "../../../src/ops/http-service.ts";
 import {
   openRouteServer,
@@ -211,7 +207,8 @@ describe("openHttpServer", () => {
     });
   }
 
-  const head = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+  const head = (target: string): string =>
+    `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
 
   it.each([
     ["/a%20b?c=d", "/a%20b ?c=d"],

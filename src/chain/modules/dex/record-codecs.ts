@@ -11,22 +11,24 @@ import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, Tra
 const writer = createProtoWriter();
 
 /**
- * Keeps the decoded form of stored arrays. The key is the identity of the array: a store returns the same array for a value
- * until it is written again, so a decoded record cannot be older than its bytes. Records are never modified.
+ * Keeps the decoded form of an array on the array itself. A store returns the same array for a value until the value is
+ * written again, so a decoded record cannot be older than its bytes. Records are never modified. A WeakMap would do the same,
+ * but an entry of it costs more than the encoding.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
-  const decoded = new WeakMap<Uint8Array, T>();
+  const slot = Symbol("decoded record");
+  type Remembered = Uint8Array & { [slot]?: T };
   return {
     encode: (record) => {
-      const bytes = codec.encode(record);
-      decoded.set(bytes, record);
+      const bytes: Remembered = codec.encode(record);
+      bytes[slot] = record;
       return bytes;
     },
-    decode: (bytes) => {
-      const existing = decoded.get(bytes);
+    decode: (bytes: Remembered) => {
+      const existing = bytes[slot];
       if (existing !== undefined) return existing;
       const record = codec.decode(bytes);
-      decoded.set(bytes, record);
+      bytes[slot] = record;
       return record;
     },
   };
