@@ -46,13 +46,11 @@ export interface DexNode extends TestNode {
 export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
   const keys = new Map<DexAccount, TestKey>(NAMES.map((name) => [name, createTestKey(name)]));
   const logger = silentLogger;
-  const context = {
+  const options = {
     host: "127.0.0.1",
     port: 0,
     portOption: "--port",
     chainName: "neutron",
-    consensusPrefix: "neutronvalcons",
-    rpcAddress: () => "tcp://127.0.0.1:26657",
   };
   const genesis = { ...testGenesis(CHAIN_ID, [100n]), appState: stateOf([...keys.values()], dex) };
   const node = await startTestNode(
@@ -61,8 +59,8 @@ export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
       createApp: (storage) => createApp({ kind: "local", denom: "untrn" }, { storage }),
       genesis: (stored) => stored ?? genesis,
       servers: [
-        createRestServer(context, { clock: systemClock, logger }),
-        createGrpcEndpoint(context, { logger }),
+        createRestServer(options, { clock: systemClock, logger }),
+        createGrpcEndpoint(options, { logger }),
       ],
     },
   );
