@@ -9,7 +9,7 @@ import { type DepositFacts, depositLp } from "./events.ts";
 import { MODULE_NAME, poolDenom } from "./keys.ts";
 import type { DepositEntry, DepositRequest, PositionOptions } from "./messages.ts";
 import { getParams } from "./params.ts";
-import { buyingSide, getOrCreatePool, savePool } from "./pool.ts";
+import { buyingSide, getOrCreatePool, savePool, withReserves } from "./pool.ts";
 import { type Amounts, calcDeposit } from "./pool-shares.ts";
 import { bestRecord } from "./swap.ts";
 import { swapOnDeposit } from "./swap-on-deposit.ts";
@@ -119,13 +119,14 @@ function depositPosition(
   } as const;
   const { amounts, shares } = calcDeposit(state, offered, !options.disableAutoswap);
   savePool(context, chainName, {
-    lower: { ...lower, reserves: checkInt(lower.reserves + amounts[0]) },
-    upper: { ...upper, reserves: checkInt(upper.reserves + amounts[1]) },
+    lower: withReserves(lower, checkInt(lower.reserves + amounts[0])),
+    upper: withReserves(upper, checkInt(upper.reserves + amounts[1])),
   });
   if (amounts[0] === 0n && amounts[1] === 0n) throw errors.ErrZeroTrueDeposit();
   if (shares === 0n) throw errors.ErrDepositShareUnderflow();
   const paid = options.swapOnDeposit ? amountsIn : amounts;
-  const facts = { ...key, deposited: amounts, amountsIn: paid, shares };
+  const { pairId, tick, fee } = key;
+  const facts = { pairId, tick, fee, deposited: amounts, amountsIn: paid, shares };
   return { facts, shares: { denom, amount: shares } };
 }
 

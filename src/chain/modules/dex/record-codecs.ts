@@ -1,3 +1,4 @@
+import { createObjectSlot } from "../../../base/object-slot.ts";
 import { splitNs } from "../../../base/rfc3339.ts";
 import { LimitOrderExpiration } from "../../../proto/gen/neutron/dex/limit_order_expiration.ts";
 import { LimitOrderTranche } from "../../../proto/gen/neutron/dex/limit_order_tranche.ts";
@@ -11,24 +12,22 @@ import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, Tra
 const writer = createProtoWriter();
 
 /**
- * Keeps the decoded form of an array on the array itself. A store returns the same array for a value until the value is
- * written again, so a decoded record cannot be older than its bytes. Records are never modified. A WeakMap would do the same,
- * but an entry of it costs more than the encoding.
+ * Keeps the decoded form of an array with the array. A store returns the same array for a value until the value is written
+ * again, so a decoded record cannot be older than its bytes. Records are never modified.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
-  const slot = Symbol("decoded record");
-  type Remembered = Uint8Array & { [slot]?: T };
+  const decoded = createObjectSlot<Uint8Array, T>("decoded record");
   return {
     encode: (record) => {
-      const bytes: Remembered = codec.encode(record);
-      bytes[slot] = record;
+      const bytes = codec.encode(record);
+      decoded.set(bytes, record);
       return bytes;
     },
-    decode: (bytes: Remembered) => {
-      const existing = bytes[slot];
+    decode: (bytes) => {
+      const existing = decoded.get(bytes);
       if (existing !== undefined) return existing;
       const record = codec.decode(bytes);
-      bytes[slot] = record;
+      decoded.set(bytes, record);
       return record;
     },
   };

@@ -36,3 +36,12 @@ export function saveTrancheUser(context: Context, user: TrancheUser): void {
   else store.setTrancheUser(context, user);
   context.emit(trancheUserUpdated(user));
 }
+
+/** Returns a user's part of a tranche with other shares. */
+export function withShares(
+  { tradePairId, tick, trancheKey, address, orderType }: TrancheUser,
+  sharesOwned: bigint,
+  sharesWithdrawn: bigint,
+): TrancheUser {
+  return { tradePairId, tick, trancheKey, address, sharesOwned, sharesWithdrawn, orderType };
+}
