@@ -46,15 +46,11 @@ export interface DexNode extends TestNode {
 export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
   const keys = new Map<DexAccount, TestKey>(NAMES.map((name) => [name, createTestKey(name)]));
   const logger = silentLogger;
-  const options = {
-    host: "127.0.0.1",
-    port: 0,
-    portOption: "--port",
-    chainName: "neutron",
-  };
+  const chainName = "neutron";
+  const options = { host: "127.0.0.1", port: 0, portOption: "--port", chainName };
   const genesis = { ...testGenesis(CHAIN_ID, [100n]), appState: stateOf([...keys.values()], dex) };
   const node = await startTestNode(
-    { chainId: CHAIN_ID, consensusPrefix: "neutronvalcons" },
+    { chainId: CHAIN_ID, chainName, consensusPrefix: "neutronvalcons" },
     {
       createApp: (storage) => createApp({ kind: "local", denom: "untrn" }, { storage }),
       genesis: (stored) => stored ?? genesis,

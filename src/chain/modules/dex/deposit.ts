@@ -16,7 +16,7 @@ import { swapOnDeposit } from "./swap-on-deposit.ts";
 import type { DexEnvironment, PoolKey, TickLiquidity, TradePairId } from "./types.ts";
 
 /** One position with its tokens in byte order. */
-export interface Position {
+interface Position {
   readonly key: PoolKey;
   readonly amounts: Amounts;
   readonly options: PositionOptions;
@@ -52,16 +52,18 @@ export function deposit(
   for (const { facts } of deposited) context.emit(depositLp(request, facts));
   const shares = sumCoins(deposited.map((outcome) => outcome.shares));
   settle(context, { request, deposited, shares }, environment);
-  const amountOf = (outcome: Outcome, token: 0 | 1): string =>
-    "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
   return {
-    reserve0Deposited: outcomes.map((outcome) => amountOf(outcome, 0)),
-    reserve1Deposited: outcomes.map((outcome) => amountOf(outcome, 1)),
+    reserve0Deposited: outcomes.map((outcome) => depositedText(outcome, 0)),
+    reserve1Deposited: outcomes.map((outcome) => depositedText(outcome, 1)),
     failedDeposits: outcomes.flatMap((outcome, index) =>
       "error" in outcome ? [{ depositIdx: BigInt(index), error: outcome.error }] : [],
     ),
     sharesIssued: shares.map(toWireCoin),
   };
+}
+
+function depositedText(outcome: Outcome, token: 0 | 1): string {
+  return "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
 }
 
 /** Returns the position with token0 first: exchanged tokens exchange the amounts and negate the tick. */

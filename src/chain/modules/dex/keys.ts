@@ -46,7 +46,7 @@ export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
 }
 
 /** Encodes a tick so that keys sort by number: one byte for the sign, then 8 bytes of two's complement. */
-export function encodeTick(tick: bigint): Uint8Array {
+function encodeTick(tick: bigint): Uint8Array {
   return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
 }
 
@@ -139,7 +139,7 @@ export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
 }
 
 /** Formats whole seconds in base 36 after their number of digits; the zero time is "10". */
-export function timeKey(timeNs: bigint): string {
+function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }
 

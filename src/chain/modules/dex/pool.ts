@@ -11,7 +11,7 @@ import type { PairId, Pool, PoolKey, PoolReserves, PoolReservesKey, TradePairId 
 export type PoolSides = Pick<Pool, "lower" | "upper">;
 
 /** Returns the pair with its sides exchanged. */
-export function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
+function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
   return { makerDenom: takerDenom, takerDenom: makerDenom };
 }
 
@@ -26,7 +26,7 @@ export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePai
 const counterparts = new WeakMap<PoolReservesKey, PoolReservesKey>();
 
 /** Returns the key of the other side of the same pool. */
-export function counterpartKey(key: PoolReservesKey): PoolReservesKey {
+function counterpartKey(key: PoolReservesKey): PoolReservesKey {
   const known = counterparts.get(key);
   if (known !== undefined) return known;
   const { tradePairId, tick, fee } = key;

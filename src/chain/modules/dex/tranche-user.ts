@@ -1,3 +1,4 @@
+import type { LimitOrderType } from "../../../proto/gen/neutron/dex/tx.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrTrancheKeyInUse } from "./errors.ts";
 import { trancheUserUpdated } from "./events.ts";
@@ -9,7 +10,7 @@ export function getOrNewTrancheUser(
   context: Context,
   address: string,
   { key }: Tranche,
-  orderType: number,
+  orderType: LimitOrderType,
 ): TrancheUser {
   const user = store.getTrancheUser(context, address, key.trancheKey);
   if (user === undefined) return newTrancheUser(address, key, orderType);
@@ -25,7 +26,7 @@ export function getOrNewTrancheUser(
 function newTrancheUser(
   address: string,
   { tradePairId, tick, trancheKey }: TrancheKey,
-  orderType: number,
+  orderType: LimitOrderType,
 ): TrancheUser {
   return { tradePairId, tick, trancheKey, address, sharesOwned: 0n, sharesWithdrawn: 0n, orderType };
 }

@@ -20,7 +20,7 @@ import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
 
 /** Whether a tranche holds a JIT order: its expiration is Go's zero time. */
-export function isJit({ expirationTimeNs }: Tranche): boolean {
+function isJit({ expirationTimeNs }: Tranche): boolean {
   return expirationTimeNs === GO_ZERO_TIME_NS;
 }
 
