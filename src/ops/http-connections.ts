@@ -137,7 +137,8 @@ class HttpConnection {
   #begin(response: ServerResponse): void {
     this.#isBusy = true;
     // The client has the reply, or is gone. "close" follows "finish", so the next request finds the socket free.
-    response.once("close", this.#onResponseClose);
+    // `on` instead of `once`, which allocates a wrapper for each request.
+    response.on("close", this.#onResponseClose);
     const { budget, serve } = this.#pool.options;
     const room = budget.room();
     if (room === undefined) serve(response);
