@@ -33,21 +33,22 @@ export function formOf(field: DescField): FieldForm {
 
 /** Returns the name of an enum value in JSON. */
 export function jsonNameOf(value: DescEnumValue): string {
-  const name = getOption(value, extension("relaywatch.json_name"));
+  const name = getOption(value, extensionOf("relaywatch.json_name"));
   return typeof name === "string" && name !== "" ? name : value.name;
 }
 
 function readForm(field: DescField): FieldForm {
-  const scalar = getOption(field, extension("cosmos_proto.scalar"));
-  const jsonForm = getOption(field, extension("relaywatch.json_form"));
+  const scalar = getOption(field, extensionOf("cosmos_proto.scalar"));
+  const jsonForm = getOption(field, extensionOf("relaywatch.json_form"));
   return {
     number: scalar === "cosmos.Dec" ? "dec" : scalar === "cosmos.Int" ? "int" : undefined,
     bytes: jsonForm === JSON_FORM_HEX ? "hex" : jsonForm === JSON_FORM_RAW ? "raw" : undefined,
-    neverNull: getOption(field, extension("relaywatch.never_null")) === true,
-    nullWhenEmpty: getOption(field, extension("relaywatch.null_when_empty")) === true,
+    neverNull: getOption(field, extensionOf("relaywatch.never_null")) === true,
+    nullWhenEmpty: getOption(field, extensionOf("relaywatch.null_when_empty")) === true,
   };
 }
 
-function extension(name: string): DescExtension {
+/** Returns an option of the definitions by its name, e.g. `amino.name`. */
+export function extensionOf(name: string): DescExtension {
   return protoRegistry().getExtension(name) ?? unreachable(`no option ${name} in the definitions`);
 }
