@@ -146,7 +146,8 @@ function toJsonValue(value: GoJson): JsonValue {
       return value.items.map(toJsonValue);
     case "object":
       return Object.fromEntries(value.members.map(([name, member]) => [name, toJsonValue(member)]));
-    default:
+    case "bool":
+    case "string":
       return value.value;
   }
 }
