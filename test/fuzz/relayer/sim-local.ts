@@ -12,7 +12,7 @@ import { revisionOfChainId } from "../../../src/comet/chain-revision.ts";
 import type { LocalQueries } from "../../../src/relayer/local-queries.ts";
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 import { createSimEvents, type LocalFault } from "./sim-events.ts";
 import { clientOf, execute, Refusal, type SimState } from "./sim-execution.ts";
 import type { SimRemote } from "./sim-remote.ts";

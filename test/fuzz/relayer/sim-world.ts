@@ -8,7 +8,7 @@ import { createHeightSignal } from "../../../src/relayer/registry/height-signal.
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
 import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
-import { createRandom, type Random } from "./random.ts";
+import { createRandom, type Random } from "../random.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
 import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
 
