@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
+import { errorText } from "../../../src/base/errors.ts";
 import type { Logger } from "../../../src/base/logger.ts";
 import { statusPage } from "../../../src/watchdog/api/status-page.ts";
 import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
@@ -115,12 +116,15 @@ async function startTarget({ clock, read, folder }: TargetParts, signal: AbortSi
     post: async () => 204,
   });
   const done = watchdog.run(signal).then(
-    () => undefined,
-    (error: unknown) => error,
+    () => {
+      end = "it ended";
+      return undefined;
+    },
+    (error: unknown) => {
+      end = error;
+      return error;
+    },
   );
-  void done.then((error) => {
-    end = error ?? "it ended";
-  });
   const { port } = await watchdog.ready;
   await clock.advance(0);
   return { watchdog, registry, clock, url: `http://127.0.0.1:${port}`, complaints, ended: () => end, done };
@@ -134,7 +138,7 @@ async function firstPoll(read: PageReader): Promise<readonly string[]> {
   stop.abort(new Error("the first poll is over"));
   const end = await done;
   const isExpected = end === undefined || (end instanceof WatchdogError && end.facts.code === "wrong-chain");
-  return isExpected ? [] : [`the watchdog ended at its first poll: ${String(end)}`];
+  return isExpected ? [] : [`the watchdog ended at its first poll: ${errorText(end)}`];
 }
 
 /** Collects errors other than those that hostile pages may cause. */
@@ -157,7 +161,7 @@ async function pollOnce(target: Target, input: number): Promise<readonly string[
   const startMs = cpuMs();
   await target.clock.advance(POLL_MS);
   const tookMs = cpuMs() - startMs;
-  if (target.ended() !== undefined) return [`the watchdog ended: ${String(target.ended())}`];
+  if (target.ended() !== undefined) return [`the watchdog ended: ${errorText(target.ended())}`];
   const after = target.watchdog.status();
   const failures = [...countFailures(before, after), ...complaintsOf(target)];
   if (tookMs > MAX_MS) failures.push(`the poll took ${tookMs} ms`);
