@@ -96,37 +96,29 @@ function valueOf(field: DescField, place: Place): unknown {
       return pack(reflect(field.message), packed, place);
     return depth >= MAX_DEPTH ? undefined : fill(field.message, { ...place, depth: depth + 1 });
   }
-  switch (field.scalar ?? ScalarType.INT32) {
-    case ScalarType.STRING:
-      return pick(random, values.strings);
-    case ScalarType.BYTES:
-      return random.chance(0.7) ? pick(random, values.bytes) : randomBytes(random, random.int(70));
-    case ScalarType.BOOL:
-      return random.chance(0.5);
-    case ScalarType.DOUBLE:
-    case ScalarType.FLOAT:
-      return random.next();
-    default:
-      return integerOf(field, random);
-  }
+  const { scalar } = field;
+  if (scalar === ScalarType.STRING) return pick(random, values.strings);
+  if (scalar === ScalarType.BYTES)
+    return random.chance(0.7) ? pick(random, values.bytes) : randomBytes(random, random.int(70));
+  if (scalar === ScalarType.BOOL) return random.chance(0.5);
+  if (scalar === ScalarType.DOUBLE || scalar === ScalarType.FLOAT) return random.next();
+  return integerOf(field, random);
 }
 
-function integerOf(field: DescField, random: Random): bigint | number {
+const UNSIGNED_64: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.UINT64, ScalarType.FIXED64]);
+const SIGNED_64: ReadonlySet<ScalarType | undefined> = new Set([
+  ScalarType.INT64,
+  ScalarType.SINT64,
+  ScalarType.SFIXED64,
+]);
+const UNSIGNED_32: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.UINT32, ScalarType.FIXED32]);
+
+function integerOf({ scalar, enum: names }: DescField, random: Random): bigint | number {
   const value = pick(random, INTEGERS);
-  switch (field.scalar) {
-    case ScalarType.UINT64:
-    case ScalarType.FIXED64:
-      return value;
-    case ScalarType.INT64:
-    case ScalarType.SINT64:
-    case ScalarType.SFIXED64:
-      return BigInt.asIntN(64, value);
-    case ScalarType.UINT32:
-    case ScalarType.FIXED32:
-      return Number(BigInt.asUintN(32, value));
-    default:
-      return Number(BigInt.asIntN(field.enum === undefined ? 32 : 3, value));
-  }
+  if (UNSIGNED_64.has(scalar)) return value;
+  if (SIGNED_64.has(scalar)) return BigInt.asIntN(64, value);
+  if (UNSIGNED_32.has(scalar)) return Number(BigInt.asUintN(32, value));
+  return Number(BigInt.asIntN(names === undefined ? 32 : 3, value));
 }
 
 /** Draws bytes. */
