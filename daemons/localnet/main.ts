@@ -11,10 +11,12 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../src/node/localnet/create-localnet.ts";
+import type { LocalnetScenario } from "../../src/node/localnet/genesis.ts";
 import type { ServerAddress } from "../../src/node/node-options.ts";
 import type { ServerFactory } from "../../src/node/node-view.ts";
 import { createRestServer } from "../../src/node/rest/rest-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
+import type { HttpAccess } from "../../src/ops/http-access.ts";
 import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
 import type { Ports } from "./ports.ts";
@@ -30,10 +32,16 @@ export interface LocalnetDaemonOptions {
   readonly ports: Ports;
   /** Parent directory of the homes of the chains. Without it, the chains are in memory. */
   readonly home: string | undefined;
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Undefined: the default of the node. */
+  readonly keepBlocks: number | undefined;
   /** Pause after each block. */
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
+  /** More state in the genesis of a new local chain. */
+  readonly scenario?: LocalnetScenario | undefined;
+  /** Who may use the HTTP servers of the chains. `origins` count for RPC and REST only. */
+  readonly access: Required<HttpAccess>;
   /** Token of the control API. Without it, none is served. */
   readonly controlToken: Secret | undefined;
 }
@@ -111,14 +119,15 @@ function openChains(
   context: DaemonContext,
   sidecar: Sidecar | undefined,
 ): Localnet | undefined {
-  const { parts, ports, home, blockTimeMs, validators, controlToken } = options;
+  const { parts, ports, home, keepBlocks, blockTimeMs, validators, access, controlToken } = options;
   const local: LocalnetChainOptions = {
-    rpc: addressAt(ports.localRpc),
-    metrics: addressAt(ports.localMetrics),
+    rpc: { ...addressAt(ports.localRpc), access },
+    metrics: { ...addressAt(ports.localMetrics), access: { hosts: access.hosts } },
     validatorPowers: validators.local,
+    scenario: options.scenario,
   };
   const remote: LocalnetChainOptions = {
-    rpc: addressAt(ports.remoteRpc),
+    rpc: { ...addressAt(ports.remoteRpc), access },
     validatorPowers: validators.remote,
   };
   const chains = {
@@ -132,6 +141,7 @@ function openChains(
     remoteRpcUrl: `http://${HOST}:${ports.remoteRpc}`,
     oracle: { address: `http://${HOST}:${ports.prices}`, timeoutMs: ORACLE_TIMEOUT_MS },
     ...(home === undefined ? {} : { home }),
+    ...(keepBlocks === undefined ? {} : { keepBlocks }),
     ...(controlToken === undefined || !parts.includes("local")
       ? {}
       : { control: controlOptions(options, controlToken, sidecar) }),
@@ -139,38 +149,33 @@ function openChains(
   return createLocalnet(localnetOptions, {
     clock: context.clock,
     logger: context.logger,
-    servers: (chain) => chainServers(chain, ports, context),
+    servers: (chain) => chainServers(chain, options, context),
   });
 }
 
 function controlOptions(
-  { ports }: LocalnetDaemonOptions,
+  { ports, access }: LocalnetDaemonOptions,
   token: Secret,
   sidecar: Sidecar | undefined,
 ): NonNullable<LocalnetOptions["control"]> {
   return {
-    address: addressAt(ports.control),
+    address: { ...addressAt(ports.control), access: { hosts: access.hosts } },
     token,
     routes: sidecar === undefined ? [] : createFaultRoutes(sidecar),
   };
 }
 
 /** Both chains have REST. Only the local chain has gRPC. */
-function chainServers(chain: ChainProfile, ports: Ports, context: DaemonContext): readonly ServerFactory[] {
+function chainServers(
+  chain: ChainProfile,
+  { ports, access }: LocalnetDaemonOptions,
+  context: DaemonContext,
+): readonly ServerFactory[] {
   const isLocal = chain.part === "local";
-  const rpcAddress = `tcp://${HOST}:${isLocal ? ports.localRpc : ports.remoteRpc}`;
-  const service = {
-    chainName: chain.chainName,
-    consensusPrefix: `${chain.bech32Prefix}valcons`,
-    rpcAddress: () => rpcAddress,
-  };
-  const rest = createRestServer(
-    { ...addressAt(isLocal ? ports.localRest : ports.remoteRest), ...service },
-    context,
-  );
-  return isLocal
-    ? [rest, createGrpcEndpoint({ ...addressAt(ports.localGrpc), ...service }, context)]
-    : [rest];
+  const { chainName } = chain;
+  const restAddress = addressAt(isLocal ? ports.localRest : ports.remoteRest);
+  const rest = createRestServer({ ...restAddress, access, chainName }, context);
+  return isLocal ? [rest, createGrpcEndpoint({ ...addressAt(ports.localGrpc), chainName }, context)] : [rest];
 }
 
 function addressAt(port: number): ServerAddress {

@@ -13,9 +13,9 @@ export async function runOracleWatchdog(
   context: DaemonContext,
   onReady: WatchdogReady,
 ): Promise<void> {
-  const { clock, logger, random, build } = context;
+  const { build, ...deps } = context;
   const registry = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
-  const watchdog = createWatchdog(config, { clock, logger, random, registry });
+  const watchdog = createWatchdog(config, { ...deps, registry });
   watchdog.ready.then(
     (address) => onReady(watchdog, [{ name: "oracle-watchdog", url: httpUrl(address) }]),
     () => {},

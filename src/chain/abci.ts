@@ -123,4 +123,6 @@ export interface Application {
   readonly exportState: () => JsonObject;
   /** gRPC paths of all queries, for routing and reflection. */
   readonly queryPaths: () => readonly string[];
+  /** Type URLs of the messages that have a handler. */
+  readonly messageTypes: () => readonly string[];
 }

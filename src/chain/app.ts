@@ -7,6 +7,7 @@ import type { BankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { maxBlockGas } from "./modules/consensus/params.ts";
+import { createDexModule } from "./modules/dex/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createIbcModule } from "./modules/ibc/module.ts";
@@ -21,6 +22,7 @@ import { createApplication } from "./runtime/application.ts";
 import { collectHandlers } from "./runtime/message-router.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
+import { ErrUnauthorized } from "./runtime/sdk-errors.ts";
 import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
 import type { StateStorage } from "./store/state-storage.ts";
 
@@ -54,6 +56,7 @@ const AUTHORITY_NAME = "adminmodule";
 
 const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   [ESCROW_NAME]: [],
+  dex: ["minter", "burner"],
   fee_collector: [],
   interchainqueries: [],
   "revenue-fee-redistribute": ["burner"],
@@ -72,7 +75,7 @@ const CONTRACT_QUERIES = [
 ].map((rpc) => `/neutron.interchainqueries.Query/${rpc}`);
 
 /** The fee market closes its block last, as on the deployed chain. */
-const END_BLOCK_ORDER = ["interchainqueries", "feemarket"];
+const END_BLOCK_ORDER = ["interchainqueries", "dex", "feemarket"];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
@@ -88,8 +91,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   const base: readonly ChainModule[] = [createConsensusModule(), auth, bank, feemarket, ibc];
   const names: ChainNames = { chainName, bech32Prefix, authority, denom };
   const keepers: BaseKeepers = { accounts, bank: bank.keeper, ibc: ibc.keeper };
-  const modules =
-    kind === "local" ? [...base, ...contractModules(base, names, keepers, options.contracts)] : base;
+  const modules = kind === "local" ? localModules(base, names, keepers, options.contracts) : base;
   return createApplication(
     {
       version: options.version ?? VERSION,
@@ -121,6 +123,45 @@ interface BaseKeepers {
   readonly accounts: AuthKeeper;
   readonly bank: BankKeeper;
   readonly ibc: IbcKeeper;
+}
+
+/** Creates the modules of a local chain. */
+function localModules(
+  base: readonly ChainModule[],
+  names: ChainNames,
+  keepers: BaseKeepers,
+  contracts: readonly ContractCode[] = [],
+): readonly ChainModule[] {
+  const shared = [...base, dexModule(names, keepers.bank)];
+  return [...shared, ...contractModules(shared, names, keepers, contracts)];
+}
+
+/** Creates the exchange. As the bank module does for messages, it refuses to pay to accounts of modules. */
+function dexModule(names: ChainNames, bank: BankKeeper): ChainModule {
+  const requireOpen = (address: Uint8Array): void => {
+    if (!bank.isBlocked(address)) return;
+    throw ErrUnauthorized(`${formatAddress(names.bech32Prefix, address)} is not allowed to receive funds`);
+  };
+  return createDexModule(names, {
+    bank: {
+      balance: (context, address, denom) => bank.balance(context, address, denom).amount,
+      supply: bank.supply,
+      sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
+      sendFromDex: (context, to, coins) => {
+        requireOpen(to);
+        bank.sendFromModule(context, "dex", to, coins);
+      },
+      mint: (context, coins) => bank.mint(context, "dex", coins),
+      burn: (context, coins) => bank.burn(context, "dex", coins),
+    },
+    balances: {
+      balances: bank.balances,
+      holdings: function* (context, denom) {
+        for (const address of bank.holders(context, denom))
+          yield bank.balance(context, address, denom).amount;
+      },
+    },
+  });
 }
 
 /**

@@ -6,13 +6,17 @@ import { type WatchdogConfig, watchdogConfigSchema } from "../watchdog/config.ts
 import { unreachable } from "../base/errors.ts";
 
 /** Relayer configuration for a localnet on these ports. Transactions are signed by the public test account `relayer`. */
-export function localnetRelayerConfig(ports: Ports, stateDir: string | undefined): RelayerConfig {
+export function localnetRelayerConfig(
+  ports: Ports,
+  stateDir: string | undefined,
+  hosts: readonly string[] = [],
+): RelayerConfig {
   const text = `
 chain: { id: local-1, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
 signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC } }
 connections:
   - { id: connection-0, chain_id: remote-1, rpc: ["http://127.0.0.1:${ports.remoteRpc}"] }
-http: { listen: "127.0.0.1:${ports.relayer}" }
+http: { listen: "127.0.0.1:${ports.relayer}", hosts: ${JSON.stringify(hosts)} }
 ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
 `;
   const secrets = { environment: relayerMnemonic, file: () => unreachable("no file is named") };
@@ -20,9 +24,13 @@ ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
 }
 
 /** Watchdog configuration for a localnet on these ports. */
-export function localnetWatchdogConfig(ports: Ports, stateDir: string | undefined): WatchdogConfig {
+export function localnetWatchdogConfig(
+  ports: Ports,
+  stateDir: string | undefined,
+  hosts: readonly string[] = [],
+): WatchdogConfig {
   const text = `
-http: { listen: "127.0.0.1:${ports.watchdog}" }
+http: { listen: "127.0.0.1:${ports.watchdog}", hosts: ${JSON.stringify(hosts)} }
 chain_id: local-1
 interval: 1s
 sources:

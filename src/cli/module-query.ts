@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import type { JsonValue } from "../base/json.ts";
 import { messageToJson } from "../proto/json.ts";
 import { toChainTypeUrl } from "../proto/type-urls.ts";
 import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain-connection.ts";
@@ -35,10 +36,19 @@ export async function queryModule(
   options: QueryOptions,
   context: CliContext,
 ): Promise<void> {
+  printAnswer(await fetchModule(query, options, context), options, context);
+}
+
+/** Sends a query to the chain and returns the response as the JSON of the REST API. */
+export async function fetchModule(
+  query: ModuleQuery,
+  options: QueryOptions,
+  context: CliContext,
+): Promise<JsonValue> {
   const { chainName, height } = options;
   const path = toChainTypeUrl(query.path, chainName);
   const response = await withChain(options, context, (client) =>
     client.grpcQuery(path, query.request, context.signal, height),
   );
-  printAnswer(messageToJson(query.responseType, response, chainName), options, context);
+  return messageToJson(query.responseType, response, chainName);
 }

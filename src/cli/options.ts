@@ -1,10 +1,57 @@
 import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
+import { isHostName } from "../ops/config-fields.ts";
+import { type HttpAccess, isOriginPattern } from "../ops/http-access.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { MAX_PORT_OFFSET } from "../../daemons/localnet/ports.ts";
 
 /** `--port-offset N`. */
 export function portOffsetOption(): Option {
   return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
+}
+
+/** `--cors ORIGIN…` and `--no-cors`. The value is undefined without them, and false with the second one. */
+export function corsOptions(): readonly Option[] {
+  return [
+    new Option(
+      "--cors <origin...>",
+      'origins of pages that may read replies of RPC and REST, such as https://app.example; "*" for all; default: localhost',
+    ).argParser(collect(isOriginPattern, "an origin such as https://app.example was expected")),
+    new Option("--no-cors", "no page may read replies of RPC and REST"),
+  ];
+}
+
+/** `--allow-host NAME…`. */
+export function allowHostOption(): Option {
+  return new Option(
+    "--allow-host <name...>",
+    'names that HTTP clients may use besides the loopback names; "*" for all',
+  ).argParser(collect(isHostName, "a host name without scheme and port was expected"));
+}
+
+/** Collects the values of a repeated option. */
+function collect(
+  isValid: (text: string) => boolean,
+  expected: string,
+): (text: string, previous: readonly string[] | undefined) => readonly string[] {
+  return (text, previous = []) => {
+    if (!isValid(text)) throw new InvalidArgumentError(expected);
+    return [...previous, text];
+  };
+}
+
+/** Values of {@link corsOptions} and {@link allowHostOption}. */
+export interface AccessOptions {
+  readonly cors?: readonly string[] | boolean;
+  readonly allowHost?: readonly string[];
+}
+
+/** Pages of this machine: where dApps run while they are developed. */
+const DEFAULT_CORS = ["localhost"];
+
+/** Returns who may use the servers of a localnet. `origins` are for RPC and REST. */
+export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<HttpAccess> {
+  const origins = typeof cors === "object" ? cors : cors === false ? [] : DEFAULT_CORS;
+  return { hosts: allowHost, origins };
 }
 
 /** `--log-level LEVEL`. `level` is the default. */
@@ -41,6 +88,14 @@ export function blockTimeOption(): Option {
   return new Option("--block-time <ms>", "minimum time between two blocks")
     .default(1_000)
     .argParser((text) => parseWhole(text, 50, 60_000));
+}
+
+/** `--keep-blocks N`. Without the option, the node chooses. */
+export function keepBlocksOption(): Option {
+  return new Option(
+    "--keep-blocks <n>",
+    "recent blocks that a chain keeps, 0 for all (default: 100000 on disk, 10000 in memory)",
+  ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
 /** Option with a comma-separated list of voting powers: "10,3,3". Default: one validator with power 10. */

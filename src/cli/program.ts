@@ -59,13 +59,13 @@ export async function createProgram(context: CliContext): Promise<Command> {
     .description(
       "Operations toolkit for chains of the Neutron family: relayer, oracle watchdog, local chains",
     )
-    .version(readBuildInfo().version, "-V, --version")
-    .showHelpAfterError("(add --help for what this command takes)");
-  return throwing(await addLazyCommands(program, COMMANDS, context));
+    .version(readBuildInfo().version, "-V, --version");
+  return withSettings(await addLazyCommands(program, COMMANDS, context));
 }
 
-function throwing(command: Command): Command {
-  command.exitOverride();
-  for (const inner of command.commands) throwing(inner);
+/** Sets how errors are reported, for a command and all below it. Commander inherits no settings for `addCommand`. */
+function withSettings(command: Command): Command {
+  command.exitOverride().showHelpAfterError("(add --help for what this command takes)");
+  for (const inner of command.commands) withSettings(inner);
   return command;
 }

@@ -1,12 +1,15 @@
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { toHex } from "../base/bytes.ts";
 import { systemClock } from "../base/clock.ts";
-import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../base/decimal.ts";
+import { ceilDec18, type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../base/decimal.ts";
 import { EXIT } from "../base/exit-codes.ts";
-import type { JsonObject } from "../base/json.ts";
+import { isRecord, type JsonObject } from "../base/json.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import { createTxSender } from "../client/tx/create-tx-sender.ts";
 import type { SendOutcome, SimulationOutcome, TxSender, WireMessage } from "../client/tx/tx-sender.ts";
+import { messageToJson } from "../proto/json.ts";
+import { toChainTypeUrl } from "../proto/type-urls.ts";
 import {
   addAccountOptions,
   type AccountOptions,
@@ -26,12 +29,19 @@ export interface TxOptions extends ConnectionOptions, AccountOptions {
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
+  readonly dryRun?: true;
 }
 
 /** A message to send. `encode` receives the bech32 address of the signing account. */
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
+  /** A query that runs the message without effects, for `--dry-run`. Its request holds the message in field 1. */
+  readonly simulation?: {
+    /** gRPC path under the canonical chain name. */
+    readonly path: string;
+    readonly responseType: string;
+  };
 }
 
 /** Adds the options of {@link TxOptions} except the connection options. */
@@ -43,6 +53,7 @@ export function addTxOptions(command: Command): Command {
     .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the simulated gas", "1.3"))
     .addOption(new Option("--fee-denom <denom>", "denomination of the fee").default("untrn"))
     .addOption(decimal("--max-gas-price <price>", "maximum price of a unit of gas", "1"))
+    .option("--dry-run", "simulate the transaction and print the result; send nothing")
     .addHelpText(
       "after",
       "\nExits 1 when the chain rejects the transaction, and 75 when no block includes it before its timeout height.",
@@ -58,7 +69,13 @@ export function sendMessage(
   requireAccountChoice(options);
   return withChain(options, context, async (client) => {
     const sender = await openSender(client, options, context);
-    const messages = [{ typeUrl: message.typeUrl, value: message.encode(sender.address) }];
+    const value = message.encode(sender.address);
+    const messages = [{ typeUrl: message.typeUrl, value }];
+    if (options.dryRun) {
+      const gasUsed = await simulateGas(sender, messages, { gasAdjustment: DEC18_ONE }, context);
+      const response = await simulateMessage(message, value, { client, options, context });
+      return printAnswer({ ...response, gas_used: gasUsed.toString() }, options, context);
+    }
     const gasLimit = options.gas ?? (await simulateGas(sender, messages, options, context));
     const outcome = await sender.send(messages, gasLimit, context.signal);
     printAnswer(toTxResponse(outcome), options, context);
@@ -66,10 +83,34 @@ export function sendMessage(
   });
 }
 
+/** Returns the response of the simulation query as JSON: an empty object for a message without such a query. */
+async function simulateMessage(
+  { simulation }: OutgoingMessage,
+  value: Uint8Array,
+  { client, options, context }: SimulationDeps,
+): Promise<JsonObject> {
+  if (simulation === undefined) return {};
+  const { chainName } = options;
+  const path = toChainTypeUrl(simulation.path, chainName);
+  const request = new BinaryWriter().uint32(FIRST_FIELD_TAG).bytes(value).finish();
+  const response = await client.grpcQuery(path, request, context.signal, 0n);
+  const json = messageToJson(simulation.responseType, response, chainName);
+  return isRecord(json) ? json : {};
+}
+
+interface SimulationDeps {
+  readonly client: PooledChainClient;
+  readonly options: TxOptions;
+  readonly context: CliContext;
+}
+
+/** Tag of field 1, length-delimited. */
+const FIRST_FIELD_TAG = 10;
+
 async function simulateGas(
   sender: TxSender,
   messages: readonly WireMessage[],
-  { gasAdjustment }: TxOptions,
+  { gasAdjustment }: Pick<TxOptions, "gasAdjustment">,
   { signal }: CliContext,
 ): Promise<bigint> {
   const simulated = await sender.simulate(messages, signal);

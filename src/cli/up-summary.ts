@@ -1,4 +1,5 @@
 import pc from "picocolors";
+import { counted } from "../base/counted.ts";
 import type { LocalnetReady } from "../../daemons/localnet/main.ts";
 import type { Relayer } from "../relayer/create-relayer.ts";
 import { formatPercent } from "../watchdog/policy/reward-tier.ts";
@@ -48,7 +49,9 @@ function relayerText(parts: UpParts, paint: Paint): string {
   const backingOff = status.queries.filter(({ state }) => state === "backing_off").length;
   const error = status.connections.find((connection) => connection.error !== undefined)?.error;
   const trouble = error === undefined ? "" : `, ${paint.red(error)}`;
-  return `relayer: ${status.queries.length} queries, ${resultCount(parts)} results, ${backingOff} backing off${trouble}`;
+  const queries = counted(status.queries.length, "query", "queries");
+  const results = counted(resultCount(parts), "result");
+  return `relayer: ${queries}, ${results}, ${backingOff} backing off${trouble}`;
 }
 
 function watchdogText({ watchdog }: UpParts, paint: Paint): string {

@@ -10,6 +10,8 @@ export type ClientErrorFacts =
   | { readonly code: "http-status"; readonly endpoint: string; readonly status: number }
   /** the response exceeds the transport's limit */
   | { readonly code: "too-large"; readonly endpoint: string; readonly limitBytes: number }
+  /** the request exceeds the node's limit; CometBFT's `max_body_bytes` is 1,000,000 by default */
+  | { readonly code: "request-too-large"; readonly endpoint: string }
   /** the response violates the protocol; `where` is the path of the wrong field */
   | { readonly code: "bad-answer"; readonly endpoint: string; readonly where: string }
   /** too many pending calls */
@@ -75,6 +77,7 @@ export function classifyClientError(error: unknown, signal?: AbortSignal): Error
       return classifyRpc(error.facts.rpcCode, error.facts.data);
     case "abci":
     case "too-large":
+    case "request-too-large":
       return "skip";
     case "wrong-chain":
     case "bad-key":

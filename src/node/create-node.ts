@@ -12,6 +12,7 @@ import { createProduction, type Production } from "./consensus/production.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
 import { createView } from "./create-view.ts";
 import { NodeError } from "./errors.ts";
+import { type CallRouter, createCallRouter } from "./grpc/call-router.ts";
 import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./genesis-doc.ts";
 import { createMetricsServer } from "./metrics/metrics-server.ts";
 import { createNodeMetrics, type NodeMetrics } from "./metrics/node-metrics.ts";
@@ -27,6 +28,7 @@ import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
 export interface RunningNode {
   readonly view: NodeView;
   readonly control: NodeControl;
+  readonly router: CallRouter;
   readonly genesis: GenesisDoc;
   /** Bound ports by server name: "rpc", "metrics", and the names of `NodeDeps.servers`. */
   readonly ports: ReadonlyMap<string, number>;
@@ -40,6 +42,10 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
+/** At 14 kB per block, 1.4 GB. */
+const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
+/** At 14 kB per block, 140 MB. */
+const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
  * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC,
@@ -50,7 +56,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      const store = openBlockStore(options.home);
+      const store = openBlockStore(options.home, options.keepBlocks ?? defaultKeepBlocks(options.home));
       try {
         await runOn(store, signal);
       } finally {
@@ -65,12 +71,15 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     const genesis = await chooseGenesis(store, deps, signal);
     const parts = assemble(options, deps, store, genesis);
     const ports = new Map<string, number>();
-    const rpcPort = (): number => ports.get("rpc") ?? options.rpc.port;
-    const servers = createServers(options, deps, { ...parts, rpcPort }, signal);
+    const rpcAddress = (): string => `tcp://${options.rpc.host}:${ports.get("rpc") ?? options.rpc.port}`;
+    const { chainName, consensusPrefix } = options;
+    const context = { view: parts.view, chainName, consensusPrefix, rpcAddress };
+    const router = createCallRouter(context, deps.logger);
+    const servers = createServers(options, deps, { ...parts, router, rpcAddress }, signal);
     try {
       // All servers listen before the first block, so that a subscriber can receive every block.
       for (const server of servers) ports.set(server.name, await server.listen());
-      ready.resolve({ view: parts.view, control: createNodeControl(parts), genesis, ports });
+      ready.resolve({ view: parts.view, control: createNodeControl(parts), router, genesis, ports });
       await parts.production.run(signal);
     } finally {
       // `listen` of one server may have failed. Only the servers before it are open.
@@ -78,6 +87,10 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     }
   };
   return { name: options.moniker, run, ready: ready.promise };
+}
+
+function defaultKeepBlocks(home: string | undefined): number {
+  return home === undefined ? DEFAULT_KEEP_BLOCKS_IN_MEMORY : DEFAULT_KEEP_BLOCKS_ON_DISK;
 }
 
 /** Returns the genesis document to run and compares it with the stored one, if any. */
@@ -175,10 +188,10 @@ function createOracleVote(
 function createServers(
   options: NodeOptions,
   deps: NodeDeps,
-  parts: Parts & { readonly rpcPort: () => number },
+  parts: Parts & { readonly router: CallRouter; readonly rpcAddress: () => string },
   signal: AbortSignal,
 ): readonly NodeServer[] {
-  const { view, genesis, engine, metrics } = parts;
+  const { view, router, rpcAddress, genesis, engine, metrics } = parts;
   const roundState = () => {
     const { height, validators, lastCommit } = engine.state();
     return {
@@ -190,15 +203,16 @@ function createServers(
   };
   const context = {
     view,
+    router,
     genesis,
     roundState,
     commitTimeoutMs: options.commitTimeoutMs ?? DEFAULT_COMMIT_TIMEOUT_MS,
-    rpcAddress: () => `tcp://${options.rpc.host}:${parts.rpcPort()}`,
+    rpcAddress,
   };
   const rpc = createRpcServer(options, { ...deps, context, signal });
   const metricsServer =
     options.metrics === undefined
       ? []
       : [createMetricsServer(options.metrics, { registry: metrics.registry, logger: deps.logger })];
-  return [rpc, ...metricsServer, ...(deps.servers ?? []).map((create) => create(view))];
+  return [rpc, ...metricsServer, ...(deps.servers ?? []).map((create) => create(router))];
 }

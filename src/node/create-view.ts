@@ -30,13 +30,16 @@ const CACHED_SETS = 256;
 export function createView(deps: ViewDeps): NodeView {
   const { app, store, mempool, engine } = deps;
   const sets = createRecentCache<bigint, ValidatorSet>(CACHED_SETS);
-  const inRange = (height: bigint): boolean => height >= 1n && height <= engine.state().height;
+  // Not below the earliest height either: the caches may hold blocks that are pruned.
+  const inRange = (height: bigint): boolean =>
+    height >= (store.earliestHeight() ?? 1n) && height <= engine.state().height;
   const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
   return {
     status: () => status(deps),
     query: app.query,
     simulate: app.simulate,
     queryPaths: app.queryPaths,
+    messageTypes: app.messageTypes,
     block,
     blockByHash: (hash) => {
       const height = store.heightOfHash(hash);
@@ -70,7 +73,7 @@ export function createView(deps: ViewDeps): NodeView {
   };
 }
 
-function status({ app, engine, genesis, moniker }: ViewDeps): NodeStatus {
+function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus {
   const state = engine.state();
   return {
     chainId: state.chainId,
@@ -80,6 +83,6 @@ function status({ app, engine, genesis, moniker }: ViewDeps): NodeStatus {
     latestHash: state.lastBlockId.hash,
     latestAppHash: state.appHash,
     latestTimeNs: state.lastTimeNs,
-    earliestHeight: genesis.initialHeight,
+    earliestHeight: store.earliestHeight() ?? genesis.initialHeight,
   };
 }

@@ -1,8 +1,8 @@
 import type { Logger } from "../base/logger.ts";
 import { type HttpReply, textReply } from "../ops/http-reply.ts";
+import { HttpRequestError } from "../ops/http-request.ts";
 import {
   type HttpLimits,
-  HttpRequestError,
   type HttpServerOptions,
   type OpenHttpServer,
   openHttpServer,
@@ -11,14 +11,18 @@ import type { ServerAddress } from "./node-options.ts";
 import type { NodeServer } from "./node-view.ts";
 
 /** Bounds of the RPC and REST servers. */
-const LIMITS: HttpLimits = {
+export const NODE_HTTP_LIMITS: HttpLimits = {
   // CometBFT and the SDK allow 1 MB; a transaction of block size in base64 needs more.
   maxBodyBytes: 4_000_000,
-  // CometBFT's default for `max_open_connections` of the RPC.
-  maxConnections: 900,
+  // CometBFT's default for `max_open_connections` of the RPC is 900, which WebSockets alone may take here.
+  maxConnections: 1_000,
   headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
+  // CometBFT's read timeout.
+  requestTimeoutMs: 10_000,
   keepAliveMs: 60_000,
+  // Two chains with two servers each may run in one process.
+  maxUnsentBytes: 67_108_864,
+  stalledMs: 15_000,
   // `NodeServer.close` promises to end within a second.
   closeGraceMs: 500,
 };
@@ -26,11 +30,19 @@ const LIMITS: HttpLimits = {
 /** Creates an HTTP server of the node. Its own replies are plain text, as those of Go's `net/http`. */
 export function createNodeHttpServer(
   name: string,
-  { host, port, portOption }: ServerAddress,
-  options: Pick<HttpServerOptions, "handle" | "upgrade">,
+  { host, port, portOption, access }: ServerAddress,
+  options: Pick<HttpServerOptions, "handle" | "upgrade" | "budget">,
   deps: { readonly logger: Logger },
 ): NodeServer {
-  const server = { name, listen: { host, port }, portOption, limits: LIMITS, failureReply, ...options };
+  const server: HttpServerOptions = {
+    name,
+    listen: { host, port },
+    portOption,
+    limits: NODE_HTTP_LIMITS,
+    failureReply,
+    access: access ?? {},
+    ...options,
+  };
   return toNodeServer(name, () => openHttpServer(server, deps));
 }
 

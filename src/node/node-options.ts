@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Application } from "../chain/abci.ts";
 import type { StateStorage } from "../chain/store/state-storage.ts";
+import type { HttpAccess } from "../ops/http-access.ts";
 import type { MempoolOptions } from "./consensus/mempool.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";
 import type { ServerFactory } from "./node-view.ts";
@@ -15,19 +16,25 @@ export interface ServerAddress {
   /** 0 picks a free port. */
   readonly port: number;
   readonly portOption: string;
+  /** Host names and web pages that may use the server. The gRPC server ignores it: browsers have no plain HTTP/2. */
+  readonly access?: HttpAccess;
 }
 
 export interface NodeOptions {
   readonly moniker: string;
+  /** First part of the type URLs of the chain's own modules: "neutron". */
+  readonly chainName: string;
   /** Directory of the database. Without it, the chain is in memory. */
   readonly home?: string;
+  /** Number of recent blocks that stay readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
+  readonly keepBlocks?: number;
   /** Pause after each block. Default 1 s. */
   readonly blockTimeMs?: number;
   /** Makes no blocks before `resume`. */
   readonly startHalted?: boolean;
   /** 32-byte seeds of the validators that sign in this node. */
   readonly validatorSeeds: readonly Uint8Array[];
-  /** Bech32 prefix of consensus addresses in metrics: "neutronvalcons". */
+  /** Bech32 prefix of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;

@@ -1,6 +1,7 @@
 import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../chain/abci.ts";
 import type { ChainEvent } from "../chain/runtime/events.ts";
 import type { BlockId, Commit, Header, ValidatorSet } from "../comet/block-types.ts";
+import type { CallRouter } from "./grpc/call-router.ts";
 
 /** A committed block. It contains no evidence. */
 export interface StoredBlock {
@@ -57,6 +58,7 @@ export interface NodeStatus {
   /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
+  /** Lowest readable block. Before the first block: the initial height. */
   readonly earliestHeight: bigint;
 }
 
@@ -72,11 +74,13 @@ export interface BroadcastResult {
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
-  /** ABCI query of a gRPC path or a store at any stored height. Errors are part of the response. */
+  /** ABCI query of a gRPC path of the application or a store at any stored height. Errors are part of the response. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
   /** gRPC query paths that the application supports. */
   readonly queryPaths: () => readonly string[];
+  /** Type URLs of the messages that the application executes. */
+  readonly messageTypes: () => readonly string[];
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
@@ -112,5 +116,5 @@ export interface NodeServer {
   readonly close: () => Promise<void>;
 }
 
-/** Creates a server over the view of a node. REST and gRPC are attached to a node in this way. */
-export type ServerFactory = (view: NodeView) => NodeServer;
+/** Creates a server of a node's gRPC methods. REST and gRPC are attached to a node in this way. */
+export type ServerFactory = (router: CallRouter) => NodeServer;

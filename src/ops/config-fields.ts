@@ -60,6 +60,22 @@ export function listenField() {
   });
 }
 
+/** Field for the host names that clients of a server may use, besides the loopback names; "*" stands for every name. */
+export function hostNamesField() {
+  const name = textField('a host name such as "relayer.example"').refine((text) => isHostName(text), {
+    error: issueText(
+      "is not a host name",
+      'a name such as "relayer.example" without scheme and port, or "*"',
+    ),
+  });
+  return z.array(name).max(100);
+}
+
+/** Whether a text is a host name or an IP address without port, or "*". */
+export function isHostName(text: string): boolean {
+  return text === "*" || /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(text);
+}
+
 /** Parses "host:port". Returns undefined for any other text. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { counted } from "../base/counted.ts";
 
 /** Formats the error text of a field: "is a number (expected a quoted whole number)". */
 export function issueText(problem: string, expected: string): string {
@@ -55,8 +56,8 @@ function typeName(expected: string): string {
 }
 
 function limitText(issue: z.core.$ZodRawIssue, key: "minimum" | "maximum"): string {
-  const count = String(issue[key]);
-  return issue["origin"] === "string" ? `${count} characters` : count;
+  const limit = issue[key];
+  return issue["origin"] === "string" ? counted(Number(limit), "character") : String(limit);
 }
 
 function listText(values: unknown): string {

@@ -11,7 +11,12 @@ export interface DaemonContext {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly build: BuildInfo;
+  /** Option that moves the port of the daemon's HTTP server. Absent: the key `http.listen` of its configuration. */
+  readonly portOption?: string;
 }
+
+/** Configuration key of the address of a daemon's HTTP server. */
+export const LISTEN_KEY = "http.listen";
 
 /** A listening server of a daemon. */
 export interface DaemonEndpoint {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { CodedError } from "../base/errors.ts";
+import { createPrivateFile, PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from "./private-file.ts";
 
 /** Thrown when another process holds the lock. `pid` is the process id that it wrote down, if readable. */
 export class FolderInUseError extends CodedError<{
@@ -19,7 +20,7 @@ const LOCK_FILE = "lock.db";
 const PROCESS_FILE = "lock.pid";
 
 /**
- * Creates the folder if necessary and locks it until `release` or the end of the process, including `kill -9`.
+ * Creates the folder (mode 0700) if necessary and locks it until `release` or the end of the process, including `kill -9`.
  *
  * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. It is not
  * taken on the state's own database, because the driver may keep a closed file open until its statements are collected.
@@ -27,15 +28,17 @@ const PROCESS_FILE = "lock.pid";
  * @throws {FolderInUseError} while another process holds the lock.
  */
 export function lockFolder(folder: string): FolderLock {
-  mkdirSync(folder, { recursive: true, mode: 0o750 });
-  const database = new Database(join(folder, LOCK_FILE), { timeout: 200 });
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  const lockFile = join(folder, LOCK_FILE);
+  createPrivateFile(lockFile);
+  const database = new Database(lockFile, { timeout: 200 });
   try {
     database.exec("BEGIN EXCLUSIVE");
   } catch (cause) {
     database.close();
     throw isBusy(cause) ? inUse(folder, cause) : cause;
   }
-  writeFileSync(join(folder, PROCESS_FILE), `${process.pid}\n`);
+  writeFileSync(join(folder, PROCESS_FILE), `${process.pid}\n`, { mode: PRIVATE_FILE_MODE });
   return {
     release: () => {
       database.exec("ROLLBACK");

@@ -1,5 +1,5 @@
 import type { HttpReply } from "./http-reply.ts";
-import type { HttpRequest } from "./http-server.ts";
+import type { HttpRequest } from "./http-request.ts";
 
 /** A request as the handler of a route receives it, with the complete body. */
 export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "signal"> {
@@ -20,7 +20,7 @@ export interface HttpRoute {
   readonly handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>;
 }
 
-/** A matching route with its path values, or the methods that other routes have for this path, or no match. */
+/** Result of {@link matchRoute}: the route with its path values, or the methods that the path has, or no match. */
 export type RouteMatch =
   | { readonly kind: "route"; readonly route: HttpRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "other-method"; readonly allowed: readonly string[] }

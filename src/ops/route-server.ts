@@ -4,18 +4,14 @@ import type { Logger } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
 import { errorReply, type HttpReply } from "./http-reply.ts";
 import { type HttpRoute, matchRoute } from "./http-route.ts";
-import {
-  type HttpLimits,
-  type HttpRequest,
-  HttpRequestError,
-  type OpenHttpServer,
-  openHttpServer,
-} from "./http-server.ts";
+import { type HttpRequest, HttpRequestError } from "./http-request.ts";
+import { type HttpLimits, type OpenHttpServer, openHttpServer } from "./http-server.ts";
+import type { HttpAccess } from "./http-access.ts";
 import type { ListenOptions } from "./listen.ts";
 
-/** Options of {@link openRouteServer}. */
 export interface RouteServerOptions extends ListenOptions {
   readonly routes: readonly HttpRoute[];
+  readonly access?: HttpAccess;
   /** Opens the guarded routes. Without it they always reply 403. */
   readonly token?: Secret;
   /** The reply for a path without a route; default JSON 404. */
@@ -31,6 +27,8 @@ export const ROUTE_SERVER_LIMITS: HttpLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 10_000,
   keepAliveMs: 5_000,
+  maxUnsentBytes: 16_777_216,
+  stalledMs: 10_000,
   closeGraceMs: 1_000,
 };
 

@@ -84,14 +84,11 @@ function printFields(message: ReflectMessage, context: AminoContext): JsonObject
   for (const field of message.fields) {
     // The SDK needs an option for every member of a oneof, and none of the routed messages has it.
     if (field.oneof !== undefined) throw noAminoJson(message.desc.typeName, `${field.name} is in a oneof`);
-    if (!message.isSet(field) && !isAlwaysWritten(field)) continue;
-    entries.push([field.name, printField(message, field, inner)]);
+    const { name, always } = formOf(field).amino;
+    if (!message.isSet(field) && !always) continue;
+    entries.push([name, printField(message, field, inner)]);
   }
   return Object.fromEntries(entries);
-}
-
-function isAlwaysWritten(field: DescField): boolean {
-  return getOption(field, extensionOf("amino.dont_omitempty")) === true;
 }
 
 function printField(message: ReflectMessage, field: DescField, context: AminoContext): JsonValue {
@@ -99,15 +96,11 @@ function printField(message: ReflectMessage, field: DescField, context: AminoCon
   if (isReflectMap(value)) throw noAminoJson(message.desc.typeName, `${field.name} is a map`);
   if (isReflectList(value)) {
     const items = [...value].map((item) => printValue(item, field, context));
-    return items.length === 0 && !hasEncoding(field, "legacy_coins") ? null : items;
+    return items.length === 0 && formOf(field).amino.encoding !== "legacy_coins" ? null : items;
   }
   if (isReflectMessage(value) && !message.isSet(field))
     throw noAminoJson(message.desc.typeName, `${field.name} is absent`);
   return printValue(value, field, context);
-}
-
-function hasEncoding(field: DescField, encoding: string): boolean {
-  return getOption(field, extensionOf("amino.encoding")) === encoding;
 }
 
 function printValue(value: unknown, field: DescField, context: AminoContext): JsonValue {
@@ -121,17 +114,17 @@ function printValue(value: unknown, field: DescField, context: AminoContext): Js
   throw noAminoJson(field.parent.typeName, `${field.name} has no form`);
 }
 
-/** Go prints an integer as it is on the wire, and its 18-digit decimals as a decimal. */
+/** Go prints integers and 27-digit decimals as they are on the wire, and 18-digit decimals as a decimal. */
 function printString(value: string, field: DescField): string {
   const { number } = formOf(field);
   if (number === "dec") return numberToJson(value, number);
-  return number === "int" && value === "" ? "0" : value;
+  return number === "int" && value === "" && field.fieldKind === "scalar" ? "0" : value;
 }
 
 function printBytes(value: Uint8Array, field: DescField): JsonValue {
-  const { number } = formOf(field);
+  const { number, amino } = formOf(field);
   if (number !== undefined) return numberToJson(fromUtf8(value), number);
-  if (!hasEncoding(field, "inline_json")) return toBase64(value);
+  if (amino.encoding !== "inline_json") return toBase64(value);
   return toJsonValue(parseGoJson(fromUtf8(value)));
 }
 

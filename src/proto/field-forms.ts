@@ -11,10 +11,25 @@ export interface FieldForm {
   readonly bytes: "hex" | "raw" | undefined;
   /** The Go field is not a pointer (`gogoproto.nullable = false`). An absent message is printed and written with its defaults. */
   readonly neverNull: boolean;
+  /** The form that amino signs (`amino` options). */
+  readonly amino: AminoForm;
   /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
+  /** A query parameter holds the message as proto JSON. */
+  readonly queryJson: boolean;
 }
 
+interface AminoForm {
+  /** `amino.field_name`, or the name of the field. */
+  readonly name: string;
+  /** `amino.encoding`, e.g. "legacy_coins". */
+  readonly encoding: string | undefined;
+  /** `amino.dont_omitempty`: the field is written also with its default value. */
+  readonly always: boolean;
+}
+
+/** Number forms by the value of `cosmos_proto.scalar`. */
+const NUMBER_FORMS: Readonly<Record<string, NumberForm>> = { "cosmos.Dec": "dec", "cosmos.Int": "int" };
 /** Values of `relaywatch.JsonForm` in the definitions. */
 const JSON_FORM_HEX = 1;
 const JSON_FORM_RAW = 2;
@@ -39,12 +54,27 @@ export function jsonNameOf(value: DescEnumValue): string {
 
 function readForm(field: DescField): FieldForm {
   const scalar = getOption(field, extensionOf("cosmos_proto.scalar"));
+  const isPrecDec = getOption(field, extensionOf("relaywatch.prec_dec")) === true;
   const jsonForm = getOption(field, extensionOf("relaywatch.json_form"));
   return {
-    number: scalar === "cosmos.Dec" ? "dec" : scalar === "cosmos.Int" ? "int" : undefined,
+    number: isPrecDec ? "prec-dec" : typeof scalar === "string" ? NUMBER_FORMS[scalar] : undefined,
     bytes: jsonForm === JSON_FORM_HEX ? "hex" : jsonForm === JSON_FORM_RAW ? "raw" : undefined,
+    amino: readAmino(field),
     neverNull: getOption(field, extensionOf("relaywatch.never_null")) === true,
     nullWhenEmpty: getOption(field, extensionOf("relaywatch.null_when_empty")) === true,
+    queryJson: getOption(field, extensionOf("relaywatch.query_json")) === true,
+  };
+}
+
+function readAmino(field: DescField): AminoForm {
+  const [name, encoding] = [
+    getOption(field, extensionOf("amino.field_name")),
+    getOption(field, extensionOf("amino.encoding")),
+  ];
+  return {
+    name: typeof name === "string" && name !== "" ? name : field.name,
+    encoding: typeof encoding === "string" && encoding !== "" ? encoding : undefined,
+    always: getOption(field, extensionOf("amino.dont_omitempty")) === true,
   };
 }
 

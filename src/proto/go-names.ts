@@ -1,4 +1,4 @@
-import type { DescMessage } from "@bufbuild/protobuf";
+import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 
 /** Go package names by proto package. Packages that are not listed are called "types" in Go. */
 const GO_PACKAGES: Readonly<Record<string, string>> = {
@@ -10,6 +10,7 @@ const GO_PACKAGES: Readonly<Record<string, string>> = {
   "cosmos.base.query.v1beta1": "query",
   "cosmos.base.tendermint.v1beta1": "cmtservice",
   "cosmos.base.node.v1beta1": "node",
+  "cosmos.base.reflection.v1beta1": "reflection",
   "cosmos.ics23.v1": "ics23",
   "ibc.lightclients.tendermint.v1": "tendermint",
   "ibc.lightclients.localhost.v2": "localhost",
@@ -20,7 +21,12 @@ const GO_PACKAGES: Readonly<Record<string, string>> = {
 
 /** Returns the Go type of a message as `%T` prints it in error texts of the SDK, e.g. `*tx.ModeInfo_Single`. */
 export function goTypeName(desc: DescMessage): string {
-  const protoPackage = desc.file.proto.package;
-  const name = desc.typeName.slice(protoPackage.length + 1).replaceAll(".", "_");
-  return `*${GO_PACKAGES[protoPackage] ?? "types"}.${name}`;
+  return `*${goName(desc)}`;
+}
+
+/** Returns the Go name of a message or enum with its package, e.g. `tx.OrderBy`. */
+export function goName({ file, typeName }: DescMessage | DescEnum): string {
+  const protoPackage = file.proto.package;
+  const name = typeName.slice(protoPackage.length + 1).replaceAll(".", "_");
+  return `${GO_PACKAGES[protoPackage] ?? "types"}.${name}`;
 }

@@ -86,7 +86,9 @@ function parseList(
 ): void {
   if (!Array.isArray(json)) throw badJson(context, "a list was expected");
   json.forEach((item: unknown, index) => {
-    list.add(parseValue(field, item, { ...context, path: `${context.path}[${index}]` }));
+    // Go reads null in a list of messages as a message without fields.
+    const value = item === null && field.message !== undefined ? {} : item;
+    list.add(parseValue(field, value, { ...context, path: `${context.path}[${index}]` }));
   });
 }
 

@@ -65,11 +65,6 @@ export function findMessageByTypeUrl(
   return name === undefined ? undefined : protoRegistry().getMessage(name);
 }
 
-/** Returns every service of the definitions in the order of the files. */
-export function listServices(): readonly ServiceInfo[] {
-  return [...protoRegistry()].filter((desc) => desc.kind === "service").map(serviceInfo);
-}
-
 /** Returns a service by canonical full name, or undefined. */
 export function findService(name: string): ServiceInfo | undefined {
   const found = protoRegistry().getService(name);

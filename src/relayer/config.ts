@@ -3,6 +3,7 @@ import { parseDec18 } from "../base/decimal.ts";
 import {
   amountField,
   durationField,
+  hostNamesField,
   httpUrlField,
   listenField,
   processSecretSource,
@@ -39,6 +40,13 @@ function signerSchema(secrets: SecretSource) {
     hd_path: z.string().startsWith("m/").default("m/44'/118'/0'/0/0"),
   });
 }
+
+/**
+ * A simulation travels as hex, two characters a byte, in a request of at most 1,000,000 bytes (CometBFT's
+ * `max_body_bytes`). At least 2,000 bytes of it are the JSON frame, signer and fee. The limit for a transaction
+ * (`mempool.max_tx_bytes`, 1,048,576 bytes) is higher.
+ */
+const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
 /** The schema of the relayer's configuration file. `secrets` resolves the secret references. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
@@ -99,7 +107,16 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
         /** Gas of one transaction. The fee market caps a block at 30,000,000, which all senders share. */
         gas: amountField().prefault("15000000"),
         /** Encoded bytes of the messages of one transaction. */
-        bytes: z.int().min(10_000).max(4_000_000).default(400_000),
+        bytes: z
+          .int()
+          .min(10_000)
+          .max(MAX_BATCH_BYTES, {
+            error: issueText(
+              "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction has at most 1,048,576",
+              `${MAX_BATCH_BYTES} or less`,
+            ),
+          })
+          .default(400_000),
         /** Results in one transaction. */
         results: z.int().min(1).max(1_000).default(300),
       })
@@ -126,7 +143,16 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
      * submitted again. The local chain ignores a second submission, but charges its fee.
      */
     state_dir: z.string().min(1).optional(),
-    http: z.strictObject({ listen: listenField().prefault("127.0.0.1:9999") }).prefault({}),
+    http: z
+      .strictObject({
+        listen: listenField().prefault("127.0.0.1:9999"),
+        hosts: hostNamesField()
+          .optional()
+          .describe(
+            "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+          ),
+      })
+      .prefault({}),
   });
 }
 

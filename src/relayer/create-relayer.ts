@@ -1,9 +1,8 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { truncateDec18 } from "../base/decimal.ts";
-import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
-import type { DaemonContext } from "../ops/daemon-context.ts";
+import { type DaemonContext, LISTEN_KEY } from "../ops/daemon-context.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
 import { createGaugePoller } from "./api/gauge-poller.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
@@ -74,7 +73,7 @@ export async function createRelayer(
   const { address } = sender;
   const { nowMs } = clock;
   const api = { engine, registry, journal, metrics: metricsRegistry, isConnected, address, nowMs };
-  const http = createHttp(config, api, logger);
+  const http = createHttp(config, api, context);
   const account = { address, denom: config.gas.denom };
   const poller = createGaugePoller({ local, account, connectionIds, metrics, clock, logger });
   const allChains = [chains.local, ...chains.remotes];
@@ -93,10 +92,17 @@ export async function createRelayer(
   };
 }
 
-function createHttp(config: RelayerConfig, api: ApiDeps, logger: Logger): HttpService {
-  const { listen } = config.http;
+function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext): HttpService {
+  const { listen, hosts } = config.http;
+  const { logger, portOption = LISTEN_KEY } = context;
   return createHttpService(
-    { name: "icq-relayer HTTP", listen, portOption: "http.listen", routes: relayerRoutes(api) },
+    {
+      name: "icq-relayer HTTP",
+      listen,
+      portOption,
+      routes: relayerRoutes(api),
+      access: hosts === undefined ? {} : { hosts },
+    },
     { logger },
   );
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { unreachable } from "../base/errors.ts";
 import {
   durationField,
+  hostNamesField,
   httpUrlField,
   isPlainHttpUrl,
   type ListenAddress,
@@ -17,6 +18,8 @@ import type { SourcesConfig } from "./sources/poller.ts";
 /** Configuration of the watchdog. */
 export interface WatchdogConfig {
   readonly listen: ListenAddress;
+  /** Names that clients may use besides the loopback names. Absent: none on a loopback address, else every name. */
+  readonly hosts?: readonly string[];
   /** The chain that the node must be on. Absent: the chain of the first reading. */
   readonly chainId?: string;
   /** Folder of the state file. Absent: a restart begins a new count. */
@@ -87,6 +90,11 @@ const fileSchema = z.strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9998")
         .describe("address of the watchdog's own HTTP server: page, status, metrics, health"),
+      hosts: hostNamesField()
+        .optional()
+        .describe(
+          "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+        ),
     })
     .prefault({}),
   chain_id: z.string().min(1).max(50).optional().describe("the chain that the node must be on"),
@@ -109,6 +117,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
   const hook = file.notify.webhook;
   return {
     listen: file.http.listen,
+    ...(file.http.hosts === undefined ? {} : { hosts: file.http.hosts }),
     ...(chainId === undefined ? {} : { chainId }),
     ...(stateDir === undefined ? {} : { stateDir }),
     intervalMs: file.interval,

@@ -1,3 +1,4 @@
+import { bad } from "../base/result.ts";
 import { advanceAlert, type ActiveAlertState, type AlertStep, INACTIVE } from "./conditions/alert-state.ts";
 import type { AlertRule, ConditionInput, Verdict } from "./conditions/condition.ts";
 import { isNodeServed, type NodeOracleCalls, recordOracleCalls } from "./conditions/node-oracle-calls.ts";
@@ -9,6 +10,8 @@ import type { WatchdogState } from "./state/state-store.ts";
 
 /** Result of the evaluation of one poll. */
 export interface Evaluation {
+  /** The poll. While two nodes answer at one URL, the scrape of the node is a failure. */
+  readonly poll: Poll;
   readonly state: WatchdogState;
   readonly prices: PricesState;
   /** Input of the next evaluation. */
@@ -41,14 +44,15 @@ const MIN_WINDOW_MS = 30_000;
 /** Evaluates one poll: counts its blocks, decides whether there are prices, and advances every alert. Pure. */
 export function planEvaluation(
   state: WatchdogState,
-  poll: Poll,
+  scraped: Poll,
   previousCalls: NodeOracleCalls,
   options: EvaluationOptions,
 ): Evaluation {
-  const { node, atMs } = poll;
+  const { node, atMs } = scraped;
   // A failed scrape of the node changes nothing in the ledger: the next reading covers the time in between.
   const counting = node.outcome.ok ? countReading(state.ledger, node.outcome.value, atMs) : undefined;
   const ledger = counting?.ledger ?? state.ledger;
+  const poll = ledger.conflict === undefined || !node.outcome.ok ? scraped : withTwoNodes(scraped);
   // At least three polls, so that one failed scrape of the node does not change the result.
   const windowMs = Math.max(MIN_WINDOW_MS, 3 * options.intervalMs);
   const oracleCalls = recordOracleCalls(previousCalls, counting?.step, atMs, windowMs);
@@ -58,12 +62,20 @@ export function planEvaluation(
     ? [...state.notifications, ...notifications]
     : state.notifications;
   return {
+    poll,
     state: { ledger, alerts, notifications: pending.slice(-MAX_PENDING_NOTIFICATIONS) },
     prices,
     oracleCalls,
-    nodeRestarted: counting?.step.restarted ?? false,
+    nodeRestarted: counting?.step?.restarted ?? false,
     notifications,
   };
+}
+
+/** Makes the scrape of the node a failure. */
+function withTwoNodes(poll: Poll): Poll {
+  const text =
+    "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
+  return { ...poll, node: { ...poll.node, outcome: bad({ code: "two-nodes", text }) } };
 }
 
 /** Advances every alert by one poll. The state of an alert that has no rule any more is dropped. */

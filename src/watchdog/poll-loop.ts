@@ -37,21 +37,23 @@ export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): Poll
   const changes = createChangeLog(deps.logger);
   const options = { ...config, queueNotifications: config.webhook !== undefined };
   let lastEndMs = clock.monotonicMs();
-  let last: (Evaluation & { readonly poll: Poll }) | undefined;
+  let last: Evaluation | undefined;
   const status = (): WatchdogStatus => {
     const state = keeper.current();
     return toStatus({ state, rules: config.alerts, startedAtMs, nowMs: clock.nowMs(), lastSuccessMs, last });
   };
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const chainId = config.chainId ?? keeper.current().ledger.baseline?.chainId;
-    const poll = await deps.poll(chainId, signal);
+    const scraped = await deps.poll(chainId, signal);
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
-    if (!lastSuccessMs.has("node")) requireChain(poll, chainId, config);
+    if (!lastSuccessMs.has("node")) requireChain(scraped, chainId, config);
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
-    const evaluation = planEvaluation(keeper.current(), poll, last?.oracleCalls ?? NO_ORACLE_CALLS, options);
+    const calls = last?.oracleCalls ?? NO_ORACLE_CALLS;
+    const evaluation = planEvaluation(keeper.current(), scraped, calls, options);
+    const { poll } = evaluation;
     keeper.replace(evaluation.state);
-    last = { ...evaluation, poll };
+    last = evaluation;
     for (const [name, { outcome }] of scrapesOf(poll)) if (outcome.ok) lastSuccessMs.set(name, poll.atMs);
     metrics.recordPoll(poll, evaluation.nodeRestarted);
     metrics.showStatus(status());

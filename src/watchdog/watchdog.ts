@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { type Service, supervise } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
+import { LISTEN_KEY } from "../ops/daemon-context.ts";
 import { createHttpService } from "../ops/http-service.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
 import type { WatchdogConfig } from "./config.ts";
@@ -24,6 +25,8 @@ export interface WatchdogDeps {
   readonly registry: Registry;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Option that moves the port of the HTTP server. Default: the key `http.listen` of the configuration. */
+  readonly portOption?: string;
   /** Default: HTTP. */
   readonly reader?: HttpPageReader;
   /** Default: HTTP. */
@@ -78,7 +81,8 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
     {
       name: "oracle-watchdog HTTP",
       listen: config.listen,
-      portOption: "http.listen in the configuration, or --port-offset",
+      access: config.hosts === undefined ? {} : { hosts: config.hosts },
+      portOption: deps.portOption ?? LISTEN_KEY,
       routes: createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
     },
     deps,

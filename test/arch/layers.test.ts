@@ -63,6 +63,15 @@ describe("the house", () => {
     expect(offences).toEqual([]);
   });
 
+  it("adds listeners to abort signals only in src/base", () => {
+    // `AbortSignal.any` on a signal that lives as long as the process never frees what it adds (Node 20). `onAbort` does.
+    const offences = files
+      .filter((file) => ["client", "relayer", "watchdog", "ops", "cli", "daemons"].includes(file.folder))
+      .filter((file) => /AbortSignal\.any\b|addEventListener\("abort"/.test(file.code))
+      .map((file) => file.path);
+    expect(offences).toEqual([]);
+  });
+
   it("lets the state machine import of Node only hashing and buffers", () => {
     const offences = files
       .filter((file) => DETERMINISTIC.includes(file.folder))
@@ -80,6 +89,13 @@ describe("the house", () => {
         .map((target) => `${file.path} imports ${target}`),
     );
     expect(odd).toEqual([]);
+  });
+
+  it("never joins signals with AbortSignal.any", () => {
+    // Every call leaves an entry on its sources, and a signal of the process lives as long as the process.
+    expect(files.filter((file) => file.code.includes("AbortSignal.any")).map((file) => file.path)).toEqual(
+      [],
+    );
   });
 
   it("has no file over 300 lines", () => {

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+/** The root folder of the repository. */
+export const ROOT: string = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
 /** A source file with its imports resolved against the repository. */
 export interface SourceFile {

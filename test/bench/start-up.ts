@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { median } from "./measure.ts";
-import { freePortOffset } from "./system/free-ports.ts";
+import { leasePorts } from "../support/port-lease.ts";
 import { startRelaywatch } from "./system/watched-process.ts";
 
 interface Start {
@@ -35,8 +35,8 @@ export async function benchStartUp({ quick, signal }: BenchSettings): Promise<re
 
 async function startOnce(signal: AbortSignal): Promise<Start> {
   const home = mkdtempSync(join(tmpdir(), "relaywatch-bench-"));
+  const { offset, release } = await leasePorts();
   try {
-    const offset = await freePortOffset();
     const startedMs = performance.now();
     const running = startRelaywatch(["up", "--until-first-result", "--port-offset", String(offset)], {
       XDG_STATE_HOME: home,
@@ -49,6 +49,7 @@ async function startOnce(signal: AbortSignal): Promise<Start> {
     if (code !== 0 || peakMb === undefined) throw new Error(`up ended with ${code}: ${complaints.trim()}`);
     return { ms, peakMb };
   } finally {
+    release();
     rmSync(home, { recursive: true, force: true });
   }
 }

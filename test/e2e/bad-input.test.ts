@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { portsAt } from "../../daemons/localnet/ports.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { type CliResult, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
-const home = openCliHome(5_400);
+const home = await openCliHome();
+const ports = portsAt(home.portOffset);
 
 function file(name: string, text: string): string {
   const path = join(home.directory, name);
@@ -49,15 +51,35 @@ describe("a command line that cannot work", () => {
 
   it("ends with 75 when no chain answers", async () => {
     const result = await home.run("query", "icq", "params", "$PORTS");
-    expectRefusal(result, 75, "127.0.0.1:32057", "--port-offset");
+    expectRefusal(result, 75, `127.0.0.1:${ports.localRpc}`, "--port-offset");
   });
 
   it("ends with 1 when a port is in use, and names it and the option that moves it", async () => {
     const server = createServer();
-    await listen(server, 26_657 + home.portOffset);
+    await listen(server, ports.localRpc);
     const result = await home.run("up", "$PORTS");
     await close(server);
-    expectRefusal(result, 1, /\b32057\b/, "--port-offset");
+    expectRefusal(result, 1, new RegExp(`\\b${ports.localRpc}\\b`), "--port-offset");
+  });
+
+  it.each(["relayer", "watchdog"] as const)("names what moves a port that the %s needs", async (daemon) => {
+    const server = createServer();
+    await listen(server, ports[daemon]);
+    const moved = await home.run(daemon, "start", "$PORTS");
+    const config = file(
+      `${daemon}.yaml`,
+      daemon === "watchdog"
+        ? `http: { listen: "127.0.0.1:${ports.watchdog}" }\n`
+        : `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+signer: { mnemonic: { file: ${file("mnemonic", `${"abandon ".repeat(11)}about`)} } }
+connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]
+http: { listen: "127.0.0.1:${ports.relayer}" }
+`,
+    );
+    const configured = await home.run(daemon, "start", "--config", config);
+    await close(server);
+    expectRefusal(moved, 1, new RegExp(`\\b${ports[daemon]}\\b`), "move this with --port-offset");
+    expectRefusal(configured, 1, new RegExp(`\\b${ports[daemon]}\\b`), "move this with http.listen");
   });
 
   it("ends with 78 and the place of every error when a configuration cannot be used", async () => {
@@ -74,7 +96,7 @@ describe("a command line that cannot work", () => {
     const places = ["wrong.yaml:1:", "wrong.yaml:2:", "wrong.yaml:3:1: conections"];
     expectRefusal(relayer, 78, ...places);
     expectRefusal(watchdog, 78, "missing.yaml:1:1: ", "cannot be read");
-    expectRefusal(validate, 78, "1 of 1 files cannot be used");
+    expectRefusal(validate, 78, "1 of 1 file cannot be used");
     for (const place of places) expect(validate.stdout).toContain(place);
   });
 
@@ -90,7 +112,7 @@ describe("a command line that cannot work", () => {
       home.run("proof", "verify", altered),
     ]);
     expect([good.code, good.stderr]).toEqual([0, ""]);
-    expectRefusal(bad, 1, `1 of ${cases.length} verdicts differ`, String(first["name"]).slice(0, 10));
+    expectRefusal(bad, 1, `1 of ${cases.length} verdicts differs`, String(first["name"]).slice(0, 10));
   });
 });
 
@@ -98,8 +120,8 @@ function expectOf(one: Readonly<Record<string, unknown>>): Readonly<Record<strin
   return isRecord(one["expect"]) ? one["expect"] : {};
 }
 
-describe("surroundings that are not as they should be", () => {
-  const world = openCliHome(5_600);
+describe("surroundings that are not as they should be", async () => {
+  const world = await openCliHome();
   const its = localnetEndpoints(world.portOffset);
   const chains = ["--home", join(world.directory, "chains"), "--block-time", "300", "$PORTS"];
   let remote = world.start("localnet", "start", "remote", ...chains);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
-const home = openCliHome(5_200);
+const home = await openCliHome();
 const localnet = localnetEndpoints(home.portOffset);
 const chains = ["--block-time", "300", "--home", join(home.directory, "chains"), "$PORTS"];
 const PARTS = {

@@ -1,6 +1,14 @@
 import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
-import { assertIsDeliverTxSuccess, calculateFee, SigningStargateClient } from "@cosmjs/stargate";
+import {
+  assertIsDeliverTxSuccess,
+  calculateFee,
+  createProtobufRpcClient,
+  QueryClient,
+  setupTxExtension,
+  SigningStargateClient,
+} from "@cosmjs/stargate";
 import { Comet38Client, HttpClient, WebsocketClient } from "@cosmjs/tendermint-rpc";
+import { ServiceClientImpl } from "cosmjs-types/cosmos/base/node/v1beta1/query";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8, concat } from "../../src/base/bytes.ts";
 import { decodeBech32 } from "../../src/base/bech32.ts";
@@ -10,7 +18,7 @@ import { openCliHome, until } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { testAccount } from "../support/e2e/test-account.ts";
 
-const home = openCliHome(5_800);
+const home = await openCliHome();
 const localnet = localnetEndpoints(home.portOffset);
 
 beforeAll(async () => {
@@ -41,6 +49,45 @@ describe("a stock SigningStargateClient", () => {
     const messages = [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: send }];
     expect(await client.simulate(alice.address, messages, "")).toBeGreaterThan(50_000);
     client.disconnect();
+  });
+});
+
+describe("a stock client that knows only abci_query", () => {
+  it("broadcasts, and finds its transaction when it is included", async () => {
+    const [alice, bob] = await Promise.all([testAccount(home, "alice"), testAccount(home, "bob")]);
+    const wallet = await DirectSecp256k1HdWallet.fromMnemonic(alice.mnemonic, { prefix: "neutron" });
+    const signer = await SigningStargateClient.connectWithSigner(localnet.rpc.local, wallet);
+    const send = {
+      fromAddress: alice.address,
+      toAddress: bob.address,
+      amount: [{ denom: "untrn", amount: "7" }],
+    };
+    const messages = [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: send }];
+    const hash = await signer.signAndBroadcastSync(
+      alice.address,
+      messages,
+      calculateFee(200_000, "0.01untrn"),
+    );
+    signer.disconnect();
+    const comet = Comet38Client.create(new HttpClient(localnet.rpc.local));
+    const { tx } = QueryClient.withExtensions(comet, setupTxExtension);
+    const found = await until("the transaction", () =>
+      tx.getTx(hash).catch((error: unknown) => {
+        if (String(error).includes("tx not found")) return undefined;
+        throw error;
+      }),
+    );
+    expect(found.txResponse).toMatchObject({ txhash: hash, code: 0 });
+    expect(found.tx?.body?.messages.map(({ typeUrl }) => typeUrl)).toEqual(["/cosmos.bank.v1beta1.MsgSend"]);
+    comet.disconnect();
+  });
+
+  it("reads the settings and the state of the node", async () => {
+    const comet = Comet38Client.create(new HttpClient(localnet.rpc.local));
+    const service = new ServiceClientImpl(createProtobufRpcClient(new QueryClient(comet)));
+    expect((await service.Config()).haltHeight).toBe(0n);
+    expect((await service.Status()).height).toBeGreaterThanOrEqual(4n);
+    comet.disconnect();
   });
 });
 

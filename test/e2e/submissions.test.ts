@@ -10,7 +10,7 @@ import { getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { openWallet, type TestWallet } from "../support/e2e/test-wallet.ts";
 
-const home = openCliHome(6_000);
+const home = await openCliHome();
 const localnet = localnetEndpoints(home.portOffset);
 let alice: TestWallet;
 

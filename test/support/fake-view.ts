@@ -32,6 +32,7 @@ export function createFakeView(parts: Partial<NodeView>): NodeView {
     query,
     simulate: () => unreachable("a fake view does not simulate"),
     queryPaths: () => [],
+    messageTypes: () => [],
     block: () => undefined,
     blockByHash: () => undefined,
     results: () => undefined,

@@ -31,6 +31,8 @@ const pass = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 export function createGrpcTestClient(address: string): GrpcTestClient {
   const client = new Client(address, credentials.createInsecure(), {
     "grpc.max_receive_message_length": 64 * 1024 * 1024,
+    // Each client has a connection of its own.
+    "grpc.use_local_subchannel_pool": 1,
   });
   const openStream = (version: "v1" | "v1alpha") =>
     client.makeBidiStreamRequest(

@@ -97,6 +97,7 @@ export function createKvApplication(storage: StateStorage): Application {
     simulate: () => EMPTY_RESULT,
     exportState: () => Object.fromEntries(values),
     queryPaths: () => ["/kv.Query/Get"],
+    messageTypes: () => [],
   };
 }
 

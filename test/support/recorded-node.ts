@@ -31,22 +31,15 @@ const BLOCKS_BEFORE = 11;
 export async function startRecordedNode(chainName = "neutron"): Promise<RecordedNode> {
   const logger = silentLogger;
   const clock = { ...systemClock, nowMs: () => RECORDED_NOW_MS };
-  const context = {
-    host: "127.0.0.1",
-    port: 0,
-    portOption: "--port",
-    chainName,
-    consensusPrefix: "neutronvalcons",
-    rpcAddress: () => "tcp://127.0.0.1:26657",
-  };
+  const options = { host: "127.0.0.1", port: 0, portOption: "--port", chainName };
   const genesis = { ...testGenesis("test-1", [100n]), genesisTimeNs: GENESIS_NS, appState: recordedState() };
   const node = await startTestNode(
-    { chainId: "test-1", moniker: "lab", consensusPrefix: "neutronvalcons" },
+    { chainId: "test-1", moniker: "lab", chainName, consensusPrefix: "neutronvalcons" },
     {
       clock,
       createApp: (storage) => createApp({ kind: "local", denom: "untrn", chainName }, { storage }),
       genesis: (stored) => stored ?? genesis,
-      servers: [createRestServer(context, { clock, logger }), createGrpcEndpoint(context, { logger })],
+      servers: [createRestServer(options, { clock, logger }), createGrpcEndpoint(options, { logger })],
     },
   );
   node.control.produce(BLOCKS_BEFORE);

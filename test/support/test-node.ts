@@ -50,6 +50,7 @@ export async function startTestNode(
   const node = createNode(
     {
       moniker: "test",
+      chainName: "kv",
       startHalted: true,
       blockTimeMs: 20,
       validatorSeeds: testSeeds(chainId, powers.length),

@@ -1,9 +1,8 @@
-import { Buffer } from "node:buffer";
 import { encodeBech32 } from "../../base/bech32.ts";
 import { CodedError } from "../../base/errors.ts";
 import { createRecentCache, type RecentCache } from "../../base/recent-cache.ts";
 import { sha256 } from "../../base/sha256.ts";
-import { utf8 } from "../../base/bytes.ts";
+import { latin1, utf8 } from "../../base/bytes.ts";
 
 const CHARSET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
@@ -14,7 +13,7 @@ const MAX_ADDRESS_BYTES = 255;
 // Recently used addresses in both directions. One transaction converts each of its addresses about twenty times, and
 // bech32 would take most of that time. The caches hold pure functions of their key, so they cannot change a result.
 const parsed = createRecentCache<string, Uint8Array>(4_096);
-const formatted = createRecentCache<string, string>(4_096);
+const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
 export type AddressErrorFacts =
@@ -32,8 +31,9 @@ export function moduleAddress(name: string): Uint8Array {
 /** Formats an account address as bech32. */
 export function formatAddress(prefix: string, address: Uint8Array): string {
   // Latin-1 maps every byte to one character: the cheapest string that identifies the bytes.
-  const text = Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString("latin1");
-  return cached(formatted, `${prefix}1${text}`, () => encodeBech32(prefix, address));
+  const formatted = formattedByPrefix.get(prefix) ?? createRecentCache<string, string>(4_096);
+  formattedByPrefix.set(prefix, formatted);
+  return cached(formatted, latin1(address), () => encodeBech32(prefix, address));
 }
 
 /** Parses an account address. Do not modify the array. Throws `AddressError`. */

@@ -99,6 +99,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       );
     },
     queryPaths: () => [...queries.keys()],
+    messageTypes: () => [...rules.tx.codec.handlers.keys()],
   };
 }
 

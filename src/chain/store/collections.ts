@@ -1,5 +1,13 @@
 import type { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { concat, prefixEnd, readUint64BigEndian, toHex, uint64BigEndian, utf8 } from "../../base/bytes.ts";
+import {
+  concat,
+  latin1,
+  prefixEnd,
+  readUint64BigEndian,
+  toHex,
+  uint64BigEndian,
+  utf8,
+} from "../../base/bytes.ts";
 import { unreachable } from "../../base/errors.ts";
 import type { KVStore } from "./kv-store.ts";
 
@@ -32,7 +40,7 @@ export const textCodec: Codec<string> = {
 /** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
 export const integerCodec: Codec<bigint> = {
   encode: (value) => utf8(value.toString()),
-  decode: (bytes) => BigInt(textCodec.decode(bytes)),
+  decode: (bytes) => BigInt(latin1(bytes)),
 };
 
 interface MessageType<T> {
@@ -115,6 +123,8 @@ export interface StoredMap<K, V> {
   readonly has: (scope: StoreScope, key: K) => boolean;
   readonly set: (scope: StoreScope, key: K, value: V) => void;
   readonly delete: (scope: StoreScope, key: K) => void;
+  /** Returns the entry of a key. Its functions encode the key once. */
+  readonly at: (key: K) => StoredItem<V>;
   /** Iterates in ascending order of encoded keys, over all entries or over those whose encoded key begins with `within`. */
   readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
 }
@@ -135,6 +145,7 @@ export function createMap<K, V>(
     has: (scope, key) => scope.store(store).has(path(key)),
     set: (scope, key, value) => scope.store(store).set(path(key), values.encode(value)),
     delete: (scope, key) => scope.store(store).delete(path(key)),
+    at: (key) => createItem(store, path(key), values),
     entries: function* (scope, within = new Uint8Array(0)) {
       const start = concat(prefix, within);
       for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))

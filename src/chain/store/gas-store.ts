@@ -2,64 +2,65 @@ import type { GasMeter } from "../runtime/gas.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
 
 // Gas prices of the SDK's default KVGasConfig.
-const HAS_COST = 1000n;
-const DELETE_COST = 1000n;
-const READ_COST_FLAT = 1000n;
-const READ_COST_PER_BYTE = 3n;
-const WRITE_COST_FLAT = 2000n;
-const WRITE_COST_PER_BYTE = 30n;
-const ITERATE_NEXT_COST_FLAT = 30n;
-
-/**
- * The costs of keys and values below this length come from a table. Creating a bigint for every access would take more
- * time than the access itself.
- */
-const COMMON_LENGTHS = 512;
-const READ_COSTS = Array.from({ length: COMMON_LENGTHS }, (_, length) => READ_COST_PER_BYTE * BigInt(length));
-const WRITE_COSTS = Array.from(
-  { length: COMMON_LENGTHS },
-  (_, length) => WRITE_COST_PER_BYTE * BigInt(length),
-);
-
-function readCost(bytes: Uint8Array): bigint {
-  return READ_COSTS[bytes.length] ?? READ_COST_PER_BYTE * BigInt(bytes.length);
-}
-
-function writeCost(bytes: Uint8Array): bigint {
-  return WRITE_COSTS[bytes.length] ?? WRITE_COST_PER_BYTE * BigInt(bytes.length);
-}
+const HAS_COST = 1000;
+const DELETE_COST = 1000;
+const READ_COST_FLAT = 1000;
+const READ_COST_PER_BYTE = 3;
+const WRITE_COST_FLAT = 2000;
+const WRITE_COST_PER_BYTE = 30;
+const ITERATE_NEXT_COST_FLAT = 30;
 
 /**
  * Creates a view of a store that consumes gas as the SDK's `gaskv`. The sequence of charges is part of the behaviour:
  * when the gas runs out, the error text names the charge that exceeded the limit.
  */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
-  return {
-    get: (key) => {
-      // The cost by size follows the read, because only the read returns the size of the value.
-      gas.consume(READ_COST_FLAT, "ReadFlat");
-      const value = parent.get(key);
-      gas.consume(readCost(key), "ReadPerByte");
-      if (value !== undefined) gas.consume(readCost(value), "ReadPerByte");
-      return value;
-    },
-    has: (key) => {
-      gas.consume(HAS_COST, "Has");
-      return parent.has(key);
-    },
-    set: (key, value) => {
-      gas.consume(WRITE_COST_FLAT, "WriteFlat");
-      gas.consume(writeCost(key), "WritePerByte");
-      gas.consume(writeCost(value), "WritePerByte");
-      parent.set(key, value);
-    },
-    delete: (key) => {
-      gas.consume(DELETE_COST, "Delete");
-      parent.delete(key);
-    },
-    iterate: (start, end) => metered(parent.iterate(start, end), gas),
-    iterateReverse: (start, end) => metered(parent.iterateReverse(start, end), gas),
-  };
+  return new GasStore(parent, gas);
+}
+
+// A class for the same reason as the layers of the cache store: every transaction creates several.
+class GasStore implements KVStore {
+  readonly parent: KVStore;
+  readonly gas: GasMeter;
+
+  constructor(parent: KVStore, gas: GasMeter) {
+    this.parent = parent;
+    this.gas = gas;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    // The cost by size follows the read, because only the read returns the size of the value.
+    this.gas.charge(READ_COST_FLAT, "ReadFlat");
+    const value = this.parent.get(key);
+    this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
+    if (value !== undefined) this.gas.charge(READ_COST_PER_BYTE * value.length, "ReadPerByte");
+    return value;
+  }
+
+  has(key: Uint8Array): boolean {
+    this.gas.charge(HAS_COST, "Has");
+    return this.parent.has(key);
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    this.gas.charge(WRITE_COST_FLAT, "WriteFlat");
+    this.gas.charge(WRITE_COST_PER_BYTE * key.length, "WritePerByte");
+    this.gas.charge(WRITE_COST_PER_BYTE * value.length, "WritePerByte");
+    this.parent.set(key, value);
+  }
+
+  delete(key: Uint8Array): void {
+    this.gas.charge(DELETE_COST, "Delete");
+    this.parent.delete(key);
+  }
+
+  iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return metered(this.parent.iterate(start, end), this.gas);
+  }
+
+  iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return metered(this.parent.iterateReverse(start, end), this.gas);
+  }
 }
 
 /**
@@ -85,8 +86,8 @@ function* walk(
 
 function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
   if (at.done !== true) {
-    gas.consume(readCost(at.value[0]), "ValuePerByte");
-    gas.consume(readCost(at.value[1]), "ValuePerByte");
+    gas.charge(READ_COST_PER_BYTE * at.value[0].length, "ValuePerByte");
+    gas.charge(READ_COST_PER_BYTE * at.value[1].length, "ValuePerByte");
   }
-  gas.consume(ITERATE_NEXT_COST_FLAT, "IterNextFlat");
+  gas.charge(ITERATE_NEXT_COST_FLAT, "IterNextFlat");
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { counted } from "../../base/counted.ts";
 import { EXIT } from "../../base/exit-codes.ts";
 import { stringifyJson } from "../../base/json.ts";
 import { loadConfig } from "../../ops/config.ts";
@@ -34,7 +35,8 @@ function validateFiles(files: readonly string[], options: Options, context: CliC
   if (options.json) context.print(stringifyJson(checked, 2));
   else for (const { file, errors } of checked) printFile(file, errors, context);
   const bad = checked.filter(({ errors }) => errors.length > 0).length;
-  if (bad > 0) throw new CliError(EXIT.badConfig, `${bad} of ${files.length} files cannot be used`);
+  if (bad > 0)
+    throw new CliError(EXIT.badConfig, `${bad} of ${counted(files.length, "file")} cannot be used`);
 }
 
 function printFile(file: string, errors: readonly ConfigIssue[], context: CliContext): void {

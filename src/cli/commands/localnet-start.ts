@@ -1,31 +1,51 @@
-import { Argument, Command } from "commander";
+import { Argument, Command, Option } from "commander";
 import { LOCALNET_PARTS, type LocalnetPart, runLocalnet } from "../../../daemons/localnet/main.ts";
 import { portsAt } from "../../../daemons/localnet/ports.ts";
 import type { LogLevel } from "../../base/logger.ts";
+import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../node/localnet/genesis.ts";
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
-import { blockTimeOption, logLevelOption, portOffsetOption, powersOption } from "../options.ts";
+import {
+  accessOf,
+  type AccessOptions,
+  allowHostOption,
+  blockTimeOption,
+  corsOptions,
+  keepBlocksOption,
+  logLevelOption,
+  portOffsetOption,
+  powersOption,
+} from "../options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../state-home.ts";
 
-interface StartOptions {
+interface StartOptions extends AccessOptions {
   readonly portOffset: number;
   readonly home?: string;
   readonly blockTime: number;
+  readonly keepBlocks?: number;
   readonly localValidators: readonly bigint[];
   readonly remoteValidators: readonly bigint[];
+  readonly scenario?: LocalnetScenario;
   readonly logLevel: LogLevel;
 }
 
 /** `relaywatch localnet start`. */
 export function startCommand(context: CliContext): Command {
-  return new Command()
+  const command = new Command()
     .addArgument(
       new Argument("[part...]", "parts to run in this process; default: all").choices(LOCALNET_PARTS),
     )
     .option("--home <dir>", "directory for the state of the chains")
     .addOption(blockTimeOption())
+    .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
+    .addOption(
+      new Option("--scenario <name>", "more state in the genesis of a new local-1").choices(
+        LOCALNET_SCENARIOS,
+      ),
+    )
+    .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("info"))
     .addHelpText(
@@ -34,11 +54,15 @@ export function startCommand(context: CliContext): Command {
 Without --home, all parts in one process keep their state in memory. A chain that runs alone always keeps its state on
 disk: in --home, or under $XDG_STATE_HOME/relaywatch (~/.local/state/relaywatch). The other parts keep running while it
 is down.
+--scenario dex-demo: pools of alice and limit orders of bob on the pairs of uibcatom, uibcusdc and untrn, and coins of all
+three for every test account. See "relaywatch query dex list-tick-liquidity 'uibcatom<>untrn' uibcatom".
 The first time, start remote before local: the genesis of local contains a light client of remote.`,
     )
     .action((parts: readonly LocalnetPart[], options: StartOptions) =>
       startLocalnet(parts, options, context),
     );
+  for (const option of corsOptions()) command.addOption(option);
+  return command;
 }
 
 async function startLocalnet(
@@ -56,7 +80,10 @@ async function startLocalnet(
       ports: portsAt(options.portOffset),
       home: options.home ?? ownHome,
       blockTimeMs: options.blockTime,
+      scenario: options.scenario,
+      keepBlocks: options.keepBlocks,
       validators: { local: options.localValidators, remote: options.remoteValidators },
+      access: accessOf(options),
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
     },
     await daemonContext(context, options.logLevel),

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { counted } from "../../base/counted.ts";
 import { EXIT } from "../../base/exit-codes.ts";
 import { stringifyJson } from "../../base/json.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -34,7 +35,7 @@ function verifyFiles(files: readonly string[], options: { readonly json?: true }
   const names = differing.slice(0, 5).map(({ name }) => name);
   throw new CliError(
     EXIT.fatal,
-    `${differing.length} of ${verdicts.length} verdicts differ from the recorded ones: ${names.join("; ")}`,
+    `${differing.length} of ${counted(verdicts.length, "verdict")} ${differing.length === 1 ? "differs" : "differ"} from the recorded ones: ${names.join("; ")}`,
   );
 }
 
@@ -51,5 +52,6 @@ function printText(
       `${verdict.valid ? "valid  " : "invalid"}  ${verdict.kind}  ${verdict.name}: ${verdict.detail}  [${mark}]`,
     );
   }
-  context.print(`${verdicts.length} cases, ${verdicts.length - differing} as recorded, ${differing} differ`);
+  const matching = verdicts.length - differing;
+  context.print(`${counted(verdicts.length, "case")}: ${matching} as recorded, ${differing} not`);
 }

@@ -10,6 +10,11 @@ const MODULES: readonly LazyCommand[] = [
     description: "interchain queries: parameters, registered queries, results",
     load: async () => (await import("./query-interchainqueries.ts")).queryInterchainqueriesCommand,
   },
+  {
+    name: "dex",
+    description: "decentralized exchange: pools, limit orders, deposits, ticks",
+    load: async () => (await import("./query-dex.ts")).queryDexCommand,
+  },
 ];
 
 /** `relaywatch query`. */

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { portsAt } from "../../../daemons/localnet/ports.ts";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { loadConfig } from "../../ops/config.ts";
+import type { DaemonContext } from "../../ops/daemon-context.ts";
 import { relayerConfigSchema } from "../../relayer/config.ts";
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
@@ -33,7 +34,13 @@ async function startRelayer(options: Options, context: CliContext): Promise<void
     options.config === undefined
       ? localnetRelayerConfig(portsAt(options.portOffset), options.stateDir)
       : loadConfig(options.config, relayerConfigSchema());
-  await runIcqRelayer(config, await daemonContext(context, options.logLevel), (_relayer, endpoints) => {
+  await runIcqRelayer(config, await contextFor(options, context), (_relayer, endpoints) => {
     for (const { name, url } of endpoints) context.print(`${name} ${url}`);
   });
+}
+
+/** With a configuration, its key moves the port. Without one, the option does. */
+async function contextFor({ config, logLevel }: Options, context: CliContext): Promise<DaemonContext> {
+  const daemon = await daemonContext(context, logLevel);
+  return config === undefined ? { ...daemon, portOption: "--port-offset" } : daemon;
 }

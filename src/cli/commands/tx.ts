@@ -10,6 +10,11 @@ const MODULES: readonly LazyCommand[] = [
     description: "interchain queries: submit a result, remove a query",
     load: async () => (await import("./tx-interchainqueries.ts")).txInterchainqueriesCommand,
   },
+  {
+    name: "dex",
+    description: "decentralized exchange: deposit, withdraw, place and cancel limit orders, swap",
+    load: async () => (await import("./tx-dex.ts")).txDexCommand,
+  },
 ];
 
 /** `relaywatch tx`. */

@@ -14,13 +14,23 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { daemonContext } from "../daemon-context.ts";
 import { localnetRelayerConfig, localnetWatchdogConfig } from "../localnet-configs.ts";
-import { blockTimeOption, logLevelOption, portOffsetOption } from "../options.ts";
+import {
+  accessOf,
+  type AccessOptions,
+  allowHostOption,
+  blockTimeOption,
+  corsOptions,
+  keepBlocksOption,
+  logLevelOption,
+  portOffsetOption,
+} from "../options.ts";
 import { controlToken, controlTokenFile } from "../state-home.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "../up-summary.ts";
 
-interface Options {
+interface Options extends AccessOptions {
   readonly portOffset: number;
   readonly blockTime: number;
+  readonly keepBlocks?: number;
   readonly untilFirstResult?: true;
   readonly logLevel: LogLevel;
 }
@@ -31,19 +41,24 @@ const FIRST_RESULT_POLL_MS = 50;
 
 /** `relaywatch up`. */
 export function upCommand(context: CliContext): Command {
-  return new Command()
+  const command = new Command()
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .addOption(blockTimeOption())
+    .addOption(keepBlocksOption())
+    .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))
     .action((options: Options) => up(options, context));
+  for (const option of corsOptions()) command.addOption(option);
+  return command;
 }
 
 async function up(options: Options, context: CliContext): Promise<void> {
   const stop = new AbortController();
   const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
   const daemon = await daemonContext(context, options.logLevel);
-  const parts = createParts(options, { ...daemon, signal: stop.signal }, context);
+  const own = { ...daemon, signal: stop.signal, portOption: "--port-offset" };
+  const parts = createParts(options, own, context);
   const watcher: Service = {
     name: "up",
     run: async (signal) => {
@@ -67,6 +82,7 @@ function createParts(
   context: CliContext,
 ): { readonly services: readonly Service[]; readonly now: () => UpParts } {
   const ports = portsAt(options.portOffset);
+  const access = accessOf(options);
   const chainsUp = createDeferred<LocalnetReady>();
   let state: UpParts = { chains: {}, relayer: undefined, watchdog: undefined };
   const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
@@ -79,7 +95,9 @@ function createParts(
         ports,
         home: undefined,
         blockTimeMs: options.blockTime,
+        keepBlocks: options.keepBlocks,
         validators: { local: [10n], remote: [10n] },
+        access,
         controlToken: controlToken(options.portOffset),
       },
       { ...daemon, signal },
@@ -93,7 +111,7 @@ function createParts(
   const relayer = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     await runIcqRelayer(
-      localnetRelayerConfig(ports, undefined),
+      localnetRelayerConfig(ports, undefined, access.hosts),
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, relayer: running };
@@ -104,7 +122,7 @@ function createParts(
   const watchdog = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     await runOracleWatchdog(
-      localnetWatchdogConfig(ports, undefined),
+      localnetWatchdogConfig(ports, undefined, access.hosts),
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, watchdog: running };

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { portsAt } from "../../../daemons/localnet/ports.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
 import { loadConfig } from "../../ops/config.ts";
+import type { DaemonContext } from "../../ops/daemon-context.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
 import type { CliContext } from "../cli-context.ts";
 import { daemonContext } from "../daemon-context.ts";
@@ -33,7 +34,13 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
     options.config === undefined
       ? localnetWatchdogConfig(portsAt(options.portOffset), options.stateDir)
       : loadConfig(options.config, watchdogConfigSchema);
-  await runOracleWatchdog(config, await daemonContext(context, options.logLevel), (_watchdog, endpoints) => {
+  await runOracleWatchdog(config, await contextFor(options, context), (_watchdog, endpoints) => {
     for (const { name, url } of endpoints) context.print(`${name} ${url}`);
   });
+}
+
+/** With a configuration, its key moves the port. Without one, the option does. */
+async function contextFor({ config, logLevel }: Options, context: CliContext): Promise<DaemonContext> {
+  const daemon = await daemonContext(context, logLevel);
+  return config === undefined ? { ...daemon, portOption: "--port-offset" } : daemon;
 }

@@ -21,11 +21,18 @@ export interface BatchDeps {
 }
 
 /**
+ * Parameters with more characters than this get a request of their own. Ten calls (the usual `maxBatch`) below the limit
+ * fit into the 1,000,000 bytes of CometBFT's `max_body_bytes`.
+ */
+const MAX_SHARED_CHARACTERS = 90_000;
+
+/**
  * Groups calls into requests of at most `maxBatch` calls, in order. CometBFT responds to a batch of
  * more than `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
  * A broadcast gets a request of its own. An error for the request as a whole, caused by another call, would hide
- * whether the node accepted the transaction.
+ * whether the node accepted the transaction. A call with large parameters, such as a simulation, travels alone too: two
+ * of them could exceed the node's limit for a request although each is below it.
  */
 export function planRequests(
   calls: readonly PendingCall[],
@@ -34,7 +41,7 @@ export function planRequests(
   const requests: PendingCall[][] = [];
   let open: PendingCall[] = [];
   for (const call of calls) {
-    if (call.method.startsWith("broadcast_")) {
+    if (call.method.startsWith("broadcast_") || charactersOf(call) > MAX_SHARED_CHARACTERS) {
       requests.push([call]);
       continue;
     }
@@ -43,6 +50,14 @@ export function planRequests(
     if (open.length >= maxBatch) open = [];
   }
   return requests;
+}
+
+/** Counts the characters of the string parameters. All other parameters are short. */
+function charactersOf({ params }: PendingCall): number {
+  return Object.values(params).reduce<number>(
+    (sum, value) => (typeof value === "string" ? sum + value.length : sum),
+    0,
+  );
 }
 
 /** Sends one request and settles all its calls, at the deadline at the latest. Never rejects. */
@@ -86,8 +101,8 @@ interface ExchangeDeps extends BatchDeps {
 }
 
 /**
- * Sends one request and settles its calls. When the response exceeds the transport's limit, sends both halves of the
- * batch instead: ten responses may be too large together while each is acceptable alone.
+ * Sends one request and settles its calls. When the request exceeds the node's limit, or the response the transport's
+ * limit, sends both halves of the batch instead: ten calls may be too large together while each is acceptable alone.
  */
 async function exchange(
   batch: readonly PendingCall[],
@@ -97,7 +112,7 @@ async function exchange(
   try {
     deliver(batch, await post(batch, options, deps), options.endpoint);
   } catch (error) {
-    if (batch.length < 2 || outcomeOf(error) !== "too-large") throw error;
+    if (batch.length < 2 || !TOO_LARGE.has(outcomeOf(error))) throw error;
     const middle = Math.ceil(batch.length / 2);
     // One half after the other, so that only one large response is in memory. The deadline covers both.
     for (const half of [batch.slice(0, middle), batch.slice(middle)])
@@ -106,6 +121,8 @@ async function exchange(
       });
   }
 }
+
+const TOO_LARGE: ReadonlySet<string> = new Set(["too-large", "request-too-large"]);
 
 async function post(
   batch: readonly PendingCall[],
@@ -134,9 +151,31 @@ async function post(
 
 /**
  * Parses the body whatever the HTTP status is, because nodes send some JSON-RPC errors with status 400 or 500. The
- * status becomes the error only when the body is not JSON-RPC.
+ * status becomes the error only when the body is not JSON-RPC. Throws `request-too-large` when the node did not read the
+ * request because of its size.
  */
 function parseBody(response: HttpResponse, endpoint: string): readonly RpcResponse[] {
+  if (response.status === CONTENT_TOO_LARGE) throw requestTooLarge(endpoint);
+  const responses = parseResponses(response, endpoint);
+  const error = errorWithoutId(responses);
+  if (error !== undefined && "rpcCode" in error && BODY_TOO_LARGE.test(`${error.message} ${error.data}`))
+    throw requestTooLarge(endpoint);
+  return responses;
+}
+
+/** HTTP status of reverse proxies for a request that exceeds their limit. */
+const CONTENT_TOO_LARGE = 413;
+/** Text of Go's `http.MaxBytesReader`. CometBFT sends it with status 400, code -32600 and no id. */
+const BODY_TOO_LARGE = /request body too large/i;
+
+function requestTooLarge(endpoint: string): ClientError {
+  return new ClientError(
+    { code: "request-too-large", endpoint },
+    `${endpoint} refused the request because its body is too large`,
+  );
+}
+
+function parseResponses(response: HttpResponse, endpoint: string): readonly RpcResponse[] {
   try {
     return parseRpcResponses(response.body, endpoint);
   } catch (error) {

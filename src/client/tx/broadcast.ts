@@ -3,6 +3,7 @@ import { asText, asUint32, member } from "../../base/json-fields.ts";
 import type { EndpointPool } from "../endpoints/endpoint-pool.ts";
 import { ClientError } from "../errors.ts";
 import { resultField } from "../rpc/rpc-response.ts";
+import { TX_TOO_LARGE } from "./simulation.ts";
 
 /** Result of a broadcast. */
 export type BroadcastOutcome =
@@ -27,7 +28,7 @@ export async function broadcastTransaction(
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     if (isInCache(error)) return { kind: "accepted" };
-    if (isTooLarge(error)) return { ...TX_TOO_LARGE, log: error.message };
+    if (isTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
     if (isUnclear(error)) return { kind: "unclear", error };
     throw error;
   }
@@ -51,13 +52,13 @@ function isInCache({ facts }: ClientError): boolean {
   return facts.code === "rpc" && facts.data.includes("tx already exists in cache");
 }
 
-/** CometBFT reports its own size limit as a JSON-RPC error. Another attempt cannot succeed, so it counts as a refusal. */
+/**
+ * CometBFT reports its size limits (`max_tx_bytes`, `max_body_bytes`) as JSON-RPC errors. Another attempt cannot succeed,
+ * so they count as a refusal.
+ */
 function isTooLarge({ facts }: ClientError): boolean {
-  return facts.code === "rpc" && /tx too large/i.test(facts.data);
+  return facts.code === "request-too-large" || (facts.code === "rpc" && /tx too large/i.test(facts.data));
 }
-
-/** `sdk/21` is the SDK's code for a transaction that is too large. */
-const TX_TOO_LARGE = { kind: "refused", code: 21, codespace: "sdk" } as const;
 
 function isUnclear({ facts }: ClientError): boolean {
   return ["unreachable", "timeout", "http-status", "bad-answer"].includes(facts.code);

@@ -4,9 +4,15 @@ import { ClientError } from "../errors.ts";
 import { badResponse } from "../rpc/rpc-response.ts";
 import type { SimulationOutcome } from "./tx-sender.ts";
 
+/** The SDK's code for a transaction that is too large. Also used when the node refuses the request for its size. */
+export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
+
 const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
 
-/** Simulates an encoded transaction. A refusal by the application is an outcome; other errors are thrown. */
+/**
+ * Simulates an encoded transaction. A refusal by the application is an outcome, also a transaction whose request exceeds
+ * the node's limit ({@link TX_TOO_LARGE}). Other errors are thrown.
+ */
 export async function simulateTransaction(
   client: Pick<ChainClient, "grpcQuery">,
   txBytes: Uint8Array,
@@ -18,7 +24,10 @@ export async function simulateTransaction(
     if (gasInfo === undefined) throw badResponse("chain", "gas_info", "is missing from a simulation");
     return { ok: true, gasUsed: gasInfo.gasUsed };
   } catch (error) {
-    if (!(error instanceof ClientError) || error.facts.code !== "abci") throw error;
+    if (!(error instanceof ClientError)) throw error;
+    if (error.facts.code === "request-too-large")
+      return { ok: false, ...TX_TOO_LARGE, log: error.message, failedMessage: undefined };
+    if (error.facts.code !== "abci") throw error;
     const { abciCode, codespace, log } = error.facts;
     return { ok: false, code: abciCode, codespace, log, failedMessage: failedMessageIndex(log) };
   }

@@ -22,7 +22,7 @@ export interface PathRun {
  */
 export type PathFollower = (proof: ExistenceProof) => PathRun | undefined;
 
-/** Creates a follower with an empty {@link RootCache}. */
+/** Creates a follower with an empty cache of computed roots. */
 export function createPathFollower(): PathFollower {
   const cache = createRootCache();
   return (proof) => {

@@ -9,7 +9,7 @@ import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { accountNamed } from "../localnet/accounts.ts";
 import type { ChainProfile } from "../localnet/chains.ts";
-import type { NodeView } from "../node-view.ts";
+import type { BroadcastResult, NodeView } from "../node-view.ts";
 
 /** Thrown when the faucet cannot read its account, or when the chain rejects its transaction. */
 export class FaucetError extends CodedError<{
@@ -33,35 +33,44 @@ export interface Faucet {
 
 const GAS_LIMIT = 300_000n;
 const FEE_AMOUNT = 10_000n;
+/** `ErrWrongSequence` of the SDK. */
+const WRONG_SEQUENCE = 32;
 
 /** Creates the faucet of a chain. It pays from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile): Faucet {
   const account = accountNamed(chain, "faucet");
   // Calls run one at a time. The next sequence is known only when the previous transaction is in the mempool.
   let last: Promise<unknown> = Promise.resolve();
-  // The committed account does not count pending transactions. This sequence counts them until the next block.
-  let next = { height: -1n, sequence: 0n };
-  const send = async (view: NodeView, address: string, amount: bigint) => {
+  // The committed account does not count transactions in the mempool; this sequence does. It may stay ahead for several
+  // blocks, since a block that is being made does not include a transaction that arrives now.
+  let nextSequence = 0n;
+  const broadcast = async (view: NodeView, message: Uint8Array): Promise<BroadcastResult> => {
     const wallet = await DirectSecp256k1HdWallet.fromMnemonic(account.mnemonic, {
       prefix: chain.bech32Prefix,
     });
     const { accountNumber, sequence: committed } = readAccount(view, account.address);
-    const { latestHeight } = view.status();
-    const sequence = next.height === latestHeight && next.sequence > committed ? next.sequence : committed;
+    const sequence = nextSequence > committed ? nextSequence : committed;
+    const result = view.broadcast(await signTx(wallet, chain, { message, accountNumber, sequence }));
+    const { code, codespace } = result.check;
+    if (code === 0) nextSequence = sequence + 1n;
+    if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return result;
+    // The mempool dropped a pending transaction, so the sequence is too high. The committed one is right then.
+    nextSequence = committed;
+    return broadcast(view, message);
+  };
+  const send = async (view: NodeView, address: string, amount: bigint) => {
     const message = MsgSend.encode({
       fromAddress: account.address,
       toAddress: address,
       amount: [{ denom: chain.denom, amount: amount.toString() }],
     }).finish();
-    const tx = await signTx(wallet, chain, { message, accountNumber, sequence });
-    const { hash, check } = view.broadcast(tx);
+    const { hash, check } = await broadcast(view, message);
     if (check.code !== 0) {
       throw new FaucetError(
         { code: "faucet-refused", abciCode: check.code, codespace: check.codespace },
         `the chain rejected the transaction of the faucet: ${check.log}`,
       );
     }
-    next = { height: latestHeight, sequence: sequence + 1n };
     return { hash: upperHex(hash), amount: `${amount}${chain.denom}` };
   };
   return {

@@ -22,12 +22,15 @@ export function blockHeightOf(values: readonly string[]): bigint {
 }
 
 /** Throws `ModuleError` with baseapp's text when no query can read this height. 0 means the latest height. */
-export function requireQueryHeight(height: bigint, latest: bigint): void {
+export function requireQueryHeight(height: bigint, latest: bigint, prove = false): void {
   if (height < 0n) {
     throw ErrInvalidRequest("cannot query with height < 0; please provide a valid height");
   }
   if (latest === 0n) throw ErrInvalidHeight("the chain is not ready; please wait for first block");
   if (height > latest) {
     throw ErrInvalidHeight("cannot query with height in the future; please provide a valid height");
+  }
+  if (prove && (height === 0n ? latest : height) <= 1n) {
+    throw ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height");
   }
 }

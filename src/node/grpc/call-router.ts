@@ -1,15 +1,19 @@
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { QueryRequest, QueryResponse } from "../../chain/abci.ts";
 import { ModuleError } from "../../chain/runtime/module-error.ts";
 import { QueryError } from "../../chain/runtime/module.ts";
 import { toQueryFailure } from "../../chain/runtime/query-errors.ts";
 import { findService, requireMessage } from "../../proto/registry.ts";
 import { toCanonicalTypeUrl } from "../../proto/type-urls.ts";
 import type { NodeView } from "../node-view.ts";
+import { type AbciRoutes, routeAbciQuery } from "./abci-query.ts";
 import { blockHeightOf, requireQueryHeight } from "./block-height.ts";
 import { GRPC } from "./grpc-status.ts";
-import { type NodeMethod, type ServiceContext, unreadableRequest } from "./node-method.ts";
+import { INTERFACE_METHODS } from "./interface-service.ts";
+import { type NodeMethod, type ServiceContext, UnreadableRequest } from "./node-method.ts";
+import { NODE_METHODS } from "./node-service.ts";
 import { TENDERMINT_METHODS } from "./tendermint-service.ts";
 import { TX_METHODS } from "./tx-service.ts";
 
@@ -34,22 +38,32 @@ export interface UnaryReply {
   readonly height: bigint | undefined;
 }
 
-/** All unary methods of a node: those of the application and those of the node itself. */
+/**
+ * All unary methods of a node: those of the application and those of the node itself. Neither function throws. Both log a
+ * bug of the node and hide it from the caller.
+ */
 export interface CallRouter {
   /** gRPC paths under the chain's own name. */
   readonly paths: readonly string[];
-  /** Never throws. A bug of the node becomes status Internal and is logged. */
+  /** Calls a method for gRPC and REST. */
   readonly call: (call: UnaryCall) => UnaryReply;
+  /** Runs an `abci_query`: a method by its gRPC path, or one of the application's other paths. */
+  readonly query: (request: QueryRequest) => QueryResponse;
 }
 
 const NOTHING = new Uint8Array(0);
+const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
 /** Creates the router of a node. The methods of the node take precedence over those of the application. */
 export function createCallRouter(context: ServiceContext, logger: Logger): CallRouter {
-  const own = new Map([...TX_METHODS, ...TENDERMINT_METHODS].map((method) => [method.path, method]));
+  const own = new Map(OWN_METHODS.map((method) => [method.path, method]));
   const appPaths = context.view.queryPaths().filter((path) => !own.has(path));
   const paths = new Set([...appPaths, ...own.keys()]);
   const requests = requestTypes(appPaths, context.chainName);
+  const routes: AbciRoutes = {
+    own,
+    requireReadable: (path, data) => requireReadable(requests.get(path), data),
+  };
   return {
     paths: [...paths],
     call: (call) => {
@@ -66,6 +80,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
         return failed(GRPC.internal, "internal error");
       }
     },
+    query: (request) => routeAbciQuery(request, routes, context, logger),
   };
 }
 
@@ -89,7 +104,7 @@ function callApp(
   height: bigint,
   { view, request }: { readonly view: NodeView; readonly request: DescMessage | undefined },
 ): UnaryReply {
-  if (request !== undefined) requireReadable(request, data);
+  requireReadable(request, data);
   const response = view.query({ path, data, height, prove: false });
   // The application reports height 0 when it read no state.
   const readHeight = response.height === 0n ? undefined : response.height;
@@ -97,11 +112,13 @@ function callApp(
   return failed(response.grpcCode, response.grpcMessage, readHeight);
 }
 
-function requireReadable(request: DescMessage, data: Uint8Array): void {
+/** Throws `UnreadableRequest`. Accepts all bytes when no `.proto` definition has the request. */
+function requireReadable(request: DescMessage | undefined, data: Uint8Array): void {
+  if (request === undefined) return;
   try {
     fromBinary(request, data);
   } catch (thrown) {
-    throw unreadableRequest(thrown);
+    throw new UnreadableRequest(thrown);
   }
 }
 
@@ -112,25 +129,31 @@ function callNode(
   context: ServiceContext,
 ): UnaryReply {
   if (method.stateless === true) {
-    return { code: GRPC.ok, message: "", value: method.handle(data, context), height: undefined };
+    return { code: GRPC.ok, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();
   // baseapp's interceptor opens the state of the requested height for every method, also for those that do not read it.
   requireQueryHeight(requested, latestHeight);
   const height = requested === 0n ? latestHeight : requested;
   try {
-    return { code: GRPC.ok, message: "", value: method.handle(data, context), height };
+    return { code: GRPC.ok, message: "", value: method.handle(data, context, height), height };
   } catch (thrown) {
     if (isQueryFailure(thrown)) return toFailure(thrown, height);
     throw thrown;
   }
 }
 
-function isQueryFailure(thrown: unknown): thrown is ModuleError | QueryError {
-  return thrown instanceof ModuleError || thrown instanceof QueryError;
+type GrpcFailure = ModuleError | QueryError | UnreadableRequest;
+
+function isQueryFailure(thrown: unknown): thrown is GrpcFailure {
+  return thrown instanceof ModuleError || thrown instanceof QueryError || thrown instanceof UnreadableRequest;
 }
 
-function toFailure(thrown: ModuleError | QueryError, height: bigint | undefined): UnaryReply {
+function toFailure(thrown: GrpcFailure, height: bigint | undefined): UnaryReply {
+  if (thrown instanceof UnreadableRequest) {
+    // grpc-go reports Internal, not InvalidArgument.
+    return failed(GRPC.internal, `grpc: failed to unmarshal the received message: ${thrown.message}`, height);
+  }
   const { grpcCode, grpcMessage } = toQueryFailure(thrown);
   return failed(grpcCode, grpcMessage, height);
 }

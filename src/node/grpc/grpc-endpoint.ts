@@ -2,39 +2,46 @@ import { createServer, type Server as NetServer } from "node:net";
 import { type Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import type { Logger } from "../../base/logger.ts";
 import { listen } from "../../ops/listen.ts";
+import { createSendBudget } from "../../ops/send-budget.ts";
 import type { ServerAddress } from "../node-options.ts";
 import type { ServerFactory } from "../node-view.ts";
-import { createCallRouter } from "./call-router.ts";
+import { createGrpcConnections, type GrpcConnectionLimits } from "./grpc-connections.ts";
 import { createGrpcServer } from "./grpc-server.ts";
-import type { ServiceContext } from "./node-method.ts";
 
-/** Where the gRPC server listens, and what its responses say about the node. */
-export type GrpcEndpointOptions = ServerAddress & Omit<ServiceContext, "view">;
+export interface GrpcEndpointOptions extends ServerAddress {
+  /** First part of the type URLs of the chain's own modules: "neutron". */
+  readonly chainName: string;
+}
 
-const MAX_CONNECTIONS = 256;
+/** Bounds of the gRPC server. */
+export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: number } = {
+  maxConnections: 256,
+  prefaceTimeoutMs: 10_000,
+  maxUnsentBytes: 67_108_864,
+};
 /** Time that open calls get at close. */
 const GRACE_MS = 500;
 
-/**
- * Creates the gRPC server ("grpc"), without TLS: every query service of the application, `cosmos.tx.v1beta1.Service`,
- * `cosmos.base.tendermint.v1beta1.Service`, and server reflection.
- */
+/** Creates the gRPC server ("grpc"), without TLS: every method of the router, and server reflection. */
 export function createGrpcEndpoint(
   options: GrpcEndpointOptions,
   deps: { readonly logger: Logger },
+  limits: typeof GRPC_LIMITS = GRPC_LIMITS,
 ): ServerFactory {
-  const { host, port, portOption, ...context } = options;
+  const { host, port, portOption, chainName } = options;
   const logger = deps.logger.child({ server: "grpc" });
-  return (view) => {
-    const router = createCallRouter({ ...context, view }, logger);
-    const server = createGrpcServer({ router, chainName: context.chainName, logger });
+  return (router) => {
+    const budget = createSendBudget(limits.maxUnsentBytes);
+    const connections = createGrpcConnections(limits, budget);
+    const { interceptor } = connections;
+    const server = createGrpcServer({ router, chainName, budget, interceptor, logger });
     // The library's own `bindAsync` loses the reason of a failure, prints to the console, and cannot limit connections.
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const listener = createServer((socket) => {
       socket.on("error", (error) => logger.debug("grpc connection failed", { error: error.message }));
+      connections.add(socket);
       injector.injectConnection(socket);
     });
-    listener.maxConnections = MAX_CONNECTIONS;
     return {
       name: "grpc",
       listen: async () => (await listen(listener, { name: "grpc", listen: { host, port }, portOption })).port,

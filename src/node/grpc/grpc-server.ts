@@ -1,6 +1,14 @@
 import { Buffer } from "node:buffer";
-import { type handleBidiStreamingCall, type handleUnaryCall, Metadata, Server, status } from "@grpc/grpc-js";
+import {
+  type handleBidiStreamingCall,
+  type handleUnaryCall,
+  Metadata,
+  Server,
+  type ServerInterceptor,
+  status,
+} from "@grpc/grpc-js";
 import type { Logger } from "../../base/logger.ts";
+import type { SendBudget } from "../../ops/send-budget.ts";
 import {
   ServerReflectionRequest,
   ServerReflectionResponse,
@@ -13,6 +21,9 @@ import { createReflectionStream, REFLECTION_PATHS, servedServices } from "./refl
 export interface GrpcServerDeps {
   readonly router: CallRouter;
   readonly chainName: string;
+  /** Delays calls while clients do not read. */
+  readonly budget: SendBudget;
+  readonly interceptor: ServerInterceptor;
   readonly logger: Logger;
 }
 
@@ -28,16 +39,18 @@ const KEEPALIVE_MS = 60_000;
  * Creates a gRPC server with every unary method of the router and server reflection. It passes the bytes of requests and
  * responses through. The caller gives it its connections.
  */
-export function createGrpcServer({ router, chainName, logger }: GrpcServerDeps): Server {
+export function createGrpcServer(deps: GrpcServerDeps): Server {
+  const { router, chainName, logger } = deps;
   const server = new Server({
     "grpc.max_receive_message_length": MAX_REQUEST_BYTES,
     "grpc.max_send_message_length": MAX_RESPONSE_BYTES,
     "grpc.max_concurrent_streams": MAX_STREAMS_PER_CONNECTION,
     "grpc.max_connection_idle_ms": MAX_IDLE_MS,
     "grpc.keepalive_time_ms": KEEPALIVE_MS,
+    interceptors: [deps.interceptor],
   });
   for (const path of router.paths) {
-    server.register(path, unaryHandler(path, router), toBuffer, (bytes) => bytes, "unary");
+    server.register(path, unaryHandler(path, deps), toBuffer, (bytes) => bytes, "unary");
   }
   const reflection = { serviceNames: servedServices(router.paths), chainName };
   for (const path of REFLECTION_PATHS) {
@@ -56,8 +69,11 @@ function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function unaryHandler(path: string, router: CallRouter): handleUnaryCall<Uint8Array, Uint8Array> {
-  return (call, done) => {
+function unaryHandler(
+  path: string,
+  { router, budget }: GrpcServerDeps,
+): handleUnaryCall<Uint8Array, Uint8Array> {
+  const respond: handleUnaryCall<Uint8Array, Uint8Array> = (call, done) => {
     const heights = call.metadata.get(BLOCK_HEIGHT_KEY).map(String);
     const reply = router.call({ path, data: call.request, heights });
     if (reply.height !== undefined) {
@@ -69,6 +85,11 @@ function unaryHandler(path: string, router: CallRouter): handleUnaryCall<Uint8Ar
     }
     if (reply.code === GRPC.ok) done(null, reply.value);
     else done({ code: reply.code, details: reply.message });
+  };
+  return (call, done) => {
+    const room = budget.room();
+    if (room === undefined) respond(call, done);
+    else void room.then(() => !call.cancelled && respond(call, done));
   };
 }
 

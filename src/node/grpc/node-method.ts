@@ -1,5 +1,3 @@
-import { GRPC } from "./grpc-status.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
 import type { NodeView } from "../node-view.ts";
 
 /** What the node's own services read. */
@@ -18,7 +16,8 @@ export interface NodeMethod {
   readonly path: string;
   /** Reads no state of the chain. Works before the first block, and its response has no height. */
   readonly stateless?: boolean;
-  readonly handle: (request: Uint8Array, context: ServiceContext) => Uint8Array;
+  /** `height` is the height that the call reads: the latest unless the call requests another, and 0 when stateless. */
+  readonly handle: (request: Uint8Array, context: ServiceContext, height: bigint) => Uint8Array;
 }
 
 interface Decoder<T> {
@@ -29,16 +28,17 @@ interface Encoder<T> {
   encode(message: T): { finish(): Uint8Array };
 }
 
-/** Creates a method from its codecs and its function. Undecodable bytes fail as in grpc-go. */
+/** Creates a method from its codecs and its function. Throws `UnreadableRequest` for undecodable bytes. */
 export function nodeMethod<Request, Response>(
   path: string,
   request: Decoder<Request>,
   response: Encoder<Response>,
-  handle: (request: Request, context: ServiceContext) => Response,
+  handle: (request: Request, context: ServiceContext, height: bigint) => Response,
 ): NodeMethod {
   return {
     path,
-    handle: (bytes, context) => response.encode(handle(decodeRequest(request, bytes), context)).finish(),
+    handle: (bytes, context, height) =>
+      response.encode(handle(decodeRequest(request, bytes), context, height)).finish(),
   };
 }
 
@@ -46,12 +46,14 @@ function decodeRequest<T>(type: Decoder<T>, bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
   } catch (thrown) {
-    throw unreadableRequest(thrown);
+    throw new UnreadableRequest(thrown);
   }
 }
 
-/** The error of a request whose bytes do not decode: Internal, as grpc-go reports it, not InvalidArgument. */
-export function unreadableRequest(thrown: unknown): QueryError {
-  const reason = thrown instanceof Error ? thrown.message : "not protobuf";
-  return new QueryError(GRPC.internal, `grpc: failed to unmarshal the received message: ${reason}`);
+/** A request whose bytes do not decode. grpc-go and baseapp report it in different ways; see `call-router.ts`. */
+export class UnreadableRequest extends Error {
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : "not protobuf";
+    super(reason === "premature EOF" ? "unexpected EOF" : reason, { cause });
+  }
 }

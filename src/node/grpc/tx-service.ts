@@ -25,6 +25,9 @@ import { decodeFullTx } from "./tx-response.ts";
 
 const SERVICE = "/cosmos.tx.v1beta1.Service";
 
+/** The method that an `abci_query` cannot call. */
+export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
+
 /**
  * `cosmos.tx.v1beta1.Service` without Simulate, which the application serves, and without the two methods for amino bytes,
  * which no tool of these chains calls.
@@ -33,7 +36,7 @@ export const TX_METHODS: readonly NodeMethod[] = [
   nodeMethod(`${SERVICE}/GetTx`, GetTxRequest, GetTxResponse, ({ hash }, context) => getTx(hash, context)),
   nodeMethod(`${SERVICE}/GetTxsEvent`, GetTxsEventRequest, GetTxsEventResponse, searchTxs),
   {
-    ...nodeMethod(`${SERVICE}/BroadcastTx`, BroadcastTxRequest, BroadcastTxResponse, (request, { view }) => ({
+    ...nodeMethod(BROADCAST_PATH, BroadcastTxRequest, BroadcastTxResponse, (request, { view }) => ({
       txResponse: broadcast(request, view),
     })),
     stateless: true,

@@ -1,5 +1,7 @@
 import { encodeBech32 } from "../../base/bech32.ts";
 import { fromHex } from "../../base/bytes.ts";
+import { formatDec18 } from "../../base/decimal.ts";
+import { defaultParams } from "../../chain/modules/feemarket/params.ts";
 import { CHAINS, type ChainProfile } from "./chains.ts";
 
 /** A funded account of a local chain. Its mnemonic is public, so anybody can spend from it. */
@@ -8,13 +10,30 @@ export interface LocalnetAccount {
   readonly address: string;
   /** PUBLIC TEST KEY: never send anything of value to it. */
   readonly mnemonic: string;
+  /** HD derivation path of the key. */
+  readonly hdPath: string;
   readonly chainId: string;
+  /** Coins at genesis. */
+  readonly coins: readonly DenomAmount[];
+  /** Lowest gas price of the chain. It rises while blocks are full. */
+  readonly gasPrice: DenomAmount;
 }
+
+interface DenomAmount {
+  readonly denom: string;
+  /** Decimal. */
+  readonly amount: string;
+}
+
+const HD_PATH = "m/44'/118'/0'/0/0";
+
+/** Coins of every test account in micro units: 10^9 whole coins. */
+const TEST_BALANCE = "1000000000000000";
 
 interface TestKey {
   readonly name: string;
   readonly mnemonic: string;
-  /** 20-byte address of the mnemonic's key at m/44'/118'/0'/0/0. */
+  /** 20-byte address of the mnemonic's key at {@link HD_PATH}. */
   readonly addressHex: string;
 }
 
@@ -59,11 +78,16 @@ export function localnetAccounts(): readonly LocalnetAccount[] {
 
 /** Returns the funded accounts of one chain. */
 export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
+  const { denom } = chain;
+  const price = formatDec18(defaultParams(denom).minBaseGasPrice).replace(/\.?0+$/, "");
   return TEST_KEYS.map(({ name, mnemonic, addressHex }) => ({
     name,
     mnemonic,
+    hdPath: HD_PATH,
     address: encodeBech32(chain.bech32Prefix, fromHex(addressHex)),
     chainId: chain.chainId,
+    coins: [{ denom, amount: TEST_BALANCE }],
+    gasPrice: { denom, amount: price },
   }));
 }
 

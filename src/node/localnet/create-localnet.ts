@@ -14,7 +14,7 @@ import type { ServerAddress } from "../node-options.ts";
 import type { ServerFactory } from "../node-view.ts";
 import type { OracleOptions } from "../oracle/oracle-client.ts";
 import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
-import { localGenesis, localnetSeeds, remoteGenesis } from "./genesis.ts";
+import { localGenesis, localnetSeeds, type LocalnetScenario, remoteGenesis } from "./genesis.ts";
 import { fetchRemoteHeader } from "./remote-header.ts";
 
 export interface LocalnetChainOptions {
@@ -24,6 +24,8 @@ export interface LocalnetChainOptions {
   readonly validatorPowers: readonly bigint[];
   /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
   readonly genesis?: GenesisDoc;
+  /** More state in the genesis of a new local chain. */
+  readonly scenario?: LocalnetScenario | undefined;
 }
 
 export interface LocalnetOptions {
@@ -31,6 +33,8 @@ export interface LocalnetOptions {
   readonly chains: Readonly<Partial<Record<LocalnetPart, LocalnetChainOptions>>>;
   /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Default: that of the node. */
+  readonly keepBlocks?: number;
   /** Pause after each block. */
   readonly blockTimeMs: number;
   /**
@@ -130,13 +134,20 @@ function createLocal(
       ...nodeDeps(CHAINS.local, deps),
       genesis: async (stored, signal) => {
         const document = stored ?? chain.genesis;
-        if (document !== undefined) return document;
+        if (document !== undefined) {
+          if (chain.scenario !== undefined)
+            deps.logger.warn("the chain has its state already; the scenario is ignored", {
+              scenario: chain.scenario,
+            });
+          return document;
+        }
         // With port 0, only `ready` of the remote chain knows the bound port.
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
         const header = await fetchRemoteHeader(source, deps.clock, signal);
-        return localGenesis({ timeNs: nowNs(deps), validatorPowers: chain.validatorPowers }, header);
+        const { validatorPowers, scenario } = chain;
+        return localGenesis({ timeNs: nowNs(deps), validatorPowers, scenario }, header);
       },
     },
   );
@@ -145,11 +156,13 @@ function createLocal(
 function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: LocalnetChainOptions) {
   return {
     moniker: profile.chainId,
+    chainName: profile.chainName,
     blockTimeMs: options.blockTimeMs,
     validatorSeeds: localnetSeeds(profile, chain.validatorPowers.length),
     consensusPrefix: `${profile.bech32Prefix}valcons`,
     rpc: chain.rpc,
     ...(chain.metrics === undefined ? {} : { metrics: chain.metrics }),
+    ...(options.keepBlocks === undefined ? {} : { keepBlocks: options.keepBlocks }),
     ...(options.home === undefined ? {} : { home: join(options.home, profile.chainId) }),
   };
 }
@@ -182,6 +195,7 @@ function createControl(
       name: "localnet control",
       listen: { host: control.address.host, port: control.address.port },
       portOption: control.address.portOption,
+      access: control.address.access ?? {},
       routes: [...controlRoutes(chains), ...(control.routes ?? [])],
       token: control.token,
     },

@@ -1,5 +1,5 @@
 import { encodeBech32 } from "../../base/bech32.ts";
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { openConnectionGenesis } from "../../chain/modules/ibc/open-connection.ts";
 import { classicContractAddress } from "../../chain/modules/wasm/address.ts";
 import type { SignedHeader } from "../../comet/block-types.ts";
@@ -8,15 +8,19 @@ import { testValidatorSeed, validatorKey } from "../consensus/validator-keys.ts"
 import type { GenesisDoc } from "../genesis-doc.ts";
 import { accountNamed, accountsOf } from "./accounts.ts";
 import { type ChainProfile, CHAINS } from "./chains.ts";
+import { seedDexDemo } from "./dex-demo.ts";
 
 export interface LocalnetGenesisOptions {
   /** Genesis time. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
+  readonly scenario?: LocalnetScenario | undefined;
 }
 
-/** Coins of every test account in micro units: 10^9 whole coins. */
-const TEST_BALANCE = "1000000000000000";
+/** Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders. */
+export const LOCALNET_SCENARIOS = ["dex-demo"] as const;
+
+export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 
 /** Coins of the consumer contract: the deposits of 100 queries. */
 const CONTRACT_FUNDS = "100000000";
@@ -57,7 +61,17 @@ export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHead
     ownChainId: chain.chainId,
     ownTimeNs: options.timeNs,
   });
-  return genesis(chain, options, { ...accountState(chain), ibc, wasm: consumerState(chain) });
+  const state = { ...accountState(chain), ibc, wasm: consumerState(chain) };
+  return genesis(chain, options, options.scenario === "dex-demo" ? withDexDemo(state, options) : state);
+}
+
+/** Replaces the balances: the scenario has more denominations. */
+function withDexDemo(state: ReturnType<typeof accountState>, { timeNs }: LocalnetGenesisOptions): JsonObject {
+  const { genesis: dex, balances } = seedDexDemo(CHAINS.local, timeNs);
+  const coinsOf = ({ coins }: (typeof balances)[number]): JsonValue =>
+    coins.map(({ denom, amount }) => ({ denom, amount: amount.toString() }));
+  const bank = balances.map((balance) => ({ address: balance.address, coins: coinsOf(balance) }));
+  return { ...state, dex, bank: { ...state.bank, balances: bank } };
 }
 
 function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState: JsonObject): GenesisDoc {
@@ -75,7 +89,7 @@ function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState:
   };
 }
 
-function accountState(chain: ChainProfile): JsonObject {
+function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonly bank: JsonObject } {
   const accounts = accountsOf(chain);
   return {
     auth: {
@@ -89,9 +103,9 @@ function accountState(chain: ChainProfile): JsonObject {
     },
     bank: {
       params: { send_enabled: [], default_send_enabled: true },
-      balances: accounts.map(({ address }) => ({
+      balances: accounts.map(({ address, coins }) => ({
         address,
-        coins: [{ denom: chain.denom, amount: TEST_BALANCE }],
+        coins: coins.map(({ denom, amount }) => ({ denom, amount })),
       })),
       supply: [],
       denom_metadata: [],

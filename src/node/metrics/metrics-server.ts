@@ -11,12 +11,15 @@ const MAX_SCRAPES = 3;
 
 /** Creates the metrics endpoint: the registry in Prometheus' text format on every path, as CometBFT serves it. */
 export function createMetricsServer(
-  { host, port, portOption }: ServerAddress,
+  { host, port, portOption, access }: ServerAddress,
   deps: { readonly registry: Registry; readonly logger: Logger },
 ): NodeServer {
   const routes = [{ method: "GET", path: "*", handle: createPage(deps.registry) }] as const;
   return toNodeServer("metrics", () =>
-    openRouteServer({ name: "node metrics", listen: { host, port }, portOption, routes }, deps),
+    openRouteServer(
+      { name: "node metrics", listen: { host, port }, portOption, routes, access: access ?? {} },
+      deps,
+    ),
   );
 }
 

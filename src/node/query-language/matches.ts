@@ -63,7 +63,7 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
 }
 
 /** Whether a value satisfies a condition. A value of another kind than the operand does not. */
-function holds(condition: Condition, value: string): boolean {
+export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;
   if (operator === "CONTAINS") return operand.kind === "string" && value.includes(operand.text);

@@ -1,19 +1,26 @@
-import { type DescField, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
 import { parseGoBool, parseGoInteger } from "../../base/go-numbers.ts";
 import { formOf } from "../../proto/field-forms.ts";
+import { numberFromJson } from "../../proto/number-text.ts";
+import { goName } from "../../proto/go-names.ts";
 import { goBase64Decode } from "../rpc/go-decoding.ts";
 
 /** The value of a field, parsed from a path or query. */
 export type FieldValue = string | number | bigint | boolean | Uint8Array;
 
+/** The part of a request that a value comes from. The gateway parses enums differently in each. */
+export type ValueSource = "path" | "query";
+
 /**
  * Parses the text of one value as grpc-gateway 1.16 does: integers in all of Go's notations (0x10, 0b1, 010, 1_000), enums
- * only as numbers, bytes in either base64 alphabet. Throws a plain error with Go's text.
+ * by name and number, bytes in either base64 alphabet. Throws a plain error with Go's text.
  */
-export function parseFieldValue(field: DescField, text: string): FieldValue {
-  if (field.enum !== undefined) return int32(text);
-  // Fields with a Go type of their own, such as math.Int, have no form in a query.
-  if (field.scalar === undefined || formOf(field).number !== undefined) throw notSupported();
+export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
+  if (field.enum !== undefined) return parseEnum(field.enum, text, source);
+  if (field.scalar === undefined) throw notSupported();
+  const { number } = formOf(field);
+  // Go has no form for these numbers in a query. The estimates of the dex module are of no use without one.
+  if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 
@@ -47,6 +54,28 @@ function parseScalar(type: ScalarType, text: string): FieldValue {
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
       throw notSupported();
+  }
+}
+
+/** Parses the name or number of an enum value. A path takes Go's notations of integers, a query only decimals. */
+function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
+  // In a query, the gateway knows an enum only if its Go code is in Go's own registry. The enums of the SDK are, the enums of
+  // the chain's modules are not: recordings refuse `hook_type` and `order_type` by name.
+  if (source === "query" && !desc.typeName.startsWith("cosmos.")) return int32(text);
+  const named = desc.values.find(({ name }) => name === text);
+  const number = named?.number ?? enumNumber(text, source);
+  if (desc.values.some((value) => value.number === number)) return number;
+  throw new Error(source === "path" ? `${text} is not valid` : `${text} is not a valid ${goName(desc)}`);
+}
+
+/** Returns NaN, which no enum value has, for a text that is not an integer. */
+function enumNumber(text: string, source: ValueSource): number {
+  try {
+    if (source === "path") return int32(text);
+    // Go parses 64 bits here and cuts them to 32 without a check.
+    return Number(BigInt.asIntN(32, parseGoInteger(text, { signed: true, bits: 64, base: 10 })));
+  } catch {
+    return Number.NaN;
   }
 }
 

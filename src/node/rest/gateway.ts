@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { type HttpReply, textReply } from "../../ops/http-reply.ts";
-import type { HttpRequest } from "../../ops/http-server.ts";
+import type { HttpRequest } from "../../ops/http-request.ts";
 import { messageToJson } from "../../proto/json.ts";
 import type { CallRouter, UnaryReply } from "../grpc/call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "../grpc/block-height.ts";
@@ -26,9 +26,14 @@ export interface GatewayDeps {
 export function createGateway(deps: GatewayDeps): (request: HttpRequest, body: Uint8Array) => HttpReply {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {
-    const segments = pathSegments(request.url.pathname);
+    const { pathname } = request.url;
+    const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
-    const found = findRoute(table, request, segments);
+    const found =
+      findRoute(table, request, segments) ??
+      // The gateway splits after it decodes, so the slash of an IBC denomination splits the value of a path variable in two.
+      // When no route matches then, the path is split before it is decoded.
+      findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment));
     // The gateway has no 404 and no 405: an unknown path and a wrong method are Unimplemented, HTTP 501.
     if (found === undefined) return failure(GRPC.unimplemented, "Not Implemented");
     return callMethod(found, request, body, deps);
@@ -42,6 +47,10 @@ function pathSegments(pathname: string): readonly string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+function unescapeSegment(segment: string): string {
+  return goUnescape(segment, false);
 }
 
 function findRoute(

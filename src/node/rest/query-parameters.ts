@@ -1,10 +1,15 @@
-import type { DescField } from "@bufbuild/protobuf";
+import { type DescField, fromBinary } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { utf8 } from "../../base/bytes.ts";
 import { goTypeName } from "../../proto/go-names.ts";
 import { formOf } from "../../proto/field-forms.ts";
+import { parseMessage } from "../../proto/json-parse.ts";
+import { CANONICAL_CHAIN_NAME } from "../../proto/type-urls.ts";
 import { type FieldValue, notSupported, parseFieldValue } from "./field-value.ts";
 import type { FormValues } from "./form.ts";
+import { parseBody } from "./request-body.ts";
 
+const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
 const INDEXED = /^(.*)\[(.*)\]$/;
 
 /**
@@ -46,7 +51,10 @@ function setAt(message: ReflectMessage, path: readonly string[], values: readonl
   const target: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
   if (isReflectList(target)) {
     if (inner.length > 0) throw new Error(`unexpected repeated field in ${path.join(".")}`);
-    for (const value of listValues(field, values)) target.add(value);
+    const items = formOf(field).queryJson
+      ? values.map((value) => parseQueryJson(field, value))
+      : listValues(field, values);
+    for (const item of items) target.add(item);
   } else if (field.fieldKind === "message") {
     setMessage(message, field, inner, values);
   } else if (inner.length > 0) {
@@ -71,7 +79,18 @@ function setMessage(
   values: readonly string[],
 ): void {
   const value: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
+  if (inner.length === 0 && formOf(field).queryJson) {
+    message.set(field, parseQueryJson(field, values[0] ?? ""));
+    return;
+  }
   if (inner.length === 0 || !isReflectMessage(value)) throw notSupported();
   setAt(value, inner, values);
   message.set(field, value);
+}
+
+/** Reads a message from the proto JSON in a parameter; a time is the bare text. Only fields with the option `query_json` take it. */
+function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
+  if (message === undefined) throw notSupported();
+  if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
+  return reflect(message, fromBinary(message, parseBody(message.typeName, utf8(text), CANONICAL_CHAIN_NAME)));
 }

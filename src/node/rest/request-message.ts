@@ -39,8 +39,9 @@ function setVariables(message: ReflectMessage, variables: ReadonlyMap<string, st
     try {
       // Commas separate the values of a repeated field in a path, but not in a query.
       const list: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
-      if (isReflectList(list)) for (const part of text.split(",")) list.add(parseFieldValue(field, part));
-      else message.set(field, parseFieldValue(field, text));
+      if (isReflectList(list))
+        for (const part of text.split(",")) list.add(parseFieldValue(field, part, "path"));
+      else message.set(field, parseFieldValue(field, text, "path"));
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : "unreadable";
       throw new Error(`type mismatch, parameter: ${name}, error: ${reason}`, { cause: thrown });

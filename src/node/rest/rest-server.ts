@@ -1,14 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { createCallRouter } from "../grpc/call-router.ts";
-import type { ServiceContext } from "../grpc/node-method.ts";
 import { createNodeHttpServer } from "../node-http-server.ts";
 import type { ServerAddress } from "../node-options.ts";
 import type { ServerFactory } from "../node-view.ts";
 import { createGateway } from "./gateway.ts";
 
-/** Where the REST server listens, and what its responses say about the node. */
-export type RestServerOptions = ServerAddress & Omit<ServiceContext, "view">;
+export interface RestServerOptions extends ServerAddress {
+  /** First part of the REST paths and type URLs of the chain's own modules: "neutron". */
+  readonly chainName: string;
+}
 
 export interface RestServerDeps {
   readonly clock: Clock;
@@ -17,14 +17,13 @@ export interface RestServerDeps {
 
 /** Creates the REST server ("rest"): the gRPC methods of application and node as JSON over HTTP. */
 export function createRestServer(options: RestServerOptions, deps: RestServerDeps): ServerFactory {
-  const { host, port, portOption, ...context } = options;
+  const { host, port, portOption, access, chainName } = options;
   const logger = deps.logger.child({ server: "rest" });
-  return (view) => {
-    const router = createCallRouter({ ...context, view }, logger);
-    const gateway = createGateway({ router, chainName: context.chainName, logger });
+  return (router) => {
+    const gateway = createGateway({ router, chainName, logger });
     return createNodeHttpServer(
       "rest",
-      { host, port, portOption },
+      { host, port, portOption, ...(access === undefined ? {} : { access }) },
       {
         handle: async (request) => {
           const { headers, ...reply } = gateway(request, await request.readBody());

@@ -4,7 +4,7 @@ import { errorText } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { escapeHtml } from "../../ops/html.ts";
 import { type HttpReply, textReply } from "../../ops/http-reply.ts";
-import type { HttpRequest } from "../../ops/http-server.ts";
+import type { HttpRequest } from "../../ops/http-request.ts";
 import { goJsonParse } from "./go-decoding.ts";
 import {
   handleRequest,

@@ -1,5 +1,6 @@
 import type { JsonValue } from "../../base/json.ts";
 import type { GenesisDoc } from "../genesis-doc.ts";
+import type { CallRouter } from "../grpc/call-router.ts";
 import type { NodeView } from "../node-view.ts";
 import type { RoundState } from "./round-state.ts";
 import type { ParameterList, Parameters } from "./parameters.ts";
@@ -7,6 +8,7 @@ import type { ParameterList, Parameters } from "./parameters.ts";
 /** What RPC methods read. */
 export interface RpcContext {
   readonly view: NodeView;
+  readonly router: CallRouter;
   readonly genesis: GenesisDoc;
   readonly roundState: () => RoundState;
   /** Maximum wait of `broadcast_tx_commit`. */

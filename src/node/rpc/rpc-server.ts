@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { createNodeHttpServer } from "../node-http-server.ts";
+import { createSendBudget } from "../../ops/send-budget.ts";
+import { createNodeHttpServer, NODE_HTTP_LIMITS } from "../node-http-server.ts";
 import type { NodeOptions } from "../node-options.ts";
 import type { NodeServer } from "../node-view.ts";
 import { createHttpRpc } from "./http-rpc.ts";
@@ -24,9 +25,12 @@ export function createRpcServer(
 ): NodeServer {
   const { context, logger, signal } = deps;
   const subscriptions = createSubscriptions(options.subscriptions ?? DEFAULT_SUBSCRIPTION_LIMITS);
+  // One budget for HTTP and WebSocket.
+  const budget = createSendBudget(NODE_HTTP_LIMITS.maxUnsentBytes);
   const websocket = createWebSocketRpc(options.websocket ?? DEFAULT_WEBSOCKET, {
     context,
     subscriptions,
+    budget,
     logger,
     signal,
   });
@@ -36,7 +40,12 @@ export function createRpcServer(
     for (const event of publishedEvents({ block, results, params })) subscriptions.publish(event);
   });
   const handle = createHttpRpc(context, deps.clock, signal);
-  const http = createNodeHttpServer("rpc", options.rpc, { handle, upgrade: websocket.upgrade }, { logger });
+  const http = createNodeHttpServer(
+    "rpc",
+    options.rpc,
+    { handle, upgrade: websocket.upgrade, budget },
+    { logger },
+  );
   return {
     name: http.name,
     listen: http.listen,

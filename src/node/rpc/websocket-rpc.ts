@@ -4,6 +4,8 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { errorText } from "../../base/errors.ts";
 import { isRecord, type JsonObject } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
+import { refuseUpgrade } from "../../ops/raw-socket.ts";
+import type { SendBudget } from "../../ops/send-budget.ts";
 import { goJsonParse } from "./go-decoding.ts";
 import {
   handleRequest,
@@ -18,6 +20,7 @@ import {
 import type { RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
 import type { ClientSubscriptions, Send, Subscriptions } from "./subscriptions.ts";
+import { createPendingBound, type PendingBound, serveMessages } from "./websocket-queue.ts";
 
 /** Bounds of the WebSockets. */
 export interface WebSocketOptions {
@@ -26,7 +29,10 @@ export interface WebSocketOptions {
   readonly maxConnections: number;
   /** Unsent bytes above which a client counts as too slow for notifications. */
   readonly maxBufferedBytes: number;
-  /** Unanswered requests of one client. The server cuts a client that exceeds them. */
+  /**
+   * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
+   * earlier, so only requests that arrive at the same moment count.
+   */
   readonly maxPendingRequests: number;
   readonly pingIntervalMs: number;
   /** The server cuts a connection on which nothing arrives for this time, not even a pong. */
@@ -38,7 +44,8 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
-  maxPendingRequests: 1_000,
+  // 64 KiB, as much as Node reads at once, hold about 11,000 smallest messages.
+  maxPendingRequests: 12_000,
   pingIntervalMs: 27_000,
   readTimeoutMs: 30_000,
 };
@@ -46,6 +53,8 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
 export interface WebSocketDeps {
   readonly context: RpcContext;
   readonly subscriptions: Subscriptions;
+  /** Bounds the unsent bytes of all clients. */
+  readonly budget: SendBudget;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -58,19 +67,27 @@ export interface WebSocketRpc {
   readonly close: () => void;
 }
 
+/** Unanswered requests of all clients. Each takes about 300 bytes. */
+const MAX_PENDING_IN_TOTAL = 100_000;
+
 /** Creates the WebSocket side of the RPC port. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes,
     perMessageDeflate: false,
+    // `ws` would buffer pongs without a bound for a client that sends pings and reads nothing.
+    autoPong: false,
   });
+  const pending = createPendingBound(options.maxPendingRequests, MAX_PENDING_IN_TOTAL);
   return {
     upgrade: (request, socket, head) => {
       const path = request.url?.split("?")[0];
-      if (path !== "/websocket") return refuse(socket, "404 Not Found");
-      if (server.clients.size >= options.maxConnections) return refuse(socket, "503 Service Unavailable");
-      server.handleUpgrade(request, socket, head, (client) => serveClient(client, options, deps));
+      if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
+      if (server.clients.size >= options.maxConnections) {
+        return refuseUpgrade(socket, "503 Service Unavailable");
+      }
+      server.handleUpgrade(request, socket, head, (client) => serveClient(client, options, deps, pending));
     },
     close: () => {
       for (const client of server.clients) client.terminate();
@@ -79,52 +96,54 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
-function refuse(socket: Duplex, status: string): void {
-  // Node removes its own listeners before an upgrade. Without this one, a reset by the client would end the process.
-  socket.on("error", () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-}
-
-function serveClient(client: WebSocket, options: WebSocketOptions, deps: WebSocketDeps): void {
+function serveClient(
+  client: WebSocket,
+  options: WebSocketOptions,
+  deps: WebSocketDeps,
+  pending: PendingBound,
+): void {
   const send: Send = (message, always = false) => {
     if (client.readyState !== client.OPEN) return false;
-    // `ws` buffers without limit what the socket does not accept. Beyond this bound the node drops what it would send:
-    // a notification cancels its subscription (see `publishTo`), and the response to a call is lost.
+    // `ws` buffers without limit what the socket does not accept. Above this bound the node sends no notification and
+    // cancels the subscription (see `publishTo`).
     if (!always && client.bufferedAmount > options.maxBufferedBytes) return false;
-    client.send(JSON.stringify(message));
+    const text = JSON.stringify(message);
+    let release: (() => void) | undefined;
+    client.send(text, () => release?.());
+    if (client.bufferedAmount > 0) release = deps.budget.hold(text.length, () => client.terminate());
     return true;
   };
   const subscriptions = deps.subscriptions.client(send);
-  const stopWatching = watchLiveness(client, options);
-  let pending = 0;
-  let queue: Promise<void> = Promise.resolve();
-  client.on("message", (data) => {
-    pending += 1;
-    if (pending > options.maxPendingRequests) {
-      client.terminate();
-      return;
-    }
-    // One after the other, as CometBFT does: an unsubscribe must not overtake its subscribe. A slow call, such as
-    // broadcast_tx_commit, therefore delays the client's later ones, and the queue needs the bound above.
-    queue = queue
-      .then(() => handleMessage(data, send, subscriptions, deps))
-      .catch((error: unknown) => {
-        deps.logger.error("websocket request failed", { error });
-        client.terminate();
-      })
-      .finally(() => {
-        pending -= 1;
-      });
+  const liveness = watchLiveness(client, options);
+  const dropMessages = serveMessages({
+    client,
+    budget: deps.budget,
+    pending,
+    handle: async (data) => {
+      await handleMessage(data, send, subscriptions, deps);
+      // While a client is paused, its pongs do not arrive.
+      liveness.extend();
+    },
+    onError: (error) => deps.logger.error("websocket request failed", { error }),
   });
+  // A client that reads nothing gets no pongs.
+  client.on("ping", (data) => client.bufferedAmount < MAX_BYTES_BEFORE_PONG && client.pong(data));
   client.on("error", (error) => deps.logger.debug("websocket failed", { error: errorText(error) }));
   client.on("close", () => {
-    stopWatching();
+    liveness.stop();
+    dropMessages();
     subscriptions.drop();
   });
 }
 
-/** Sends pings, and cuts the connection when nothing arrives. Returns a function that stops both timers. */
-function watchLiveness(client: WebSocket, options: WebSocketOptions): () => void {
+/** Unsent bytes of a client above which the node answers no pings. */
+const MAX_BYTES_BEFORE_PONG = 1_048_576;
+
+/** Sends pings, and cuts the connection when nothing arrives. `extend` starts the time anew. */
+function watchLiveness(
+  client: WebSocket,
+  options: WebSocketOptions,
+): { readonly extend: () => void; readonly stop: () => void } {
   const cut = (): void => client.terminate();
   let deadline = setTimeout(cut, options.readTimeoutMs);
   const extend = (): void => {
@@ -139,10 +158,11 @@ function watchLiveness(client: WebSocket, options: WebSocketOptions): () => void
   client.on("message", extend);
   client.on("ping", extend);
   client.on("pong", extend);
-  return () => {
+  const stop = (): void => {
     clearTimeout(deadline);
     clearTimeout(ping);
   };
+  return { extend, stop };
 }
 
 async function handleMessage(
@@ -155,13 +175,15 @@ async function handleMessage(
   try {
     request = parseRequest(goJsonParse(toText(data)));
   } catch (error) {
-    send(errorResponse(NO_ID, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`)));
+    const text = `error unmarshaling request: ${errorText(error)}`;
+    send(errorResponse(NO_ID, new RpcError("parse", text)), true);
     return;
   }
   const { id, method, params } = request;
   if (id === undefined) return;
-  if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions));
-  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"));
+  // `always`: the next message is handled only when the client has read most of the responses.
+  if (WEBSOCKET_METHODS.has(method)) send(subscribe({ id, method, params }, subscriptions), true);
+  else send(await handleRequest({ id, method, params }, deps.context, deps.signal, "internal"), true);
 }
 
 function toText(data: RawData): string {

@@ -2,6 +2,7 @@ import type Database from "libsql";
 import { createRecentCache } from "../../base/recent-cache.ts";
 import type { StateStorage } from "../../chain/store/state-storage.ts";
 import type { Commit, ValidatorSet } from "../../comet/block-types.ts";
+import type { TxResult } from "../../chain/abci.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import {
   decodeBlock,
@@ -11,10 +12,11 @@ import {
   encodeCommit,
   encodeValidatorSet,
 } from "./block-codec.ts";
+import { createBlockPruning } from "./block-pruning.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import type { HeightRecord } from "./height-record.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
-import { decodeResults, encodeResults } from "./results-codec.ts";
+import { decodeResults, decodeTxResult, encodeResults, splitTxResults } from "./results-codec.ts";
 import { type Row, readRow, readRows } from "./rows.ts";
 import { createStateTables } from "./state-tables.ts";
 
@@ -28,11 +30,15 @@ export interface BlockStore {
   /** Stores the genesis document and the first validator sets. Throws when the store has a genesis document. */
   readonly saveGenesis: (document: Uint8Array, validatorSets: HeightRecord["validatorSets"]) => void;
   readonly latestHeight: () => bigint | undefined;
-  /** Stores a height in one transaction. The data is on disk when the call returns. */
+  /** Lowest stored height. Lower heights were pruned, or the chain started here. Undefined before the first block. */
+  readonly earliestHeight: () => bigint | undefined;
+  /** Stores a height and removes heights that are no longer kept, in one transaction. The data is on disk when the call returns. */
   readonly save: (record: HeightRecord) => void;
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
+  /** The result of one transaction. Does not decode the other results of its block. */
+  readonly txResult: (height: bigint, position: number) => TxResult | undefined;
   readonly seenCommit: (height: bigint) => Commit | undefined;
   /** The validator set with the largest stored height up to `height`. */
   readonly validatorSetAtOrBelow: (
@@ -52,21 +58,26 @@ export interface BlockStore {
  */
 const CACHED_HEIGHTS = 8;
 
-/** Opens the store of a home directory, or one in memory without a home. Throws like {@link openDatabase}. */
-export function openBlockStore(home: string | undefined): BlockStore {
-  return createBlockStore(openDatabase(home));
+/**
+ * Opens the store of a home directory, or one in memory without a home. It keeps the last `keepBlocks` blocks; 0 keeps
+ * all. Throws like {@link openDatabase}.
+ */
+export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
+  return createBlockStore(openDatabase(home), keepBlocks);
 }
 
 /** Opens a read-only snapshot of a home directory. A node may be using the home. Throws `NodeError` `home-unusable`. */
 export function readBlockStore(home: string): BlockStore {
-  return createBlockStore(openSnapshot(home));
+  return createBlockStore(openSnapshot(home), 0);
 }
 
-function createBlockStore({ database, close }: OpenDatabase): BlockStore {
+function createBlockStore({ database, close }: OpenDatabase, keepBlocks: number): BlockStore {
   const stateTables = createStateTables(database);
   const index = createEventIndex(database);
+  const pruning = createBlockPruning(database, index, keepBlocks);
   const blocks = createRecentCache<bigint, StoredBlock>(CACHED_HEIGHTS);
   const results = createRecentCache<bigint, StoredResults>(CACHED_HEIGHTS);
+  const encodedTxResults = createRecentCache<bigint, readonly Uint8Array[]>(CACHED_HEIGHTS);
   const sql = statements(database);
   const saveSets = (sets: HeightRecord["validatorSets"]): void => {
     for (const { height, set } of sets) sql.saveSet.run(height, encodeValidatorSet(set));
@@ -76,6 +87,7 @@ function createBlockStore({ database, close }: OpenDatabase): BlockStore {
     saveSets(record.validatorSets);
     index.add(record);
     stateTables.apply(record.changes);
+    pruning.prune(record.block.header.height);
   };
   return {
     state: stateTables.storage,
@@ -87,6 +99,7 @@ function createBlockStore({ database, close }: OpenDatabase): BlockStore {
         saveSets(sets);
       })(),
     latestHeight: () => readRow(sql.latest.get())?.integer("height"),
+    earliestHeight: pruning.earliestHeight,
     save: (record) => {
       // One transaction: after a kill, a height is either complete or absent.
       database.transaction(() => saveAll(record))();
@@ -97,6 +110,15 @@ function createBlockStore({ database, close }: OpenDatabase): BlockStore {
     // In an array, because the driver takes a single blob argument for an object of named parameters.
     heightOfHash: (hash) => readRow(sql.heightOfHash.get([hash]))?.integer("height"),
     results: (height) => results.get(height, () => readResults(height, sql.results.get(height))),
+    txResult: (height, position) => {
+      const decoded = results.get(height, () => undefined);
+      if (decoded !== undefined) return decoded.txResults[position];
+      const encoded = encodedTxResults.get(height, () => {
+        const row = readRow(sql.results.get(height));
+        return row && splitTxResults(row.bytes("results"));
+      })?.[position];
+      return encoded && decodeTxResult(encoded);
+    },
     seenCommit: (height) => {
       const row = readRow(sql.seenCommit.get(height));
       return row === undefined ? undefined : decodeCommit(row.bytes("seen_commit"));

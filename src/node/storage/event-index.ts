@@ -1,9 +1,10 @@
 import type Database from "libsql";
 import { sha256 } from "../../base/sha256.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
+import type { StoredBlock, StoredResults } from "../node-view.ts";
 import { createBulkInsert } from "./bulk-insert.ts";
-import type { HeightRecord } from "./height-record.ts";
-import { readRow, readRows } from "./rows.ts";
+import { createEventSearch, type IndexSearch, type SearchTables, type Slice } from "./event-search.ts";
+import { readRow } from "./rows.ts";
 
 /** Block height and position in the block of a transaction. */
 export interface TxPlace {
@@ -11,121 +12,131 @@ export interface TxPlace {
   readonly position: number;
 }
 
-/** The part of a query that the index can answer. Both heights are inclusive. */
-export interface Narrowing {
-  readonly fromHeight: bigint;
-  readonly toHeight: bigint;
-  /** Event attribute "type.key". Undefined selects every transaction or block in the range. */
-  readonly tag: string | undefined;
-  /** Exact value of the attribute. Undefined selects all values. */
-  readonly value: string | undefined;
+/** A block with its results. */
+interface IndexedBlock {
+  readonly block: Pick<StoredBlock, "txs">;
+  readonly results: StoredResults;
 }
 
 /** Index of transactions by hash, and of transactions and blocks by event attribute. */
 export interface EventIndex {
   /** Adds a height. The caller must have an open transaction. */
-  readonly add: (record: HeightRecord) => void;
+  readonly add: (block: IndexedBlock) => void;
+  /** Removes a height that {@link EventIndex.add} added. The caller must have an open transaction. */
+  readonly remove: (results: StoredResults) => void;
   readonly placeOf: (hash: Uint8Array) => TxPlace | undefined;
-  /** Returns the transactions in the range with the attribute: a superset of the matches, ascending, without duplicates. */
-  readonly txCandidates: (narrowing: Narrowing) => Iterable<TxPlace>;
-  /** Returns the heights in the range whose block events have the attribute. Otherwise like `txCandidates`. */
-  readonly blockCandidates: (narrowing: Narrowing) => Iterable<bigint>;
+  readonly countTxs: (search: IndexSearch) => number;
+  readonly findTxs: (search: IndexSearch, slice: Slice) => readonly TxPlace[];
+  readonly countBlocks: (search: IndexSearch) => number;
+  readonly findBlocks: (search: IndexSearch, slice: Slice) => readonly bigint[];
 }
 
-const TX_EVENT_COLUMNS = 4;
-const BLOCK_EVENT_COLUMNS = 3;
+const TXS: SearchTables = { events: "tx_events", all: "txs", place: ["height", "position"] };
+const BLOCKS: SearchTables = { events: "block_events", all: "blocks", place: ["height"] };
 
 /** Creates the index over the database of a node. */
 export function createEventIndex(database: Database.Database): EventIndex {
-  const sql = {
-    place: database.prepare("SELECT height, position FROM txs WHERE hash = ?"),
-    savePlace: database.prepare("INSERT OR REPLACE INTO txs (hash, height, position) VALUES (?, ?, ?)"),
-    txEvents: createBulkInsert(
-      database,
-      "INSERT OR IGNORE INTO tx_events (tag, value, height, position)",
-      TX_EVENT_COLUMNS,
-    ),
-    blockEvents: createBulkInsert(
-      database,
-      "INSERT OR IGNORE INTO block_events (tag, value, height)",
-      BLOCK_EVENT_COLUMNS,
-    ),
-  };
+  const placeByHash = database.prepare("SELECT height, position FROM txs WHERE hash = ?");
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
     // In an array, because the driver takes a single blob argument for an object of named parameters.
-    const row = readRow(sql.place.get([hash]));
+    const row = readRow(placeByHash.get([hash]));
     return row && { height: row.integer("height"), position: Number(row.integer("position")) };
   };
-  const addPlace = (record: HeightRecord, tx: Uint8Array, position: number): void => {
-    const result = record.results.txResults[position];
+  // Created at the first write: a snapshot of a home may have tables of an earlier version.
+  let writer: IndexWriter | undefined;
+  const writing = (): IndexWriter => (writer ??= createIndexWriter(database, placeOf));
+  const txs = createEventSearch(database, TXS);
+  const blocks = createEventSearch(database, BLOCKS);
+  return {
+    placeOf,
+    add: (block) => writing().add(block),
+    remove: (results) => writing().remove(results),
+    countTxs: txs.count,
+    findTxs: (search, slice) =>
+      txs.slice(search, slice).map((row) => ({
+        height: row.integer("height"),
+        position: Number(row.integer("position")),
+      })),
+    countBlocks: blocks.count,
+    findBlocks: (search, slice) => blocks.slice(search, slice).map((row) => row.integer("height")),
+  };
+}
+
+type IndexWriter = Pick<EventIndex, "add" | "remove">;
+
+const TX_EVENT_COLUMNS = 5;
+const BLOCK_EVENT_COLUMNS = 4;
+
+function createIndexWriter(database: Database.Database, placeOf: EventIndex["placeOf"]): IndexWriter {
+  const savePlace = database.prepare("INSERT OR REPLACE INTO txs (hash, height, position) VALUES (?, ?, ?)");
+  const saveTxEvents = createBulkInsert(
+    database,
+    "INSERT OR IGNORE INTO tx_events (tag, value, height, position, event)",
+    TX_EVENT_COLUMNS,
+  );
+  const saveBlockEvents = createBulkInsert(
+    database,
+    "INSERT OR IGNORE INTO block_events (tag, value, height, event)",
+    BLOCK_EVENT_COLUMNS,
+  );
+  const removePlaces = database.prepare("DELETE FROM txs WHERE height = ?");
+  const removeTxEvents = database.prepare("DELETE FROM tx_events WHERE tag = ? AND value = ? AND height = ?");
+  const removeBlockEvents = database.prepare(
+    "DELETE FROM block_events WHERE tag = ? AND value = ? AND height = ?",
+  );
+  const addPlace = (results: StoredResults, tx: Uint8Array, position: number): void => {
     const hash = sha256(tx);
     // The same bytes may be in several blocks. As in CometBFT's indexer, a failed copy does not replace a successful one.
-    if (result?.code === 0 || placeOf(hash) === undefined) {
-      sql.savePlace.run(hash, record.block.header.height, position);
+    if (results.txResults[position]?.code === 0 || placeOf(hash) === undefined) {
+      savePlace.run(hash, results.height, position);
     }
   };
   return {
-    placeOf,
-    add: (record) => {
-      const { height } = record.block.header;
-      record.block.txs.forEach((tx, position) => addPlace(record, tx, position));
-      // A transaction may emit an attribute several times. `INSERT OR IGNORE` stores one row per value.
-      sql.txEvents(
-        record.results.txResults.flatMap(({ events }, position) =>
-          Array.from(indexed(events), ([tag, value]) => [tag, value, height, position]),
+    add: ({ block, results }) => {
+      const { height, txResults, events } = results;
+      block.txs.forEach((tx, position) => addPlace(results, tx, position));
+      // An event may have an attribute several times. `INSERT OR IGNORE` stores one row per value.
+      saveTxEvents(
+        txResults.flatMap((result, position) =>
+          Array.from(indexed(result.events), ({ tag, value, event }) => [
+            tag,
+            value,
+            height,
+            position,
+            event,
+          ]),
         ),
       );
-      sql.blockEvents(Array.from(indexed(record.results.events), ([tag, value]) => [tag, value, height]));
+      saveBlockEvents(Array.from(indexed(events), ({ tag, value, event }) => [tag, value, height, event]));
     },
-    txCandidates: (narrowing) => txCandidates(database, narrowing),
-    blockCandidates: (narrowing) => blockCandidates(database, narrowing),
+    remove: ({ height, txResults, events }) => {
+      removePlaces.run(height);
+      for (const [tag, value] of distinct(txResults.flatMap((result) => result.events)))
+        removeTxEvents.run(tag, value, height);
+      for (const [tag, value] of distinct(events)) removeBlockEvents.run(tag, value, height);
+    },
   };
 }
 
+/** An indexed attribute. `event` is the position of its event in the transaction or block. */
+interface IndexedAttribute {
+  readonly tag: string;
+  readonly value: string;
+  readonly event: number;
+}
+
 /** Yields the attributes to index. As in CometBFT, an empty event type or key is not indexed. */
-function* indexed(events: readonly ChainEvent[]): Generator<readonly [tag: string, value: string]> {
-  for (const event of events) {
-    for (const attribute of event.attributes) {
-      if (attribute.index && event.type !== "" && attribute.key !== "") {
-        yield [`${event.type}.${attribute.key}`, attribute.value];
-      }
+function* indexed(events: readonly ChainEvent[]): Generator<IndexedAttribute> {
+  for (const [event, { type, attributes }] of events.entries()) {
+    for (const { key, value, index } of attributes) {
+      if (index && type !== "" && key !== "") yield { tag: `${type}.${key}`, value, event };
     }
   }
 }
 
-function txCandidates(database: Database.Database, narrowing: Narrowing): readonly TxPlace[] {
-  const { tag, value, fromHeight, toHeight } = narrowing;
-  if (tag === undefined) {
-    const all = database.prepare(
-      "SELECT height, position FROM txs WHERE height BETWEEN ? AND ? ORDER BY height, position",
-    );
-    return toPlaces(all.all(fromHeight, toHeight));
-  }
-  const equal = value === undefined ? "" : "AND value = ?";
-  const query = database.prepare(
-    `SELECT DISTINCT height, position FROM tx_events WHERE tag = ? ${equal} AND height BETWEEN ? AND ? ORDER BY height, position`,
-  );
-  return toPlaces(query.all(tag, ...(value === undefined ? [] : [value]), fromHeight, toHeight));
-}
-
-function toPlaces(rows: readonly unknown[]): readonly TxPlace[] {
-  return readRows(rows).map((row) => ({
-    height: row.integer("height"),
-    position: Number(row.integer("position")),
-  }));
-}
-
-function blockCandidates(database: Database.Database, narrowing: Narrowing): readonly bigint[] {
-  const { tag, value, fromHeight, toHeight } = narrowing;
-  if (tag === undefined) {
-    const all = database.prepare("SELECT height FROM blocks WHERE height BETWEEN ? AND ? ORDER BY height");
-    return readRows(all.all(fromHeight, toHeight)).map((row) => row.integer("height"));
-  }
-  const equal = value === undefined ? "" : "AND value = ?";
-  const query = database.prepare(
-    `SELECT DISTINCT height FROM block_events WHERE tag = ? ${equal} AND height BETWEEN ? AND ? ORDER BY height`,
-  );
-  return readRows(query.all(tag, ...(value === undefined ? [] : [value]), fromHeight, toHeight)).map((row) =>
-    row.integer("height"),
-  );
+/** Returns each pair of tag and value once. The rows of one pair and height are deleted together. */
+function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: string, value: string])[] {
+  const pairs = new Map<string, readonly [string, string]>();
+  for (const { tag, value } of indexed(events)) pairs.set(`${tag}\0${value}`, [tag, value]);
+  return [...pairs.values()];
 }

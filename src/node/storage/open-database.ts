@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
+import { createPrivateFile } from "../../ops/private-file.ts";
 import { NodeError } from "../errors.ts";
 import { prepareDatabase } from "./schema.ts";
 
@@ -22,7 +23,10 @@ export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
   try {
     const lock = lockFolder(home);
-    return open(join(home, DATABASE_FILE), lock.release);
+    const path = join(home, DATABASE_FILE);
+    // The database contains validator seeds.
+    createPrivateFile(path);
+    return open(path, lock.release);
   } catch (error) {
     if (error instanceof FolderInUseError) throw inUse(home, error);
     throw error instanceof NodeError ? error : unusable(home, error);

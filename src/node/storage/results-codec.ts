@@ -45,6 +45,23 @@ export function decodeResults(height: bigint, bytes: Uint8Array): StoredResults 
   return { height, events, txResults, validatorUpdates, appHash };
 }
 
+/** Returns the encoded results of the transactions without decoding them. Throws on bytes that are no results. */
+export function splitTxResults(bytes: Uint8Array): readonly Uint8Array[] {
+  const reader = new BinaryReader(bytes);
+  const encoded: Uint8Array[] = [];
+  while (reader.pos < reader.len) {
+    const number = reader.uint32() >>> 3;
+    const value = reader.bytes();
+    if (number === TX_RESULTS) encoded.push(value);
+  }
+  return encoded;
+}
+
+/** Decodes one element of {@link splitTxResults}. Throws on other bytes. */
+export function decodeTxResult(bytes: Uint8Array): TxResult {
+  return ExecTxResult.decode(bytes);
+}
+
 function toExec(result: TxResult): ExecTxResult {
   return {
     code: result.code,

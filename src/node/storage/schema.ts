@@ -1,11 +1,18 @@
 import type Database from "libsql";
+import { createEventIndex } from "./event-index.ts";
+import { decodeResults } from "./results-codec.ts";
 import { readRow } from "./rows.ts";
 
-/** Version of the tables below. The database stores it in `user_version`. */
-const SCHEMA_VERSION = 1n;
+/**
+ * Version of the tables below. The database stores it in `user_version`.
+ *
+ * 1: the event tables had no column `event`.
+ */
+const SCHEMA_VERSION = 2n;
 
 // WITHOUT ROWID stores the rows of a table in its primary key. The event tables are the index: `(tag, value, height, …)`
-// finds an exact value within a range of heights, and `(tag, …)` finds all values. `txs_by_place` serves searches by height
+// finds an exact value within a range of heights, and `(tag, …)` finds all values. `event` is the position of the event in its
+// transaction or block, because all conditions of a search must hold within one event. `txs_by_place` serves searches by height
 // alone, and UNIQUE on `blocks.hash` serves `block_by_hash`.
 const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -31,13 +38,15 @@ CREATE TABLE IF NOT EXISTS tx_events (
   value TEXT NOT NULL,
   height INTEGER NOT NULL,
   position INTEGER NOT NULL,
-  PRIMARY KEY (tag, value, height, position)
+  event INTEGER NOT NULL,
+  PRIMARY KEY (tag, value, height, position, event)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS block_events (
   tag TEXT NOT NULL,
   value TEXT NOT NULL,
   height INTEGER NOT NULL,
-  PRIMARY KEY (tag, value, height)
+  event INTEGER NOT NULL,
+  PRIMARY KEY (tag, value, height, event)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS state_nodes (
   store TEXT NOT NULL,
@@ -53,7 +62,7 @@ CREATE TABLE IF NOT EXISTS state_roots (
 ) WITHOUT ROWID;
 `;
 
-/** Configures a connection and creates missing tables. Throws when the tables have another version. */
+/** Configures a connection, creates missing tables and migrates old ones. Throws when the tables have a later version. */
 export function prepareDatabase(database: Database.Database): void {
   // WAL: a commit appends to one file, and a reader in another process does not block it.
   database.pragma("journal_mode = WAL");
@@ -63,10 +72,34 @@ export function prepareDatabase(database: Database.Database): void {
   // Integers as bigint, since heights are bigint everywhere.
   database.defaultSafeIntegers(true);
   const version = readRow(database.prepare("PRAGMA user_version").get())?.integer("user_version") ?? 0n;
-  // A new database has version 0.
-  if (version !== 0n && version !== SCHEMA_VERSION) {
+  if (version > SCHEMA_VERSION) {
     throw new Error(`the tables have version ${version}, this program needs version ${SCHEMA_VERSION}`);
   }
-  database.exec(TABLES);
-  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  // One transaction: after a kill, the tables have the old version or the new one.
+  database.transaction(() => {
+    // A new database has version 0.
+    if (version === 1n) dropEventTables(database);
+    database.exec(TABLES);
+    if (version === 1n) indexStoredBlocks(database);
+    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  })();
+}
+
+function dropEventTables(database: Database.Database): void {
+  database.exec("DROP TABLE tx_events; DROP TABLE block_events;");
+}
+
+/** Fills the event tables from the stored results. Costs about as much as making the blocks again without signatures. */
+function indexStoredBlocks(database: Database.Database): void {
+  const index = createEventIndex(database);
+  const next = database.prepare(
+    "SELECT height, results FROM blocks WHERE height > ? ORDER BY height LIMIT 1",
+  );
+  for (let at = -1n; ; ) {
+    const row = readRow(next.get(at));
+    if (row === undefined) return;
+    at = row.integer("height");
+    // Without transactions: the table of hashes has not changed.
+    index.add({ block: { txs: [] }, results: decodeResults(at, row.bytes("results")) });
+  }
 }

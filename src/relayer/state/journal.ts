@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { errorText } from "../../base/errors.ts";
+import { migrateSchema, NewerSchemaError } from "../../ops/sqlite-schema.ts";
 import { RelayError } from "../relay-error.ts";
 
 /** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
@@ -40,6 +41,9 @@ export interface Journal {
   readonly close: () => void;
 }
 
+/** Name of the file in the state directory. */
+export const JOURNAL_FILE = "relayer.sqlite";
+
 /** Blocks that one endpoint may be behind another. A greater decrease of the height means that the chain was reset. */
 const MAX_LAG = 20n;
 
@@ -48,14 +52,20 @@ const MAX_DEAD_LETTERS = 1_000;
 
 // Heights and ids are text: an SQLite integer has 63 bits, and libsql returns it as a JavaScript number.
 
-/** In `tx_handled`, `reason` and `at_ms` are set for dead letters only. */
-const SCHEMA = `
+/**
+ * Migrations of the journal (`src/ops/sqlite-schema.ts`). Each needs a file of the version before it in
+ * `test/fixtures/state`. In `tx_handled`, `reason` and `at_ms` are set for dead letters only.
+ */
+export const MIGRATIONS: readonly string[] = [
+  // "IF NOT EXISTS": the first programs created these tables and set no version, so their files have version 0.
+  `
 CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
 CREATE TABLE IF NOT EXISTS local_height (chain TEXT PRIMARY KEY, height TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tx_handled (
   chain TEXT, query_id TEXT, hash TEXT, remote_height TEXT NOT NULL, reason TEXT, at_ms INTEGER,
   PRIMARY KEY (chain, query_id, hash));
-`;
+`,
+];
 
 /**
  * Opens the journal of one local chain in the directory `stateDir`, or in memory when it is undefined. Throws
@@ -72,16 +82,22 @@ export function openJournal(stateDir: string | undefined, chainId: string): Jour
 }
 
 function openDatabase(stateDir: string | undefined): Database.Database {
+  let database: Database.Database | undefined;
   try {
     if (stateDir !== undefined) mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    const database = new Database(stateDir === undefined ? ":memory:" : join(stateDir, "relayer.sqlite"));
+    database = new Database(stateDir === undefined ? ":memory:" : join(stateDir, JOURNAL_FILE));
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
-    database.exec(SCHEMA);
+    migrateSchema(database, MIGRATIONS);
     return database;
   } catch (cause) {
+    database?.close();
+    const advice =
+      cause instanceof NewerSchemaError
+        ? "use that relaywatch, or another state_dir"
+        : "state_dir must be a directory that this user can write to";
     throw new RelayError(
       { code: "state-unusable", stateDir: stateDir ?? "" },
-      `state_dir ${stateDir}: the journal cannot be opened (${errorText(cause)}); state_dir must be a directory that this user can write to`,
+      `state_dir ${stateDir}: the journal cannot be opened: ${errorText(cause)}; ${advice}`,
     );
   }
 }

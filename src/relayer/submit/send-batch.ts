@@ -28,6 +28,10 @@ function noteOutcome(worker: ConnectionWorker, outcome: SubmissionOutcome<Proven
     logger.info("results included", { connectionId, results, localHeight: height, gasUsed, bytes });
     worker.budget.grow();
   }
+  if (outcome.isTooLarge) {
+    worker.budget.shrink();
+    logger.info("transaction too large for the node, the next ones are smaller", { connectionId });
+  }
   if (outcome.stop?.kind !== "unattributed") return;
   worker.budget.shrink();
   logger.warn("transaction failed without naming a message, the next ones are smaller", {

@@ -1,3 +1,4 @@
+import { TX_TOO_LARGE } from "../../client/tx/simulation.ts";
 import type { Confirmation, WireMessage } from "../../client/tx/tx-sender.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { ProvenResult } from "./plan.ts";
@@ -51,6 +52,8 @@ export interface SubmissionOutcome<T extends ProvenResult> {
   readonly unsent: readonly T[];
   readonly transactions: readonly IncludedTransaction[];
   readonly stop: SubmissionStop | undefined;
+  /** Whether the node refused a simulation for its size, so that the next transactions should be smaller. */
+  readonly isTooLarge: boolean;
 }
 
 /** The outcome of a submission without results. */
@@ -60,6 +63,7 @@ export const EMPTY_OUTCOME = {
   unsent: [],
   transactions: [],
   stop: undefined,
+  isTooLarge: false,
 } as const;
 
 /** The outcome when none of `results` was included. */
@@ -137,6 +141,16 @@ function errorLine(error: { readonly codespace: string; readonly code: number; r
 }
 
 /** `sdk/11` (out of gas) and `sdk/21` (transaction too large): a smaller transaction may pass. */
-function isSizeError({ codespace, code }: { readonly codespace: string; readonly code: number }): boolean {
-  return codespace === "sdk" && (code === 11 || code === 21);
+function isSizeError(error: AbciCode): boolean {
+  return isTxTooLarge(error) || (error.codespace === "sdk" && error.code === 11);
+}
+
+/** Whether the node refused the transaction, or the request that carries it, for its size. */
+export function isTxTooLarge({ codespace, code }: AbciCode): boolean {
+  return codespace === TX_TOO_LARGE.codespace && code === TX_TOO_LARGE.code;
+}
+
+interface AbciCode {
+  readonly codespace: string;
+  readonly code: number;
 }

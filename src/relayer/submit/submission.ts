@@ -3,6 +3,7 @@ import { MsgSubmitQueryResult, type QueryResult } from "../../proto/gen/neutron/
 import type { ProvenResult } from "./plan.ts";
 import {
   EMPTY_OUTCOME,
+  isTxTooLarge,
   judgeConfirmation,
   type RefusedResult,
   stopped,
@@ -29,8 +30,8 @@ export function submitMessage(queryId: bigint, result: QueryResult, sender: stri
  * Simulates the results in one transaction, sends it, and waits for its block.
  *
  * One failing result must not stop the others, and must not cost a fee. So a result that the simulation names is left
- * out, and the others are simulated again. When the simulation names no message, or the gas exceeds `maxGas`, the two
- * halves are submitted one after the other. Rejects only on abort and with `ClientError`.
+ * out, and the others are simulated again. When the simulation names no message, the node refuses it for its size, or the
+ * gas exceeds `maxGas`, the two halves are submitted one after the other. Rejects only on abort and with `ClientError`.
  */
 export async function submit<T extends ProvenResult>(
   plan: SubmissionPlan<T>,
@@ -50,8 +51,11 @@ export async function submit<T extends ProvenResult>(
         const sent = await sender.send(messages, verdict.gasLimit, signal);
         return withRefused(refused, judgeConfirmation({ ...plan, results }, sent.confirmation, sent.bytes));
       }
-      case "halve":
-        return withRefused(refused, await submitHalves({ ...plan, results }, sender, options, signal));
+      case "halve": {
+        const halves = await submitHalves({ ...plan, results }, sender, options, signal);
+        const isTooLarge = halves.isTooLarge || (!simulation.ok && isTxTooLarge(simulation));
+        return withRefused(refused, { ...halves, isTooLarge });
+      }
       case "stop":
         return withRefused(refused, stopped(results, verdict.stop));
       case "leave-out":
@@ -106,10 +110,9 @@ function refusedAt<T extends ProvenResult>(
   index: number,
   simulation: SimulationOutcome,
 ): readonly RefusedResult<T>[] {
+  const code = !simulation.ok && isTxTooLarge(simulation) ? "too-large" : "rejected";
   const reason = simulation.ok ? "" : simulation.log;
-  return results
-    .slice(index, index + 1)
-    .map((result) => ({ result, error: { code: "rejected" as const, reason } }));
+  return results.slice(index, index + 1).map((result) => ({ result, error: { code, reason } }));
 }
 
 async function submitHalves<T extends ProvenResult>(
@@ -131,6 +134,7 @@ async function submitHalves<T extends ProvenResult>(
     unsent: [...first.unsent, ...second.unsent],
     transactions: [...first.transactions, ...second.transactions],
     stop: second.stop,
+    isTooLarge: first.isTooLarge || second.isTooLarge,
   };
 }
 

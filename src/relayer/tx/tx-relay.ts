@@ -72,7 +72,9 @@ function rejectForGood(
   deps: TxDeps,
   { result, error }: RefusedResult<ProvenTx>,
 ): boolean {
-  const isOwn = error.code === "rejected" && !/header is invalid|invalid query id/i.test(error.reason);
+  const isOwn =
+    error.code === "too-large" ||
+    (error.code === "rejected" && !/header is invalid|invalid query id/i.test(error.reason));
   if (isOwn) addDeadLetter(worker, deps, idsOf(result), error.reason);
   return isOwn;
 }

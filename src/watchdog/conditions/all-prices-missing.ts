@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import type { AlertCondition } from "./condition.ts";
 import type { PricesState } from "./prices-state.ts";
 
@@ -14,8 +15,8 @@ export const ALL_PRICES_MISSING: AlertCondition = {
   defaultFor: "5m",
   forDescription: "how long all prices must be missing before the alert fires",
   evaluate: ({ prices }) => ({ kind: VERDICTS[prices.kind], reason: prices.reason }),
-  firingSummary: (minutes) => `all oracle prices have been missing for ${minutes} minutes`,
-  resolvedSummary: (minutes) => `oracle prices are back after ${minutes} minutes`,
+  firingSummary: (minutes) => `all oracle prices have been missing for ${counted(minutes, "minute")}`,
+  resolvedSummary: (minutes) => `oracle prices are back after ${counted(minutes, "minute")}`,
   action:
     "Restart the price sidecar. If prices stay away, check its log, the node's gRPC address and outbound HTTPS.",
 };

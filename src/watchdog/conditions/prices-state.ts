@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import type { Result } from "../../base/result.ts";
 import type { PricesReading } from "../sources/prices-reading.ts";
 import type { SourceFailure } from "../sources/source-failure.ts";
@@ -15,7 +16,7 @@ export function judgePrices(prices: Result<PricesReading, SourceFailure>, nodeSe
     const { length } = prices.value.pairs;
     // One price is enough, since a pair without a price is normal: its market can be new, or its providers can be down.
     return length > 0
-      ? { kind: "present", reason: `${length} pairs have a price now` }
+      ? { kind: "present", reason: `${counted(length, "pair has", "pairs have")} a price now` }
       : { kind: "missing", reason: "the sidecar answers without any price" };
   }
   const reason = `the sidecar's prices cannot be read: ${prices.error.text}`;

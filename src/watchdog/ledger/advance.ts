@@ -24,26 +24,43 @@ export interface LedgerStep {
 const START_TOLERANCE_MS = 2000;
 
 /**
+ * A restarted process starts after the last reading of the old one. The two times come from different clocks, which may
+ * differ by this much.
+ */
+const CLOCK_TOLERANCE_MS = 10_000;
+
+/**
+ * Relation of a reading to the baseline. "other": another process, which ran at the same time as the process of the
+ * baseline. Two nodes then answer at one URL, or a node that was running already has replaced the first one.
+ */
+export type Relation = "same" | "restarted" | "other";
+
+/**
  * Counts the blocks between the baseline and a new reading of the same chain.
  *
  * Within one run of the node the counters only grow, so the difference is counted. After a restart of the node its new
- * values are counted in full, and blocks that neither run counted are unknown. Without a baseline, see `firstStep`.
+ * values are counted in full, and blocks that neither run counted are unknown. From another process nothing is counted:
+ * its counters cover blocks that the first one counted already. Without a baseline, see `firstStep`.
  * A restart of the sidecar or of the watchdog needs no handling here, since the node continues to count.
  */
 export function advance(baseline: Baseline | undefined, reading: NodeReading, atMs: number): LedgerStep {
   const next = { ...reading, atMs };
   if (baseline === undefined) return firstStep(reading, next);
-  if (!hasRestarted(baseline, reading)) {
-    const counts = {
-      good: reading.success - baseline.success,
-      bad: reading.failure - baseline.failure,
-      unknown: 0n,
-    };
-    return { counts, fromMs: baseline.atMs, restarted: false, baseline: next };
-  }
+  const step = { fromMs: baseline.atMs, restarted: false, baseline: next };
   const { success: good, failure: bad } = reading;
-  const counts = { good, bad, unknown: uncounted(baseline, reading, good + bad) };
-  return { counts, fromMs: baseline.atMs, restarted: true, baseline: next };
+  switch (relationOf(baseline, reading)) {
+    case "same":
+      return {
+        ...step,
+        counts: { good: good - baseline.success, bad: bad - baseline.failure, unknown: 0n },
+      };
+    case "restarted": {
+      const counts = { good, bad, unknown: uncounted(baseline, reading, good + bad) };
+      return { ...step, counts, restarted: true };
+    }
+    case "other":
+      return { ...step, counts: { ...NO_BLOCKS, unknown: uncounted(baseline, reading, 0n) } };
+  }
 }
 
 /** Returns the step for the first reading, which has no baseline. */
@@ -64,12 +81,17 @@ function firstStep(reading: NodeReading, baseline: Baseline): LedgerStep {
   };
 }
 
-function hasRestarted(baseline: Baseline, reading: NodeReading): boolean {
-  if (reading.success < baseline.success || reading.failure < baseline.failure) return true;
+/** Compares a reading with the baseline. Without start times, only a counter that falls shows another process. */
+export function relationOf(baseline: Baseline, reading: NodeReading): Relation {
+  const before = baseline.processStartMs;
+  const start = reading.processStartMs;
+  const hasFallen = reading.success < baseline.success || reading.failure < baseline.failure;
+  if (before === undefined || start === undefined) return hasFallen ? "restarted" : "same";
   // After a long gap in polling, the new counters can exceed the old ones in spite of a restart. Only the start time shows
   // such a restart.
-  if (baseline.processStartMs === undefined || reading.processStartMs === undefined) return false;
-  return Math.abs(reading.processStartMs - baseline.processStartMs) > START_TOLERANCE_MS;
+  if (!hasFallen && Math.abs(start - before) <= START_TOLERANCE_MS) return "same";
+  const isLater = start >= before - START_TOLERANCE_MS && start >= baseline.atMs - CLOCK_TOLERANCE_MS;
+  return isLater ? "restarted" : "other";
 }
 
 /** Blocks between the two heights that the new run of the node did not count; 0 when a height is not known. */

@@ -27,29 +27,28 @@ export function isNodeSeries(name: string): boolean {
 
 /**
  * Reads a node's page. `chainId` selects the chain when the page has several. Throws {@link SourceError} when the page has
- * no node metrics, when it does not have the selected chain, or when it has several chains and none is selected.
+ * no node metrics, when it does not have the selected chain, when it has several chains and none is selected, or when a value
+ * is outside its range.
  */
 export function toNodeReading(samples: readonly Sample[], chainId?: string): NodeReading {
   const chain = chooseChain(samples, chainId);
   // Process metrics have no chain_id label.
   const own = samples.filter(({ labels }) => (labels.get("chain_id") ?? chain) === chain);
   const heights = own.filter(({ name }) => HEIGHT.test(name));
-  const height = toCount(
-    heights.find(({ name }) => name.endsWith("latest_block_height"))?.value ?? belowOne(heights[0]?.value),
-  );
-  const start = own.find(({ name }) => name === PROCESS_START)?.value;
+  const height = heights.find(({ name }) => name.endsWith("latest_block_height")) ?? belowOne(heights[0]);
+  const start = own.find(({ name }) => name === PROCESS_START);
   return {
     chainId: chain,
     success: sumOf(own, "Success"),
     failure: sumOf(own, "Failure"),
-    ...(height === undefined ? {} : { height }),
-    ...(start === undefined || !Number.isFinite(start) ? {} : { processStartMs: Math.round(start * 1000) }),
+    ...(height === undefined ? {} : { height: requireCount(height) }),
+    ...(start === undefined ? {} : { processStartMs: requireStartMs(start.value) }),
   };
 }
 
 /** `consensus_height` is the height that validators vote on: one above the latest block. */
-function belowOne(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : Math.max(0, value - 1);
+function belowOne(sample: Sample | undefined): Sample | undefined {
+  return sample && { ...sample, value: sample.value === 0 ? 0 : sample.value - 1 };
 }
 
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {
@@ -84,15 +83,24 @@ function sumOf(samples: readonly Sample[], status: string): bigint {
   // The node creates a series at its first event: without a failure since the start there is no `Failure` series.
   return samples
     .filter(({ name, labels }) => name === RESPONSES && labels.get("status") === status)
-    .reduce((sum, { value }) => sum + requireCount(value), 0n);
+    .reduce((sum, sample) => sum + requireCount(sample), 0n);
 }
 
-function requireCount(value: number): bigint {
-  const count = toCount(value);
-  if (count !== undefined) return count;
-  throw new SourceError({ code: "not-a-node" }, `${RESPONSES} is ${value}, which is not a count`);
+/**
+ * Largest count or height: a block each millisecond for 30 years. Larger values are errors of the node. Sums of many of
+ * them would exceed the 64 bits of the state file.
+ */
+const MAX_COUNT = 1_000_000_000_000;
+
+function requireCount({ name, value }: Sample): bigint {
+  if (Number.isInteger(value) && value >= 0 && value <= MAX_COUNT) return BigInt(value);
+  throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not a number of blocks`);
 }
 
-function toCount(value: number | undefined): bigint | undefined {
-  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined;
+/** End of the year 9999. Later times have no ISO 8601 form with four digits. */
+const MAX_START_SECONDS = 253_402_300_799;
+
+function requireStartMs(seconds: number): number {
+  if (seconds >= 0 && seconds <= MAX_START_SECONDS) return Math.round(seconds * 1000);
+  throw new SourceError({ code: "bad-value" }, `${PROCESS_START} is ${seconds}, which is not a time`);
 }

@@ -22,7 +22,10 @@ export function isOracleMetricsSeries(name: string): boolean {
   return SIDECAR.test(name) || name.startsWith("app_");
 }
 
-/** Reads a page. Throws {@link SourceError} when it has neither sidecar nor oracle metrics. */
+/**
+ * Reads a page. Throws {@link SourceError} when it has neither sidecar nor oracle metrics, or when a counter is not a
+ * positive number.
+ */
 export function toOracleMetricsReading(samples: readonly Sample[]): OracleMetricsReading {
   // Metric names decide the kind of the page, not the port: operators change ports.
   if (samples.some(({ name }) => SIDECAR.test(name)))
@@ -37,5 +40,10 @@ export function toOracleMetricsReading(samples: readonly Sample[]): OracleMetric
 }
 
 function sum(samples: readonly Sample[], wants: (name: string) => boolean): number {
-  return samples.filter(({ name }) => wants(name)).reduce((total, { value }) => total + value, 0);
+  return samples
+    .filter(({ name }) => wants(name))
+    .reduce((total, { name, value }) => {
+      if (value >= 0 && value <= Number.MAX_SAFE_INTEGER) return total + value;
+      throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not a count`);
+    }, 0);
 }

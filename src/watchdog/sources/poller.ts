@@ -11,7 +11,7 @@ import {
 } from "./oracle-metrics-reading.ts";
 import { forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
 import { priceUrls, type PricesReading, readPrices } from "./prices-reading.ts";
-import { type SourceFailure, toSourceFailure } from "./source-failure.ts";
+import { SourceError, type SourceFailure, toSourceFailure } from "./source-failure.ts";
 
 /** All sources, in the order of the API. */
 export const SOURCE_NAMES = ["node", "prices", "oracle-metrics", "sidecar-metrics"] as const;
@@ -126,22 +126,39 @@ interface MetricsPageOptions {
   readonly wants: (name: string) => boolean;
 }
 
-/** Reads the wanted samples of a metrics page. Throws `PrometheusTextError` and `SourceError`. */
+/**
+ * Reads the wanted samples of a metrics page. Throws `PrometheusTextError` and `SourceError`, also for a series that the
+ * page has twice: its values would be added.
+ */
 async function readMetricsPage(
   { url, maxBytes, wants }: MetricsPageOptions,
   read: PageReader,
   signal: AbortSignal,
 ): Promise<readonly Sample[]> {
   const page = await requireOk(await read(url, signal));
-  const samples: Sample[] = [];
+  const samples = new Map<string, Sample>();
   // A node's page can have 5 MB, and the watchdog needs a few lines of it. The parser gets each chunk as it arrives, and
   // only wanted samples stay in memory.
   const parser = createPrometheusTextParser({
     sample: (sample) => {
-      if (wants(sample.name)) samples.push(sample);
+      if (!wants(sample.name)) return;
+      const series = seriesOf(sample);
+      if (samples.has(series))
+        throw new SourceError({ code: "not-metrics" }, `the page has the duplicate series ${clip(series)}`);
+      samples.set(series, sample);
     },
   });
   await forEachChunk(page, maxBytes, parser.push);
   parser.end();
-  return samples;
+  return [...samples.values()];
+}
+
+/** Identifies a series: its name and its labels in any order. */
+function seriesOf({ name, labels }: Sample): string {
+  const pairs = [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return pairs.length === 0 ? name : `${name}{${pairs.toSorted().join(",")}}`;
+}
+
+function clip(text: string): string {
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }

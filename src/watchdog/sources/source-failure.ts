@@ -13,7 +13,11 @@ export type SourceFailureCode =
   | "not-a-node"
   | "not-prices"
   | "several-chains"
-  | "wrong-chain";
+  | "wrong-chain"
+  /** a value of the page is outside its range */
+  | "bad-value"
+  /** two nodes answer at one URL */
+  | "two-nodes";
 
 /** A failed scrape. */
 export interface SourceFailure {

@@ -1,11 +1,8 @@
-import type Database from "libsql";
-import { z } from "zod";
-
 /**
- * Migrations of the state file. The migration at index n upgrades a file from version n to version n + 1. A new file has
- * version 0. The SQL of a released migration must not change: append a new migration instead.
+ * Migrations of the state file (`src/ops/sqlite-schema.ts`). Each needs a file of the version before it in
+ * `test/fixtures/state`.
  */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   // "IF NOT EXISTS": older programs created the tables before they set the version. A crash in between left a file of
   // version 0 with tables.
   `CREATE TABLE IF NOT EXISTS mark (
@@ -27,24 +24,3 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE notices RENAME TO notifications;
    UPDATE notifications SET body = json_set(body, '$.severity', 'critical');`,
 ];
-
-/** Version of the files that this program writes. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
-
-/** Upgrades the file to {@link SCHEMA_VERSION} in one transaction. Throws when a newer program wrote the file. */
-export function migrate(database: Database.Database): void {
-  const version = versionOf(database);
-  if (version > SCHEMA_VERSION)
-    throw new Error(`it has format ${version}, but this program supports at most format ${SCHEMA_VERSION}`);
-  if (version === SCHEMA_VERSION) return;
-  // The version is part of the transaction: after a crash, tables and version are either both old or both new.
-  database.exec(
-    `BEGIN IMMEDIATE; ${MIGRATIONS.slice(version).join("\n")} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`,
-  );
-}
-
-function versionOf(database: Database.Database): number {
-  const rows: unknown = database.pragma("user_version");
-  const [row] = z.array(z.object({ user_version: z.number() })).parse(rows);
-  return row?.user_version ?? 0;
-}

@@ -3,13 +3,14 @@ import Database from "libsql";
 import { z } from "zod";
 import { errorText } from "../../base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
+import { migrateSchema } from "../../ops/sqlite-schema.ts";
 import type { ActiveAlertState } from "../conditions/alert-state.ts";
 import type { Baseline } from "../ledger/advance.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Month } from "../ledger/month.ts";
 import type { Notification } from "../notify/notification.ts";
 import { WatchdogError } from "../watchdog-error.ts";
-import { migrate } from "./schema.ts";
+import { MIGRATIONS } from "./schema.ts";
 import type { StateStore, WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
@@ -75,8 +76,13 @@ function openDatabase(folder: string): Database.Database {
   database.pragma("journal_mode = WAL");
   // FULL: a committed transaction survives a power failure. The default of WAL mode (NORMAL) can lose the last ones.
   database.pragma("synchronous = FULL");
-  migrate(database);
-  return database;
+  try {
+    migrateSchema(database, MIGRATIONS);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** Runs `work` and converts its errors to {@link WatchdogError}, with the folder in the message. */

@@ -8,7 +8,7 @@ import { accountNamed } from "../../../src/node/localnet/accounts.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import { type DelayProxy, startDelayProxy } from "./delay-proxy.ts";
 import { type ChainUrls, createDemand } from "./demand.ts";
-import { freePortOffset } from "./free-ports.ts";
+import { leasePorts } from "../../support/port-lease.ts";
 import { countersWhen, type RelayerCounters } from "./relayer-page.ts";
 import { startRelaywatch, type WatchedProcess } from "./watched-process.ts";
 
@@ -51,8 +51,8 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
     running.push(one);
     return one;
   };
+  const { offset, release } = await leasePorts();
   try {
-    const offset = await freePortOffset();
     const ports = portsAt(offset);
     const localnet = start(localnetArguments(scenario, offset), {});
     await localnet.untilLine("control token in", signal);
@@ -70,6 +70,7 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
     return { ...window, relayerPeakMb: peakOf(relayerEnd), localnetPeakMb: peakOf(localnetEnd) };
   } finally {
     await Promise.all([...running.map((one) => one.stop()), ...proxies.map((proxy) => proxy.close())]);
+    release();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -2,7 +2,7 @@ import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { errorText } from "../../../src/base/errors.ts";
 import { PubKey } from "../../../src/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { listServices } from "../../../src/proto/registry.ts";
+import { protoRegistry } from "../../../src/proto/registry.ts";
 import { CONSUMER, GOOD, icqGenesis, submission } from "../../support/icq-application.ts";
 import { startTestChain, type TestChain } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
@@ -20,9 +20,10 @@ const MAX_HEAP_GROWTH = 64 * 1024 * 1024;
 const BLOCKS_PER_CHAIN = 5_000;
 
 /** Messages of every definition, also of modules that the chain does not have. */
-const MESSAGES: readonly string[] = listServices()
-  .filter(({ name }) => name.endsWith(".Msg"))
-  .flatMap(({ methods }) => methods.map(({ requestType }) => requestType));
+const MESSAGES: readonly string[] = [...protoRegistry()]
+  .filter((desc) => desc.kind === "service")
+  .filter(({ name }) => name === "Msg")
+  .flatMap(({ methods }) => methods.map(({ input }) => input.typeName));
 
 const TENDERMINT = "ibc.lightclients.tendermint.v1";
 

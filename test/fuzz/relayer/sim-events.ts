@@ -6,7 +6,14 @@ import type { Random } from "../random.ts";
 import type { SimState } from "./sim-execution.ts";
 
 /** A simulated fault of the local chain or of the connection to it. */
-export type LocalFault = "down" | "no-events" | "events-shuffled" | "full-blocks" | "loses-txs" | "no-funds";
+export type LocalFault =
+  | "down"
+  | "no-events"
+  | "events-shuffled"
+  | "full-blocks"
+  | "small-requests"
+  | "loses-txs"
+  | "no-funds";
 
 /** The WebSocket of the local chain. */
 export interface SimEvents {

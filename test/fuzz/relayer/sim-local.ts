@@ -49,6 +49,8 @@ export interface SimLocal {
 const CALL_MS = 10;
 /** Messages in a block while blocks are full. */
 const FULL_BLOCK_MESSAGES = 3;
+/** Messages of one simulation while the node accepts small requests only. */
+const SMALL_REQUEST_MESSAGES = 3;
 const MAX_BLOCK_MESSAGES = 1_000;
 const LOST_AFTER_MS = 5_000;
 
@@ -241,6 +243,8 @@ function createSimSender(node: SimNode): TxSender {
     address: "neutron1relayer",
     simulate: (messages, signal) =>
       respond(signal, (): SimulationOutcome => {
+        if (faults.has("small-requests") && messages.length > SMALL_REQUEST_MESSAGES)
+          return { ok: false, code: 21, codespace: "sdk", log: "body too large", failedMessage: undefined };
         try {
           execute(state, messages);
           return { ok: true, gasUsed: BigInt(messages.length) * 1_000n };

@@ -71,6 +71,22 @@ describe("a relayer with random faults", () => {
   });
 });
 
+describe("a node that refuses large requests", () => {
+  it("gets smaller transactions, and every value stays fresh", async () => {
+    const world = await startWorld(11, 1);
+    world.setTraffic(false);
+    world.local.set("small-requests", true);
+    await world.run(30);
+    expect(stale(world)).toEqual([]);
+    expect(world.engine.workerErrors().get("connection-0")).toBeUndefined();
+    expect(world.local.violations()).toEqual([]);
+    expect(world.log.map(({ message }) => message)).toContain(
+      "transaction too large for the node, the next ones are smaller",
+    );
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
 describe("one dead connection among many", () => {
   it.each([
     ["hangs", 12],

@@ -96,6 +96,26 @@ describe("status and metrics of a running relayer", () => {
     expect(await sample(world.metrics, "client_updates_total", { connection_id })).toBeGreaterThan(0);
     expect(await sample(world.metrics, "gas_used_total", { connection_id })).toBe(world.local.transactions());
     expect(await sample(world.metrics, "tx_bytes_total", { connection_id })).toBeGreaterThan(0);
+    const batches =
+      (await world.metrics.getSingleMetric("relaywatch_relayer_batch_results")?.get())?.values ?? [];
+    const valueOf = (suffix: string): number | undefined =>
+      batches.find(
+        (one) =>
+          "metricName" in one &&
+          one.metricName === `relaywatch_relayer_batch_results_${suffix}` &&
+          one.labels.connection_id === connection_id,
+      )?.value;
+    expect(valueOf("count")).toBe(world.local.transactions());
+    expect(valueOf("sum")).toBe(results);
+  });
+
+  it("count results whose transaction failed in a full block", async () => {
+    const labels = { connection_id: "connection-0", outcome: "not-included" };
+    const before = await sample(world.metrics, "results_total", labels);
+    world.local.set("full-blocks", true);
+    await world.run(10);
+    world.local.set("full-blocks", false);
+    expect(await sample(world.metrics, "results_total", labels)).toBeGreaterThan(before ?? 0);
   });
 
   it("show that the connection to the local chain was lost", async () => {

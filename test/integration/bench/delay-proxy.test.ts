@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { request } from "undici";
 import { describe, expect, it } from "vitest";
 import { startDelayProxy } from "../../bench/system/delay-proxy.ts";
-import { freePortOffset } from "../../bench/system/free-ports.ts";
 import { startTestNode } from "../../support/test-node.ts";
 
 describe("startDelayProxy", () => {
@@ -33,13 +32,5 @@ describe("startDelayProxy", () => {
     } finally {
       await proxy.close();
     }
-  });
-});
-
-describe("freePortOffset", () => {
-  it("gives an offset that leaves all ports valid", async () => {
-    const offset = await freePortOffset();
-    expect(offset).toBeGreaterThan(0);
-    expect(Number.isInteger(offset)).toBe(true);
   });
 });

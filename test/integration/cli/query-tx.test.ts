@@ -1,79 +1,31 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import type { CliContext } from "../../../src/cli/cli-context.ts";
-import { toExit } from "../../../src/cli/exit-code.ts";
-import { createProgram } from "../../../src/cli/program.ts";
 import { accountNamed } from "../../../src/node/localnet/accounts.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
-import { createLocalnet, type RunningLocalnet } from "../../../src/node/localnet/create-localnet.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { parse } from "yaml";
+import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 
-const stop = new AbortController();
-const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
-let running: RunningLocalnet;
-let done: Promise<void>;
+let chain: CliChain;
 let url = "";
 let folder = "";
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "relaywatch-cli-"));
-  const chain = { rpc: free, validatorPowers: [10n] };
-  const localnet = createLocalnet(
-    { chains: { local: chain, remote: chain }, blockTimeMs: 100, remoteRpcUrl: "http://127.0.0.1:1" },
-    { clock: systemClock, logger: silentLogger },
-  );
-  done = localnet.run(stop.signal);
-  done.catch(() => {});
-  running = await localnet.ready;
-  url = `tcp://127.0.0.1:${running.chains.local?.ports.get("rpc")}`;
-  running.chains.local?.control.produce(3);
+  chain = await startCliChain();
+  url = chain.url;
 });
 afterAll(async () => {
-  stop.abort(new Error("test over"));
-  await done;
+  await chain.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Said {
-  readonly out: string;
-  readonly exitCode: number;
-  readonly message: string | undefined;
-}
-
-/** Runs a command line in this process. */
-async function run(...args: readonly string[]): Promise<Said> {
-  const lines: string[] = [];
-  const context: CliContext = {
-    words: args,
-    print: (line) => void lines.push(line),
-    signal: stop.signal,
-    logger: async () => silentLogger,
-    isTerminal: false,
-  };
-  try {
-    await quiet(await createProgram(context)).parseAsync([...args], { from: "user" });
-    return { out: lines.join("\n"), exitCode: 0, message: undefined };
-  } catch (error) {
-    return { out: lines.join("\n"), ...toExit(error) };
-  }
-}
-
-function quiet(command: Command): Command {
-  command.configureOutput({ writeErr: () => {}, writeOut: () => {} });
-  for (const inner of command.commands) quiet(inner);
-  return command;
-}
-
-const query = (...args: readonly string[]): Promise<Said> =>
-  run("query", "interchainqueries", ...args, "--node", url);
-const tx = (...args: readonly string[]): Promise<Said> =>
-  run("tx", "interchainqueries", ...args, "--node", url);
+const query = (...args: readonly string[]): Promise<CliResult> =>
+  chain.run("query", "interchainqueries", ...args, "--node", url);
+const tx = (...args: readonly string[]): Promise<CliResult> =>
+  chain.run("tx", "interchainqueries", ...args, "--node", url);
 
 describe("relaywatch query interchainqueries", () => {
   it("prints parameters as YAML with sorted keys, or as JSON", async () => {
@@ -136,7 +88,7 @@ describe("relaywatch query interchainqueries", () => {
   });
 
   it("exits 75 when the node does not respond", async () => {
-    const said = await run("query", "icq", "params", "--node", "http://127.0.0.1:1");
+    const said = await chain.run("query", "icq", "params", "--node", "http://127.0.0.1:1");
     expect(said).toMatchObject({ exitCode: 75, message: expect.stringContaining("--node") });
   });
 });

@@ -103,8 +103,6 @@ describe("the gRPC port", () => {
     host: "127.0.0.1",
     portOption: "--grpc-port",
     chainName: "neutron",
-    consensusPrefix: "neutronvalcons",
-    rpcAddress: () => "",
   };
 
   it("reports a busy port and the option that changes it", async () => {
@@ -112,7 +110,7 @@ describe("the gRPC port", () => {
     await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
     const address = holder.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
-    const server = createGrpcEndpoint({ ...options, port }, { logger: silentLogger })(node.view);
+    const server = createGrpcEndpoint({ ...options, port }, { logger: silentLogger })(node.router);
     await expect(server.listen()).rejects.toMatchObject({
       facts: { code: "port-in-use", port, option: "--grpc-port" },
     });
@@ -120,7 +118,7 @@ describe("the gRPC port", () => {
   });
 
   it("closes while a stream is open and a client stays connected", async () => {
-    const server = createGrpcEndpoint({ ...options, port: 0 }, { logger: silentLogger })(node.view);
+    const server = createGrpcEndpoint({ ...options, port: 0 }, { logger: silentLogger })(node.router);
     const port = await server.listen();
     const other = createGrpcTestClient(`127.0.0.1:${port}`);
     await other.call(`${TENDERMINT}/GetSyncing`, NOTHING);

@@ -1,4 +1,4 @@
-import { create, createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import { create, createFileRegistry, fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
 import {
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
@@ -11,6 +11,8 @@ import { type RecordedNode, startRecordedNode } from "../../support/recorded-nod
 
 /** Services of the node itself. */
 const NODE_SERVICES = [
+  "cosmos.base.node.v1beta1.Service",
+  "cosmos.base.reflection.v1beta1.ReflectionService",
   "cosmos.base.tendermint.v1beta1.Service",
   "cosmos.tx.v1beta1.Service",
   "grpc.reflection.v1.ServerReflection",
@@ -59,6 +61,26 @@ describe("server reflection", () => {
     expect(second.map(({ name }) => name)).toEqual(["neutron/interchainqueries/query.proto"]);
     const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(first) }));
     expect(registry.getService("neutron.interchainqueries.Query")?.methods).toHaveLength(5);
+  });
+
+  it("is enough to call a service without its definitions, as grpcurl does", async () => {
+    const service = "cosmos.base.node.v1beta1.Service";
+    const [answer] = await client.reflect("v1", [{ $case: "fileContainingSymbol", value: service }]);
+    const files =
+      answer?.$case === "fileDescriptorResponse"
+        ? answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes))
+        : [];
+    const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(files) }));
+    const methods = registry.getService(service)?.methods ?? [];
+    const replies: Record<string, unknown> = {};
+    for (const { name, input, output } of methods) {
+      const { value } = await client.call(`/${service}/${name}`, toBinary(input, create(input)));
+      replies[name] = toJson(output, fromBinary(output, value), { alwaysEmitImplicit: true, registry });
+    }
+    expect(replies).toMatchObject({
+      Config: { minimumGasPrice: "", haltHeight: "0" },
+      Status: { height: "12", earliestStoreHeight: "0" },
+    });
   });
 
   it("finds extensions, and reports unknown names", async () => {

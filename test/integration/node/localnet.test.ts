@@ -255,3 +255,15 @@ describe("a localnet with separate parts", () => {
     await again.stop();
   });
 });
+
+it("keeps as many blocks as `keepBlocks` says on each chain", async () => {
+  const localnet = await start({ keepBlocks: 5 });
+  const chains = Object.values(localnet.running.chains);
+  expect(chains).toHaveLength(2);
+  for (const chain of chains) {
+    chain.control.produce(12);
+    const { latestHeight, earliestHeight } = chain.view.status();
+    expect(latestHeight - earliestHeight).toBe(4n);
+  }
+  await localnet.stop();
+});

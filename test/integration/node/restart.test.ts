@@ -1,13 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { toHex, utf8 } from "../../../src/base/bytes.ts";
+import { fromUtf8, toHex, utf8 } from "../../../src/base/bytes.ts";
 import { sha256 } from "../../../src/base/sha256.ts";
 import { testValidatorSeed } from "../../../src/node/consensus/validator-keys.ts";
+import { exportHomeGenesis } from "../../../src/node/home-genesis.ts";
+import { fixtureFile } from "../../support/fixture-file.ts";
 import { createKvApplication } from "../../support/kv-application.ts";
-import { startTestNode, testGenesis } from "../../support/test-node.ts";
+import { startTestNode, testGenesis, type TestNode } from "../../support/test-node.ts";
 
 /** Replaces bytes with hex, so that a Buffer and a Uint8Array with the same bytes are equal. */
 function plain(value: unknown): unknown {
@@ -110,6 +112,20 @@ describe("a node with a home directory", () => {
     await expect(other).rejects.toMatchObject({ facts: { code: "state-mismatch", height: 2n } });
   });
 
+  it("creates a home that only its user may read", async () => {
+    const own = join(home, "parent", "chain");
+    const node = await startTestNode({ home: own });
+    node.control.produce(1);
+    const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+    expect([mode(join(home, "parent")), mode(own)]).toEqual(["700", "700"]);
+    const files = readdirSync(own);
+    expect(files).toEqual(expect.arrayContaining(["lock.db", "lock.pid", "node.db", "node.db-wal"]));
+    expect(Object.fromEntries(files.map((file) => [file, mode(join(own, file))]))).toEqual(
+      Object.fromEntries(files.map((file) => [file, "600"])),
+    );
+    await node.stop();
+  });
+
   it("rejects another genesis document", async () => {
     const first = await startTestNode({ home });
     first.control.produce(1);
@@ -128,7 +144,36 @@ describe("a node with a home directory", () => {
     await second.stop();
   });
 
-  it("rejects tables of another version, and a file in place of a home", async () => {
+  it("continues a home with tables of version 1", async () => {
+    copyFileSync(fixtureFile("homes/node-v1.db"), join(home, "node.db"));
+    const search = (node: TestNode, query: string) =>
+      node.view
+        .searchTxs({ query, order: "asc", page: 1, perPage: 100 })
+        .items.map(({ height, tx }) => `${height} ${fromUtf8(tx)}`);
+    // An export reads the tables as they are.
+    expect(exportHomeGenesis(home, createKvApplication).initialHeight).toBe(13n);
+    for (const restart of [0n, 1n]) {
+      const node = await startTestNode({ home, powers: [10n, 4n] });
+      expect(node.view.status().latestHeight).toBe(12n + restart);
+      expect(search(node, "transfer.amount > 4")).toEqual([
+        "8 ev:transfer.amount=8untrn",
+        "12 ev:transfer.amount=12untrn",
+      ]);
+      expect(search(node, "kv.key = 'key1' AND kv.value = 'h3'")).toEqual(["3 key1=h3"]);
+      expect(search(node, "kv.key = 'key1' AND message.action = 'set'")).toEqual([]);
+      const blocks = node.view.searchBlocks({
+        query: "begin.height >= 11",
+        order: "asc",
+        page: 1,
+        perPage: 9,
+      });
+      expect(blocks.total).toBe(2 + Number(restart));
+      node.control.produce(1);
+      await node.stop();
+    }
+  });
+
+  it("rejects tables of a later version, and a file in place of a home", async () => {
     const database = new Database(join(home, "node.db"));
     database.exec("PRAGMA user_version = 77");
     database.close();

@@ -179,6 +179,42 @@ describe("the WebSocket", () => {
     await small.stop();
   });
 
+  it("replies to more requests than may be pending, sent at once and one after the other", async () => {
+    const { socket, received } = await connect(node.rpcUrl);
+    const count = 6_000;
+    const ask = (id: number): void => socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "health" }));
+    for (let id = 0; id < count; id++) ask(id);
+    await expect.poll(() => received.length, { timeout: 10_000 }).toBe(count);
+    for (let id = count; id < count + 1_500; id++) {
+      ask(id);
+      if (id % 500 === 0) await expect.poll(() => received.length).toBe(id + 1);
+    }
+    await expect.poll(() => received.length).toBe(count + 1_500);
+    expect(received.map(({ id }) => id)).toEqual(Array.from({ length: count + 1_500 }, (_, id) => id));
+    socket.close();
+  });
+
+  it("answers no further requests of a client that does not read, and replies to others", async () => {
+    const big = await startTestNode();
+    const tx = Buffer.alloc(900_000, "x").toString("base64");
+    big.view.broadcast(Buffer.from(`big=${tx.slice(0, 900_000)}`));
+    const height = big.control.produce(1);
+    const slow = await connect(big.rpcUrl);
+    slow.socket.pause();
+    const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
+    const call = { jsonrpc: "2.0", id: 1, method: "block", params: { height: height.toString() } };
+    for (let index = 0; index < 1_000; index++) slow.socket.send(JSON.stringify(call));
+    const quick = await connect(big.rpcUrl);
+    expect(await quick.call(1, "health", {})).toMatchObject({ id: 1, result: {} });
+    for (let index = 0; index < 20_000; index++) slow.socket.ping("x".repeat(100));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const after = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
+    expect(after - before).toBeLessThan(200_000_000);
+    slow.socket.terminate();
+    quick.socket.close();
+    await big.stop();
+  });
+
   it("cuts a client that sends too large a message, and one that is silent", async () => {
     const small = await startTestNode({
       websocket: {

@@ -5,13 +5,8 @@ import { type Logger, silentLogger } from "../../../src/base/logger.ts";
 import { createDeferred } from "../../../src/ops/deferred.ts";
 import { jsonReply, textReply } from "../../../src/ops/http-reply.ts";
 import type { HttpRoute } from "../../../src/ops/http-route.ts";
-import {
-  type HttpRequest,
-  HttpRequestError,
-  type HttpServerOptions,
-  type OpenHttpServer,
-  openHttpServer,
-} from "../../../src/ops/http-server.ts";
+import { type HttpRequest, HttpRequestError } from "../../../src/ops/http-request.ts";
+import { type HttpServerOptions, type OpenHttpServer, openHttpServer } from "../../../src/ops/http-server.ts";
 import { createHttpService } from "../../../src/ops/http-service.ts";
 import {
   openRouteServer,
@@ -212,7 +207,8 @@ describe("openHttpServer", () => {
     });
   }
 
-  const head = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  const head = (target: string): string =>
+    `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
 
   it.each([
     ["/a%20b?c=d", "/a%20b ?c=d"],
@@ -227,7 +223,7 @@ describe("openHttpServer", () => {
 
   it("rejects another target, and leaves the text to the hook", async () => {
     const port = await listen(() => textReply(200, "never"));
-    const reply = await raw(port, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n");
+    const reply = await raw(port, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n");
     expect(reply).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(reply).toMatch(/Connection: close\r\n[^]*\r\n\r\nbad-request$/);
     expect(errors).toEqual([]);
@@ -238,7 +234,7 @@ describe("openHttpServer", () => {
     ["chunked", `Transfer-Encoding: chunked\r\n\r\nb\r\n${"x".repeat(11)}\r\n`],
   ])("rejects a %s body over the limit before it has arrived, and closes", async (_form, rest) => {
     const port = await listen(async (request) => textReply(200, String((await request.readBody()).length)));
-    const reply = await raw(port, `POST / HTTP/1.1\r\nHost: x\r\n${rest}`);
+    const reply = await raw(port, `POST / HTTP/1.1\r\nHost: localhost\r\n${rest}`);
     expect(reply).toMatch(/^HTTP\/1\.1 413 Payload Too Large\r\n/);
     expect(reply).toMatch(/Connection: close\r\n[^]*\r\n\r\nbody-too-large$/);
     expect(errors).toEqual([]);
@@ -294,7 +290,7 @@ describe("openHttpServer", () => {
       return textReply(200, "never");
     });
     const socket = connect(port, "127.0.0.1");
-    socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf");
+    socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf");
     await new Promise((resolve) => setTimeout(resolve, 20));
     socket.destroy();
     await failed.promise;
@@ -302,7 +298,7 @@ describe("openHttpServer", () => {
   });
 
   it("passes upgrades on, and ignores them without a handler", async () => {
-    const ask = `GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n`;
+    const ask = `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n`;
     const handle = (): ReturnType<typeof textReply> => ({
       ...textReply(200, "plain"),
       headers: { Connection: "close" },

@@ -15,7 +15,9 @@ function build(query: string): Uint8Array {
   return buildRequest(found, { form: () => parseForm(query), body: utf8(""), chainName: "neutron" });
 }
 
-const text = fc.string({ unit: "binary", maxLength: 20 });
+/** Any character, and often those with a meaning in a query. */
+const character = fc.oneof(fc.string({ unit: "binary", maxLength: 1 }), fc.constantFrom(..." +%&=;[].,"));
+const text = fc.string({ unit: character, maxLength: 20 });
 const request = fc.record({
   owners: fc.array(text, { maxLength: 4 }),
   connectionId: text,
@@ -36,6 +38,18 @@ const notation = fc.constantFrom(
   (value: bigint) => `0${value.toString(8)}`,
   (value: bigint) => `0b${value.toString(2)}`,
 );
+
+/** Parameters that fail whatever stands beside them, with the text of the gateway. */
+const BAD_PARAMETERS = [
+  ["pagination=1", "field type *reflect.rtype is not supported in query parameters"],
+  ["owners.x=1", "unexpected repeated field in owners.x"],
+  ["connection_id.x=1", "unexpected nested field x in connection_id"],
+  ["pagination.key=A", "illegal base64 data at input byte 0"],
+  ["pagination.limit=-1", 'strconv.ParseUint: parsing "-1": invalid syntax'],
+  ["pagination.reverse=yes", 'strconv.ParseBool: parsing "yes": invalid syntax'],
+  ["nosuch=1;2", "invalid semicolon separator in query"],
+  ["nosuch=%zz", 'invalid URL escape "%zz"'],
+] as const;
 
 describe("query parameters", () => {
   it("build the request for all characters, notations and base64 alphabets", () => {
@@ -60,7 +74,35 @@ describe("query parameters", () => {
     );
   });
 
+  it("in brackets are the first value of a list", () => {
+    const key = fc.string({ unit: fc.constantFrom("a", "1", "."), maxLength: 4 });
+    fc.assert(
+      fc.property(key, text, (inBrackets, value) => {
+        const { owners } = QueryRegisteredQueriesRequest.decode(
+          build(`owners[${inBrackets}]=${encodeURIComponent(value)}`),
+        );
+        expect(owners).toEqual([inBrackets, value]);
+      }),
+    );
+  });
+
+  it("are refused for one bad parameter among good ones", () => {
+    const good = fc
+      .tuple(fc.constantFrom("owners", "connection_id", "nosuch"), text)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    const bad = fc.constantFrom(...BAD_PARAMETERS);
+    fc.assert(
+      fc.property(fc.array(good, { maxLength: 5 }), fc.nat(5), bad, (pairs, at, [pair, reason]) => {
+        const query = pairs.toSpliced(at, 0, pair).join("&");
+        expect(() => build(query)).toThrow(new Error(reason));
+        expect(build(pairs.join("&"))).toBeInstanceOf(Uint8Array);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("fail only with a plain error, for any text", () => {
+    const outcomes = { built: 0, refused: 0 };
     const piece = fc.constantFrom(
       "owners",
       "pagination",
@@ -80,14 +122,19 @@ describe("query parameters", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         try {
-          expect(build(pieces.join(""))).toBeInstanceOf(Uint8Array);
+          build(pieces.join(""));
+          outcomes.built += 1;
         } catch (thrown) {
           expect(thrown).toBeInstanceOf(Error);
           expect(String(thrown)).not.toContain("this is a bug");
-          expect(thrown).not.toBeInstanceOf(TypeError);
+          // `TypeError` and the other built-in errors are bugs.
+          expect(Object.getPrototypeOf(thrown)).toBe(Error.prototype);
+          outcomes.refused += 1;
         }
       }),
       { numRuns: 2000 },
     );
+    expect(outcomes.built).toBeGreaterThan(200);
+    expect(outcomes.refused).toBeGreaterThan(200);
   });
 });

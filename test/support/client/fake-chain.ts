@@ -50,6 +50,8 @@ export interface FakeChain {
   gasPrice: bigint | undefined;
   /** Error log of simulations. Undefined lets them succeed. */
   simulationLog: string | undefined;
+  /** Largest transaction that a simulation accepts. */
+  maxSimulatedBytes: number;
 }
 
 /** Creates a chain at height 100. The account has number 7 and sequence 40. */
@@ -112,7 +114,10 @@ export function createFakeChain(address: string): FakeChain {
   };
 
   const simulate = (request: Uint8Array): Uint8Array => {
-    const tx = readTx(SimulateRequest.decode(request).txBytes);
+    const { txBytes } = SimulateRequest.decode(request);
+    if (txBytes.length > chain.maxSimulatedBytes)
+      throw new ClientError({ code: "request-too-large", endpoint: "fake" }, "the body is too large");
+    const tx = readTx(txBytes);
     const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
     if (sequence !== mempoolSequence) throw refusal(18, `${mismatch(sequence)}: invalid request`);
     if (chain.simulationLog !== undefined) throw refusal(18, chain.simulationLog);
@@ -173,6 +178,7 @@ export function createFakeChain(address: string): FakeChain {
     },
     gasPrice: 2_500_000_000_000_000n,
     simulationLog: undefined,
+    maxSimulatedBytes: 500_000,
   };
   return chain;
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { leasePorts } from "../port-lease.ts";
 
 /** A running `relaywatch`. */
 export interface CliProcess {
@@ -34,8 +35,11 @@ export interface CliHome {
 
 const MAIN = "dist/src/cli/main.js";
 
-/** Opens a home; `portOffset` goes to every command whose arguments hold `$PORTS` as `--port-offset N`. */
-export function openCliHome(portOffset: number): CliHome {
+/**
+ * Opens a home with leased ports. In the arguments of a command, `$PORTS` becomes `--port-offset N`.
+ */
+export async function openCliHome(): Promise<CliHome> {
+  const { offset: portOffset, release } = await leasePorts();
   const directory = mkdtempSync(join(tmpdir(), "relaywatch-e2e-"));
   const running = new Set<CliProcess>();
   const start = (...args: readonly string[]): CliProcess => {
@@ -62,6 +66,7 @@ export function openCliHome(portOffset: number): CliHome {
       const ending = [...running];
       for (const cli of ending) cli.kill("SIGKILL");
       await Promise.all(ending.map(({ exited }) => exited));
+      release();
       rmSync(directory, { recursive: true, force: true });
     },
   };

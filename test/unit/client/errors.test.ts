@@ -14,6 +14,7 @@ const errors: readonly (readonly [ClientErrorFacts, string, boolean])[] = [
   [{ code: "http-status", endpoint, status: 429 }, "retry", true],
   [{ code: "http-status", endpoint, status: 401 }, "fatal", true],
   [{ code: "too-large", endpoint, limitBytes: 1 }, "skip", false],
+  [{ code: "request-too-large", endpoint }, "skip", false],
   [{ code: "bad-answer", endpoint, where: "body" }, "retry", true],
   [{ code: "overloaded", endpoint, limit: 1 }, "retry", false],
   [{ code: "rpc", endpoint, method: "tx", rpcCode: -32603, data: "mempool is full" }, "retry", false],

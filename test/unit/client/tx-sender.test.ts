@@ -178,6 +178,16 @@ describe("send", () => {
 });
 
 describe("simulate", () => {
+  it("reports a transaction whose request is too large for the node", async () => {
+    chain.maxSimulatedBytes = 100;
+    expect(await senderOn().simulate(messages, signal)).toMatchObject({
+      ok: false,
+      code: 21,
+      codespace: "sdk",
+      failedMessage: undefined,
+    });
+  });
+
   it("returns the gas", async () => {
     expect(await senderOn().simulate(messages, signal)).toEqual({ ok: true, gasUsed: 136_165n });
   });

@@ -133,6 +133,11 @@ describe("messageFromJson", () => {
     expect(toHex(a)).toBe("0a026b762805");
   });
 
+  it("reads null in a list of messages as a message without fields", () => {
+    const json = { options: [null, { fail_tx_on_bel: true }] };
+    expect(toHex(messageFromJson("neutron.dex.MsgDeposit", json))).toBe("4a004a021001");
+  });
+
   it("writes absent non-nullable fields", () => {
     expect(toHex(messageFromJson("ibc.core.channel.v1.MsgRecvPacket", {}))).toBe("0a023a001a00");
   });

@@ -69,11 +69,14 @@ describe("numbers", () => {
     expect(numberToJson("", "dec")).toBe("0");
     expect(numberToJson("007", "int")).toBe("7");
     expect(() => numberToJson("1.5", "dec")).toThrow("not an integer");
+    expect(numberToJson("-495", "prec-dec")).toBe("-0.000000000000000000000000495");
   });
 
   it("are parsed", () => {
     expect(numberFromJson("0.0025", "dec")).toBe("2500000000000000");
     expect(numberFromJson("12", "int")).toBe("12");
+    expect(numberFromJson("1.05", "prec-dec")).toBe("1050000000000000000000000000");
+    expect(() => numberFromJson("1e5", "prec-dec")).toThrow("failed to set decimal string");
     expect(() => numberFromJson("0x1", "int")).toThrow("not an integer");
   });
 });

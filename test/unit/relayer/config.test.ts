@@ -55,6 +55,15 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(found.join("\n")).toMatch(/http\.listen/);
   });
 
+  it("refuses a batch size that fits into no request of a simulation", () => {
+    const batch = (bytes: number): readonly string[] =>
+      errors(example.replace(/^ {2}bytes: .*$/m, `  bytes: ${bytes}`));
+    expect(batch(499_000)).toEqual([]);
+    expect(batch(499_001).join()).toMatch(
+      /batch\.bytes: is too large for a node: .*1,000,000 bytes.* \(expected 499000 or less\)/,
+    );
+  });
+
   it.each([
     ["no endpoint", 'rpc: ["http://127.0.0.1:1"]', "rpc: []"],
     ["a negative factor", "mnemonic: { env: X } }", 'mnemonic: { env: X } }\ngas: { max_price: "-1" }'],

@@ -24,6 +24,8 @@ function fakeSender(
     naming?: boolean;
     confirm?: (sent: number) => Confirmation;
     gasOf?: (messages: number) => bigint;
+    /** The node refuses the request of a simulation with more messages. */
+    maxMessages?: number;
   } = {},
 ) {
   const simulated: number[][] = [];
@@ -35,6 +37,8 @@ function fakeSender(
     simulate: async (messages): Promise<SimulationOutcome> => {
       const ids = idsOf(messages);
       simulated.push(ids);
+      if (ids.length > (more.maxMessages ?? 100))
+        return { ok: false, code: 21, codespace: "sdk", log: "body too large", failedMessage: undefined };
       const at = ids.findIndex((id) => bad.includes(id));
       if (at < 0) return { ok: true, gasUsed: more.gasOf?.(ids.length) ?? 1_000n };
       const failedMessage = more.naming === false ? undefined : at;
@@ -104,6 +108,26 @@ describe("submit", () => {
     const outcome = await submit({ update, results: four }, chain.sender, options, signal);
     expect(chain.sent.map(({ ids }) => ids)).toEqual([[0, 1], [3], [4]]);
     expect(outcomesOf(outcome)).toEqual({ 1: 12n, 2: "rejected", 3: 12n, 4: 12n });
+  });
+
+  it("halves a batch whose simulation is too large for the node, and reports that it was too large", async () => {
+    const chain = fakeSender([], { maxMessages: 3 });
+    const outcome = await submit({ update, results: four }, chain.sender, options, signal);
+    expect(chain.sent.map(({ ids }) => ids)).toEqual([
+      [0, 1, 2],
+      [3, 4],
+    ]);
+    expect(outcomesOf(outcome)).toEqual({ 1: 12n, 2: 12n, 3: 12n, 4: 12n });
+    expect(outcome.isTooLarge).toBe(true);
+    const fitting = await submit({ update, results: four }, fakeSender([]).sender, options, signal);
+    expect(fitting.isTooLarge).toBe(false);
+  });
+
+  it("refuses a single result that is too large for the node, and sends the others", async () => {
+    const chain = fakeSender([], { maxMessages: 1 });
+    const outcome = await submit({ update, results: four.slice(0, 1) }, chain.sender, options, signal);
+    expect(chain.sent).toEqual([]);
+    expect(outcomesOf(outcome)).toEqual({ 1: "too-large" });
   });
 
   it("sends nothing when every result is refused", async () => {

@@ -19,6 +19,7 @@ function request(method: "GET" | "POST", target: string, body = ""): JsonValue {
 }
 
 const QUERIES = "/neutron/interchainqueries/registered_queries";
+const DEX = "/neutron/dex";
 const PAGE = { key: null, offset: "0", limit: "0", count_total: false, reverse: false };
 
 describe("requests from path and query", () => {
@@ -53,6 +54,44 @@ describe("requests from path and query", () => {
     ],
   ])("%s", (target, json) => expect(request("GET", target)).toEqual(json));
 
+  it.each([
+    [
+      `${DEX}/simulate_withdraw_filled_limit_order?msg=%7B%22creator%22%3A%22a%22%2C%22tranche_key%22%3A%22tk%7C%7C0%22%7D`,
+      { msg: { creator: "a", tranche_key: "tk||0" } },
+    ],
+    [`${DEX}/simulate_cancel_limit_order?msg.creator=a`, { msg: { creator: "a", tranche_key: "" } }],
+    [`${DEX}/simulate_cancel_limit_order?msg=`, { msg: { creator: "", tranche_key: "" } }],
+    [
+      `${DEX}/estimate_multi_hop_swap?routes=%7B%22hops%22:[%22a%22,%22b%22]%7D&amount_in=5&exit_limit_price=0.5`,
+      {
+        creator: "",
+        receiver: "",
+        routes: [{ hops: ["a", "b"] }],
+        amount_in: "5",
+        exit_limit_price: "0.500000000000000000000000000",
+        pick_best_route: false,
+      },
+    ],
+    [
+      `${DEX}/estimate_place_limit_order?amount_in=7&order_type=4&expiration_time=2030-01-01T00:00:00Z`,
+      {
+        creator: "",
+        receiver: "",
+        token_in: "",
+        token_out: "",
+        tick_index_in_to_out: "0",
+        amount_in: "7",
+        order_type: "GOOD_TIL_TIME",
+        expiration_time: "2030-01-01T00:00:00Z",
+        maxAmount_out: null,
+      },
+    ],
+    [
+      `${DEX}/limit_order_tranche/a<>b/a/-7/tk||1`,
+      { pair_id: "a<>b", tick_index: "-7", token_in: "a", tranche_key: "tk||1" },
+    ],
+  ])("%s", (target, json) => expect(request("GET", target)).toEqual(json));
+
   it("take bytes in either alphabet", () => {
     const path = "/cosmwasm/wasm/v1/contract/a/smart/";
     // ">>?" has both letters in which the alphabets differ.
@@ -70,6 +109,12 @@ describe("requests from path and query", () => {
     [`${QUERIES}?pagination.reverse=yes`, 'strconv.ParseBool: parsing "yes": invalid syntax'],
     [`${QUERIES}?pagination.key=A`, "illegal base64 data at input byte 0"],
     [`${QUERIES}?pagination=1`, "field type *reflect.rtype is not supported in query parameters"],
+    [`${DEX}/simulate_cancel_limit_order?msg={`, "unexpected EOF"],
+    [`${DEX}/simulate_cancel_limit_order?msg=[]`, "json: cannot unmarshal array"],
+    [`${DEX}/simulate_cancel_limit_order?msg={"x":1}`, 'unknown field "x" in types.MsgCancelLimitOrder'],
+    [`${DEX}/simulate_multi_hop_swap?msg={"amount_in":"1.5"}`, 'not an integer: "1.5"'],
+    [`${DEX}/estimate_multi_hop_swap?exit_limit_price=1e5`, "failed to set decimal string with base 10"],
+    [`${DEX}/pool/a<>b/1.5/1`, "type mismatch, parameter: tick_index"],
     [`${QUERIES}?connection_id.x=1`, "unexpected nested field x in connection_id"],
     [`${QUERIES}?owners.x=1`, "unexpected repeated field in owners.x"],
     [
@@ -80,7 +125,23 @@ describe("requests from path and query", () => {
       "/neutron/harpoon/subscribed_contracts?hook_type=HOOK",
       'strconv.ParseInt: parsing "HOOK": invalid syntax',
     ],
+    [
+      "/neutron/harpoon/subscribed_contracts?hook_type=HOOK_TYPE_AFTER_VALIDATOR_BONDED",
+      'strconv.ParseInt: parsing "HOOK_TYPE_AFTER_VALIDATOR_BONDED": invalid syntax',
+    ],
   ])("%s is refused", (target, message) => expect(() => request("GET", target)).toThrow(message));
+
+  it.each(["ORDER_BY_DESC", "2", "%2B2", "4294967298"])("take an enum of the SDK: %s", (order) =>
+    expect(request("GET", `/cosmos/tx/v1beta1/txs?order_by=${order}`)).toMatchObject({
+      order_by: "ORDER_BY_DESC",
+    }),
+  );
+
+  it.each(["desc", "", "3", "0x2", "-1"])("refuse another value of an enum: %j", (order) =>
+    expect(() => request("GET", `/cosmos/tx/v1beta1/txs?order_by=${order}`)).toThrow(
+      `${order} is not a valid tx.OrderBy`,
+    ),
+  );
 
   it("ignore the query when the route has no field for it", () => {
     expect(request("GET", "/cosmos/bank/v1beta1/params?x=%zz")).toEqual({});

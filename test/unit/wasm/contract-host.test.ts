@@ -395,6 +395,9 @@ describe("queries of contracts", () => {
     [{ custom: { other: {} } }, "custom queries of this kind"],
     [{ stargate: { path: 1 } }, "query field path: not a string"],
     [{ wasm: { contract_info: {} } }, "not implemented: contract queries but smart and raw"],
+    [{ stargate: { path: PARAMS, data: "%" } }, "query field data: not base64"],
+    [{ grpc: { path: PARAMS, data: "/w==" } }, "query wasm contract failed"],
+    [{ wasm: { raw: { contract_addr: "x", key: "" } } }, "x: invalid address"],
   ])("are rejected: %j", (request, text) => {
     expect(() => queryingContract().query(request)).toThrow(text);
   });

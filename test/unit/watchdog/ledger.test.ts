@@ -88,6 +88,55 @@ describe("advance", () => {
   });
 });
 
+describe("two nodes behind one URL", () => {
+  const MINUTE = 60_000;
+  /** Counts readings, one in each minute. Returns the month's counts after each, and whether it was refused. */
+  function countAll(readings: readonly NodeReading[]) {
+    let ledger = EMPTY_LEDGER;
+    return readings.map((given, index) => {
+      const counted = countReading(ledger, given, NOV_21 + index * MINUTE);
+      ledger = counted.ledger;
+      const { good, bad, unknown } = countsOf(ledger, "2026-11");
+      return [good, bad, unknown, counted.step === undefined ? "refused" : "counted"];
+    });
+  }
+  const old = (success: bigint) => reading(success, 0n, success + 10n, NOV_21 - DAY);
+  const young = (success: bigint) => reading(success, 0n, success + 900n, NOV_21 - DAY / 2);
+
+  it.each([
+    ["with an older and a younger process", [old(1000n), young(110n), old(1002n), young(112n)]],
+    ["with the younger process first", [young(110n), old(1001n), young(112n), old(1003n)]],
+    [
+      "that started in the same second",
+      [old(1000n), reading(998n, 0n, 1011n, NOV_21 - DAY + 300), old(1002n)],
+    ],
+  ])("are not counted %s", (_case, readings) => {
+    const first = readings[0]?.success;
+    expect(countAll(readings)).toEqual(
+      readings.map((_reading, index) => [first, 0n, 0n, index === 0 ? "counted" : "refused"]),
+    );
+  });
+
+  it("are counted again from the first one after five minutes without the second", () => {
+    const steps = [old(1000n), young(110n), ...[2n, 3n, 4n, 5n, 6n, 7n, 8n].map((add) => old(1000n + add))];
+    expect(countAll(steps).map(([good, , , kind]) => [good, kind])).toEqual([
+      [1000n, "counted"],
+      ...Array.from({ length: 6 }, () => [1000n, "refused"]),
+      [1007n, "counted"],
+      [1008n, "counted"],
+    ]);
+  });
+
+  it("become one node when only the second one stays; the blocks of the change are unknown", () => {
+    const steps = [old(1000n), ...[1n, 2n, 3n, 4n, 5n, 6n, 7n].map((add) => young(110n + add))];
+    expect(countAll(steps).slice(-2)).toEqual([
+      // The heights are 1010 at the last counted reading and 1016 at this one.
+      [1000n, 0n, 6n, "counted"],
+      [1001n, 0n, 6n, "counted"],
+    ]);
+  });
+});
+
 describe("splitByMonth", () => {
   it("returns one share for one month", () => {
     expect(splitByMonth({ good: 7n, bad: 1n, unknown: 2n }, NOV_21, NOV_21 + DAY)).toEqual([

@@ -9,6 +9,8 @@ import type { Poll } from "../../../src/watchdog/sources/poller.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
 import { statusJson, type StatusInput, toStatus, type WatchdogStatus } from "../../../src/watchdog/status.ts";
 
+import { fieldNames } from "../../support/field-names.ts";
+
 const NOW = Date.UTC(2026, 10, 21, 12);
 const NODE = { chainId: "test-1", success: 97n, failure: 3n, height: 100n };
 const PRICES = { pairs: ["BTC/USD", "ETH/USD"], tickedAtMs: NOW, version: "", url: "http://h/" };
@@ -48,6 +50,14 @@ async function shown(status: WatchdogStatus) {
   createWatchdogMetrics(registry).showStatus(status);
   return { json: statusJson(status), page: statusPage(status), metrics: await registry.metrics() };
 }
+
+describe("the status as JSON", () => {
+  it("has snake_case names only", () => {
+    const names = fieldNames(statusJson(statusOf()));
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name))).toEqual([]);
+  });
+});
 
 describe("the status in the API, on the page and in the metrics", () => {
   it("has rate, tier and blocks of the month", async () => {

@@ -6,7 +6,7 @@ import { ProtoError } from "../../../src/proto/errors.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 
 // SOURCE: the Amino JSON encoder of the SDK (cosmossdk.io/x/tx v0.13.7, signing/aminojson) over the .proto files of SDK
-// 0.50.12, ibc-go 8.7.0, wasmd 0.54.0 and the chain's modules 6.0.3, for messages by hand and for arbitrary ones.
+// 0.50.12, ibc-go 8.7.0, wasmd 0.54.0 and the chain's modules 6.0.3 (dex too), for messages by hand and for arbitrary ones.
 
 interface RecordedCase {
   readonly name: string;

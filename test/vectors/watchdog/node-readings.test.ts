@@ -41,7 +41,7 @@ describe("recorded node pages", () => {
         atMs + index * 30_000,
       );
       ledger = counted.ledger;
-      restarts.push(counted.step.restarted);
+      restarts.push(counted.step?.restarted ?? true);
     }
     const counts = countsOf(ledger, "2026-11");
     expect(counts).toEqual({ good: 1111n, bad: 22n, unknown: 0n });

@@ -1,7 +1,16 @@
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { addCoins, balanceOf, changeSupply, sendEnabled, subtractCoins } from "./balances.ts";
+import {
+  addCoins,
+  balanceOf,
+  balancesOf,
+  changeSupply,
+  holdersOf,
+  sendEnabled,
+  subtractCoins,
+  supplies,
+} from "./balances.ts";
 import { ErrInputOutputMismatch, ErrSendDisabled } from "./errors.ts";
 import { burn, coinbase, coinReceived, coinSpent, messageSender, transfer } from "./events.ts";
 import { storedParams } from "./params.ts";
@@ -26,6 +35,11 @@ export interface Payment {
 /** Keeper of coins for other modules. Every movement throws `ModuleError` when a balance is too small or coins are invalid. */
 export interface BankKeeper {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
+  /** Coins of an address in the byte order of their denominations. */
+  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
+  /** Addresses that have coins of a denomination, in ascending order. */
+  readonly holders: (context: Context, denom: string) => Iterable<Uint8Array>;
+  readonly supply: (context: Context, denom: string) => bigint;
   /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
@@ -48,6 +62,9 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
     sendCoins(context, accounts, { from, to }, coins);
   return {
     balance: balanceOf,
+    balances: balancesOf,
+    holders: holdersOf,
+    supply: (context, denom) => supplies.get(context, denom) ?? 0n,
     send,
     sendToModule: (context, from, module, coins) => {
       // Creates the module account, so that `send` does not create a plain account at its address.
@@ -64,14 +81,12 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
     sendToMany: (context, from, to) => sendToMany(context, accounts, from, to),
     mint: (context, module, coins) => {
       accounts.moduleAccount(context, module);
-      const minter = accounts.formatAddress(moduleAddress(module));
-      receive(context, accounts, moduleAddress(module), coins);
+      const minter = receive(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, 1n);
       context.emit(coinbase(minter, coins));
     },
     burn: (context, module, coins) => {
-      const burner = accounts.formatAddress(moduleAddress(module));
-      spend(context, accounts, moduleAddress(module), coins);
+      const burner = spend(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, -1n);
       context.emit(burn(burner, coins));
     },
@@ -80,16 +95,24 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
   };
 }
 
-/** Takes coins. The SDK first reads the account to find locked coins; here the read only consumes its gas. */
-function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): void {
+/**
+ * Takes coins. The SDK first reads the account to find locked coins; here the read only consumes its gas. Returns the spender
+ * as bech32.
+ */
+function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
+  const spender = accounts.formatAddress(from);
   accounts.get(context, from);
   subtractCoins(context, from, coins);
-  context.emit(coinSpent(accounts.formatAddress(from), coins));
+  context.emit(coinSpent(spender, coins));
+  return spender;
 }
 
-function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): void {
+/** Adds coins. Returns the recipient as bech32. */
+function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): string {
+  const receiver = accounts.formatAddress(to);
   addCoins(context, to, coins);
-  context.emit(coinReceived(accounts.formatAddress(to), coins));
+  context.emit(coinReceived(receiver, coins));
+  return receiver;
 }
 
 function sendCoins(
@@ -99,11 +122,10 @@ function sendCoins(
   coins: readonly Coin[],
 ): void {
   // Events in the SDK's order: coin_spent, coin_received, transfer, message. Indexers and relayers rely on it.
-  spend(context, accounts, from, coins);
-  receive(context, accounts, to, coins);
+  const sender = spend(context, accounts, from, coins);
+  const recipient = receive(context, accounts, to, coins);
   accounts.ensure(context, to);
-  const sender = accounts.formatAddress(from);
-  context.emit(transfer(accounts.formatAddress(to), sender, coins));
+  context.emit(transfer(recipient, sender, coins));
   context.emit(messageSender(sender));
 }
 

@@ -1,5 +1,5 @@
 import { CometError } from "../../../comet/comet-error.ts";
-import { ModuleError, registerError } from "../../runtime/module-error.ts";
+import { ModuleError, registerError, unregisteredError } from "../../runtime/module-error.ts";
 
 const CLIENT = "client";
 const CONNECTION = "connection";
@@ -53,11 +53,6 @@ export const ErrUnpackAny = registerError(IBC, 14, "failed unpacking protobuf me
 
 // Codespace "host" (ICS-24 identifiers).
 export const ErrInvalidID = registerError("host", 2, "invalid identifier");
-
-/** An error that ibc-go never registered: code 1 of codespace "undefined". */
-export function unregisteredError(text: string): ModuleError {
-  return new ModuleError("undefined", 1, text, text);
-}
 
 /**
  * Runs a CometBFT check. Its error becomes an unregistered error that is wrapped with `words`: CometBFT has no

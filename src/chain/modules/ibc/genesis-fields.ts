@@ -1,8 +1,7 @@
-import { errorText } from "../../../base/errors.ts";
 import type { JsonValue } from "../../../base/json.ts";
 import { elements, isPresent, type JsonField, member } from "../../../base/json-fields.ts";
 import { messageFromJson } from "../../../proto/json.ts";
-import { GenesisError } from "../../runtime/genesis.ts";
+import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import { STORE_NAME } from "./keys.ts";
 
 /** A generated message type with its full name. */
@@ -29,11 +28,7 @@ export function objectMember(parent: JsonField, name: string): JsonField {
 /** Decodes a message in proto JSON; undefined when absent. */
 export function asMessage<T>(field: JsonField, type: MessageType<T>): T | undefined {
   if (!isPresent(field)) return undefined;
-  try {
-    return type.codec.decode(messageFromJson(type.name, field.value));
-  } catch (error) {
-    throw new GenesisError(field.path, errorText(error), error);
-  }
+  return atPath(field.path, () => type.codec.decode(messageFromJson(type.name, field.value)));
 }
 
 /** Decodes a list of messages in proto JSON; empty when absent. */

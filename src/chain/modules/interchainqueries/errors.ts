@@ -1,4 +1,4 @@
-import { ModuleError, registerError } from "../../runtime/module-error.ts";
+import { type ModuleError, registerError } from "../../runtime/module-error.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 // Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing: Go
@@ -27,11 +27,6 @@ export const ErrUnexpectedQueryTypeGenesis = registerError(MODULE_NAME, 1121, "u
 
 /** ibc-go's error of a height without a consensus state; KV submissions pass it through. */
 export const ErrConsensusStateNotFound = registerError("client", 7, "consensus state not found");
-
-/** An error that the Go module never registered: code 1 of codespace "undefined". `text` is the complete text. */
-export function unregisteredError(text: string): ModuleError {
-  return new ModuleError("undefined", 1, text);
-}
 
 /**
  * Wraps an error with `words` and with its own text: "words: text: text". The Go module formats the inner error into

@@ -1,3 +1,4 @@
+import { unregisteredError } from "../../runtime/module-error.ts";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { errorText, unreachable } from "../../../base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../base/json.ts";
@@ -16,8 +17,8 @@ import { QueryResult } from "../../../proto/gen/neutron/interchainqueries/tx.ts"
 import { messageFromJson, messageToJson } from "../../../proto/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { ErrInvalidQueryID, ErrUnexpectedQueryTypeGenesis, unregisteredError } from "./errors.ts";
+import { atPath, GenesisError, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { ErrInvalidQueryID, ErrUnexpectedQueryTypeGenesis } from "./errors.ts";
 import * as keeper from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { defaultParams, ZERO_PARAMS } from "./params.ts";
@@ -145,12 +146,8 @@ function asQueryId(entry: JsonField): bigint {
   return asUint64(required(member(entry, "query_id")));
 }
 
-function readResult(field: JsonField): QueryResult {
-  try {
-    return QueryResult.decode(messageFromJson(RESULT_TYPE, field.value));
-  } catch (error) {
-    throw new GenesisError(field.path, errorText(error), error);
-  }
+function readResult({ path, value }: JsonField): QueryResult {
+  return atPath(path, () => QueryResult.decode(messageFromJson(RESULT_TYPE, value)));
 }
 
 function txHash(field: JsonField): Uint8Array {

@@ -1,3 +1,4 @@
+import { unregisteredError } from "../../runtime/module-error.ts";
 import type { Params } from "../../../proto/gen/neutron/interchainqueries/params.ts";
 import type {
   MsgRegisterInterchainQuery,
@@ -16,7 +17,6 @@ import {
   ErrInvalidQueryID,
   ErrInvalidQueryType,
   ErrInvalidUpdatePeriod,
-  unregisteredError,
 } from "./errors.ts";
 import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
 import type { KeyList } from "./validation/key-list.ts";

@@ -1,5 +1,4 @@
 import { fromHex, prefixEnd, toBase64, toHex } from "../../../base/bytes.ts";
-import { errorText } from "../../../base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../base/json.ts";
 import {
   asBase64,
@@ -15,7 +14,7 @@ import { AccessType, ContractInfo } from "../../../proto/gen/cosmwasm/wasm/v1/ty
 import { messageFromJson, messageToJson } from "../../../proto/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError } from "../../runtime/genesis.ts";
+import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { codeHash, codes, contracts, contractStore, sequences, statePrefix, takeCodeId } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
@@ -136,14 +135,6 @@ function requiredText(field: JsonField): string {
 function decodeField<T>(field: JsonField, decode: (text: string) => T): T {
   const text = requiredText(field);
   return atPath(field.path, () => decode(text));
-}
-
-function atPath<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new GenesisError(path, errorText(error), error);
-  }
 }
 
 function fieldError(path: string, expected: string): GenesisError {

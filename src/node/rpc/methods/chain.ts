@@ -44,8 +44,8 @@ export const CHAIN_METHODS: Readonly<Record<string, RpcMethod>> = {
       ["height", "int64"],
       ["prove", "bool"],
     ],
-    call: (parameters, { view }) => {
-      const response = view.query({
+    call: (parameters, { router }) => {
+      const response = router.query({
         path: parameters.text("path"),
         data: parameters.bytes("data"),
         height: parameters.int64("height") ?? 0n,

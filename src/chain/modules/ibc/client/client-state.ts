@@ -1,9 +1,10 @@
+import { unregisteredError } from "../../../runtime/module-error.ts";
 import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
 import { ClientState as LocalhostState } from "../../../../proto/gen/ibc/lightclients/localhost/v2/localhost.ts";
 import { ClientState as TendermintState } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../proto/type-urls.ts";
-import { decodeUntrusted, ErrUnpackAny, unregisteredError } from "../errors.ts";
+import { decodeUntrusted, ErrUnpackAny } from "../errors.ts";
 import { ZERO_HEIGHT } from "../height.ts";
 
 /** Type of clients of CometBFT chains. */

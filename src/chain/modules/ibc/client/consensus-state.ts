@@ -1,9 +1,10 @@
+import { unregisteredError } from "../../../runtime/module-error.ts";
 import { equalBytes } from "../../../../base/bytes.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../comet/proto-blocks.ts";
 import { Any } from "../../../../proto/gen/google/protobuf/any.ts";
 import { ConsensusState as WireConsensusState } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../proto/type-urls.ts";
-import { decodeUntrusted, ErrUnpackAny, unregisteredError } from "../errors.ts";
+import { decodeUntrusted, ErrUnpackAny } from "../errors.ts";
 
 /** Consensus state of a 07-tendermint client: the parts of a verified header that the client stores. */
 export interface ConsensusState {

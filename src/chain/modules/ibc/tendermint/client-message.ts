@@ -1,7 +1,8 @@
+import { unregisteredError } from "../../../runtime/module-error.ts";
 import type { Any } from "../../../../proto/gen/google/protobuf/any.ts";
 import { Header, Misbehaviour } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../proto/type-urls.ts";
-import { decodeUntrusted, ErrUnpackAny, unregisteredError } from "../errors.ts";
+import { decodeUntrusted, ErrUnpackAny } from "../errors.ts";
 
 /** Message of a client update: a header, or two headers that contradict each other. */
 export type ClientMessage =

@@ -1,3 +1,4 @@
+import { unregisteredError } from "../../../runtime/module-error.ts";
 import { NS_PER_SECOND } from "../../../../base/rfc3339.ts";
 import { revisionOfChainId } from "../../../../comet/chain-revision.ts";
 import { CometError } from "../../../../comet/comet-error.ts";
@@ -16,7 +17,6 @@ import {
   ErrInvalidTrustingPeriod,
   ErrInvalidTrustLevel,
   ErrInvalidUnbondingPeriod,
-  unregisteredError,
 } from "../errors.ts";
 import { ZERO_HEIGHT } from "../height.ts";
 import { durationNs } from "./duration.ts";

@@ -1,3 +1,4 @@
+import { unregisteredError } from "../../../runtime/module-error.ts";
 import { utf8 } from "../../../../base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../../base/json.ts";
 import {
@@ -13,7 +14,6 @@ import { toChainTypeUrl } from "../../../../proto/type-urls.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { HandlerResult } from "../../../runtime/module.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { unregisteredError } from "../errors.ts";
 import { registerQuery, removeQuery, updateQuery } from "../handlers.ts";
 import type { Environment } from "../types.ts";
 import type { KeyList } from "../validation/key-list.ts";

@@ -1,9 +1,9 @@
+import { unregisteredError } from "../../../runtime/module-error.ts";
 import { toBase64 } from "../../../../base/bytes.ts";
 import type { RegisteredQuery } from "../../../../proto/gen/neutron/interchainqueries/genesis.ts";
 import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { unregisteredError } from "../errors.ts";
 import type { ContractKeeper } from "../types.ts";
 
 /** Calls the owner's `kv_query_result`. An error of the contract fails the submission with undefined/1. */

@@ -1,0 +1,47 @@
+import { isRecord, type JsonValue } from "../base/json.ts";
+
+/** A column of a table. */
+export interface Column {
+  readonly title: string;
+  readonly cell: (row: JsonValue) => string;
+}
+
+/** Creates a column of the field at `path`, e.g. "key.fee". A missing field is "-". */
+export function column(title: string, path: string): Column {
+  return { title, cell: (row) => cellText(fieldAt(row, path)) };
+}
+
+/** Returns the field at a path of names with dots, or null. */
+export function fieldAt(value: JsonValue, path: string): JsonValue {
+  let current: JsonValue = value;
+  for (const name of path.split(".")) {
+    if (!isRecord(current)) return null;
+    current = current[name] ?? null;
+  }
+  return current;
+}
+
+/** Formats a value for a cell. Decimals lose the zeros at their end. */
+export function cellText(value: JsonValue): string {
+  if (value === null || value === "") return "-";
+  if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(cellText).join(", ");
+  if (typeof value !== "string") return JSON.stringify(value);
+  return value.replace(/^(-?\d+\.\d*?)0+$/, "$1").replace(/\.$/, "");
+}
+
+/** Formats rows below a line of titles, with columns as wide as their longest cell. Without rows: only the titles. */
+export function formatTable(columns: readonly Column[], rows: readonly JsonValue[]): string {
+  const lines = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ cell }) => cell(row))),
+  ];
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? "").length)));
+  return lines
+    .map((line) =>
+      line
+        .map((text, index) => text.padEnd(widths[index] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

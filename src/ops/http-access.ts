@@ -1,0 +1,138 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
+
+/** Which host names and web pages may use an HTTP server. */
+export interface HttpAccess {
+  /**
+   * Host names that clients may use besides the loopback names. "*" stands for every name. Without it, a server on a
+   * loopback address accepts the loopback names only, and a server on another address accepts every name.
+   */
+  readonly hosts?: readonly string[];
+  /**
+   * Origins whose pages may read replies (CORS): "https://app.example", with at most one "*" as in CometBFT, "*" for
+   * every origin, "localhost" for every page of this machine. Default: none.
+   */
+  readonly origins?: readonly string[];
+}
+
+/** The verdict on the headers of a request. */
+export type AccessVerdict =
+  /** `origin` is the value of `Access-Control-Allow-Origin`, or undefined without CORS. */
+  | { readonly ok: true; readonly origin: string | undefined }
+  | { readonly ok: false; readonly reason: string };
+
+const ACCEPTED: AccessVerdict = { ok: true, origin: undefined };
+/** Bound of the hosts that {@link createAccessCheck} remembers. */
+const MAX_KNOWN = 100;
+
+/**
+ * Returns the check of a server on the address `listenHost`. A page of the web can make its own name resolve to this
+ * machine (DNS rebinding); its requests then carry that name as `Host`. Requests of pages carry `Origin`: pages of this
+ * machine, pages of the server itself and pages of `access.origins` may send requests.
+ */
+export function createAccessCheck(
+  listenHost: string,
+  access: HttpAccess = {},
+): (headers: IncomingHttpHeaders) => AccessVerdict {
+  const hosts = new Set((access.hosts ?? (isLoopbackName(listenHost) ? [] : ["*"])).map(normalName));
+  const origins = access.origins ?? [];
+  const isAcceptedHost = (host: string): boolean => {
+    const name = hostNameOf(host);
+    return name !== undefined && (hosts.has("*") || hosts.has(name) || isLoopbackName(name));
+  };
+  // Clients repeat one value, and parsing a URL for each request would take as long as a small request.
+  const knownHosts = new Set<string>();
+  const checkHost = (host: string): boolean => {
+    if (knownHosts.has(host)) return true;
+    if (!isAcceptedHost(host)) return false;
+    if (knownHosts.size < MAX_KNOWN) knownHosts.add(host);
+    return true;
+  };
+  return ({ host, origin }) => {
+    // A request of HTTP/1.0 may have no host. No browser sends one.
+    if (host !== undefined && !checkHost(host)) {
+      return refused(`the host name ${quote(host)} is not one of this server`);
+    }
+    if (origin === undefined) return ACCEPTED;
+    const match = origins.find((pattern) => matchesOrigin(pattern, origin));
+    if (match !== undefined) return { ok: true, origin: match === "*" ? "*" : origin };
+    const page = URL.canParse(origin) ? new URL(origin) : undefined;
+    if (page !== undefined && (isLoopbackName(page.hostname) || page.host === host)) return ACCEPTED;
+    return refused(`pages of the origin ${quote(origin)} may not use this server`);
+  };
+}
+
+/** Whether a text is a pattern of {@link HttpAccess.origins}. */
+export function isOriginPattern(text: string): boolean {
+  if (text === "*" || text === "localhost") return true;
+  // "*" may stand for a part of the name, or for the port.
+  const plain = text.replace("*", "1");
+  return !plain.includes("*") && URL.canParse(plain) && new URL(plain).origin === plain.toLowerCase();
+}
+
+/** Whether a name or an IP address always means this machine. */
+function isLoopbackName(name: string): boolean {
+  const plain = normalName(name);
+  if (isIP(plain) === 4) return plain.startsWith("127.");
+  return plain === "localhost" || plain.endsWith(".localhost") || plain === "::1";
+}
+
+/** Lower case, without brackets of IPv6 and without the dot of a fully qualified name. */
+function normalName(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/(.)\.$/, "$1");
+}
+
+/** The name in a `Host` header, "name:port". Returns undefined for a text of another form. */
+function hostNameOf(host: string): string | undefined {
+  const match = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/.exec(host);
+  return match?.[1] === undefined ? undefined : normalName(match[1]);
+}
+
+function matchesOrigin(pattern: string, origin: string): boolean {
+  if (pattern === "*" || pattern === origin) return true;
+  if (pattern === "localhost") return URL.canParse(origin) && isLoopbackName(new URL(origin).hostname);
+  const [start = "", end] = pattern.toLowerCase().split("*");
+  if (end === undefined) return pattern.toLowerCase() === origin.toLowerCase();
+  const text = origin.toLowerCase();
+  return text.length >= start.length + end.length && text.startsWith(start) && text.endsWith(end);
+}
+
+function refused(reason: string): AccessVerdict {
+  return { ok: false, reason };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}
+
+/** Headers of a reply to a page that may read it. Empty without CORS. */
+export function corsHeaders(origin: string | undefined): Readonly<Record<string, string>> {
+  if (origin === undefined) return {};
+  return {
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Expose-Headers": "Grpc-Metadata-X-Cosmos-Block-Height, X-Server-Time",
+    Vary: "Origin",
+  };
+}
+
+/** Headers of the reply to a preflight request: CometBFT's defaults, and the height header of REST. */
+export function preflightHeaders(
+  origin: string,
+  headers: IncomingHttpHeaders,
+): Readonly<Record<string, string>> {
+  return {
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Allow-Methods": "HEAD, GET, POST",
+    "Access-Control-Allow-Headers":
+      "Origin, Accept, Content-Type, X-Requested-With, X-Server-Time, X-Cosmos-Block-Height",
+    "Access-Control-Max-Age": "600",
+    // Chromium asks this of servers on loopback for pages of the web.
+    ...(headers["access-control-request-private-network"] === "true"
+      ? { "Access-Control-Allow-Private-Network": "true" }
+      : {}),
+    Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+  };
+}

@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { createRestServer } from "../../../src/node/rest/rest-server.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+/** Debian's package `chromium`. Without it, `test/integration/ops/http-access.test.ts` checks the same headers. */
+const CHROMIUM = "/usr/bin/chromium";
+
+const access = { origins: ["localhost"] };
+let node: TestNode;
+let pages: Server;
+let pagePort: number;
+let profile: string;
+
+beforeAll(async () => {
+  const address = { host: "127.0.0.1", port: 0, portOption: "--port", access };
+  const rest = createRestServer(
+    { ...address, chainName: "kv" },
+    { clock: systemClock, logger: silentLogger },
+  );
+  node = await startTestNode({ rpc: address }, { servers: [rest] });
+  node.control.produce(3);
+  pages = createServer((_request, response) => {
+    response.setHeader("content-type", "text/html");
+    response.end(page(node.rpcUrl, `http://localhost:${node.ports.get("rest")}`));
+  });
+  await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
+  const bound = pages.address();
+  pagePort = typeof bound === "object" && bound !== null ? bound.port : 0;
+  profile = mkdtempSync(join(tmpdir(), "relaywatch-browser-"));
+});
+afterAll(async () => {
+  rmSync(profile, { recursive: true, force: true });
+  await new Promise((resolve) => pages.close(resolve));
+  await node.stop();
+});
+
+/** A page that calls the node as a dApp does, and writes what happened into its body. */
+function page(rpc: string, rest: string): string {
+  const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "status", params: {} });
+  return `<!doctype html><body><script>
+    const results = {};
+    const attempt = async (name, work) => { try { results[name] = await work(); } catch (error) { results[name] = "refused"; } };
+    const socket = () => new Promise((resolve, reject) => {
+      const ws = new WebSocket("${rpc.replace("http", "ws")}/websocket");
+      ws.onopen = () => ws.send('${call}');
+      ws.onmessage = ({ data }) => resolve(JSON.parse(data).result.node_info.network);
+      ws.onerror = reject;
+    });
+    const work = Promise.all([
+      attempt("post", async () => (await (await fetch("${rpc}", {
+        method: "POST", body: '${call}', headers: { "content-type": "application/json" } })).json()).result.node_info.network),
+      attempt("get", async () => (await (await fetch("${rpc}/status")).json()).result.node_info.network),
+      attempt("rest", async () => (await fetch("${rest}/cosmos/base/tendermint/v1beta1/blocks/latest",
+        { headers: { "x-cosmos-block-height": "2" } })).headers.get("grpc-metadata-x-cosmos-block-height")),
+      attempt("websocket", socket),
+    ]);
+    work.then(() => { document.body.textContent = JSON.stringify(results); });
+  </script>`;
+}
+
+/** Loads a page in Chromium and returns its document. Names under `.example` resolve to this machine. */
+async function visit(url: string): Promise<string> {
+  const options = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    `--user-data-dir=${profile}`,
+    "--host-resolver-rules=MAP *.example 127.0.0.1",
+    "--virtual-time-budget=10000",
+    "--dump-dom",
+  ];
+  return (await promisify(execFile)(CHROMIUM, [...options, url], { timeout: 25_000 })).stdout;
+}
+
+describe.skipIf(!existsSync(CHROMIUM))(`pages in a browser (only with ${CHROMIUM})`, () => {
+  it("of localhost use RPC, REST and WebSocket", async () => {
+    const body = await visit(`http://localhost:${pagePort}/`);
+    for (const name of ["post", "get", "websocket"]) expect(body).toContain(`"${name}":"kv-1"`);
+    expect(body).toContain('"rest":"2"');
+  });
+
+  it("of the web are refused", async () => {
+    const body = await visit(`http://evil.example:${pagePort}/`);
+    for (const name of ["post", "get", "rest", "websocket"]) expect(body).toContain(`"${name}":"refused"`);
+  });
+
+  it("cannot read the node under a name of their own (DNS rebinding)", async () => {
+    const body = await visit(`http://evil.example:${node.ports.get("rpc")}/status`);
+    expect(body).toContain("is not one of this server");
+    expect(body).not.toContain("kv-1");
+  });
+});

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import type { CliContext } from "../../src/cli/cli-context.ts";
+import { toExit } from "../../src/cli/exit-code.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { createLocalnet } from "../../src/node/localnet/create-localnet.ts";
+
+/** Output and exit of a command line that ran in this process. */
+export interface CliResult {
+  readonly out: string;
+  readonly exitCode: number;
+  readonly message: string | undefined;
+}
+
+/** A running local chain with a few blocks, and a command line in this process. */
+export interface CliChain {
+  /** Value for `--node`: the RPC of `local-1`. */
+  readonly url: string;
+  readonly run: (...args: readonly string[]) => Promise<CliResult>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts both chains of a localnet on free ports, without sidecar and relayer. */
+export async function startCliChain(): Promise<CliChain> {
+  const stop = new AbortController();
+  const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
+  const chain = { rpc: free, validatorPowers: [10n] };
+  const localnet = createLocalnet(
+    { chains: { local: chain, remote: chain }, blockTimeMs: 100, remoteRpcUrl: "http://127.0.0.1:1" },
+    { clock: systemClock, logger: silentLogger },
+  );
+  const done = localnet.run(stop.signal);
+  done.catch(() => {});
+  const running = await localnet.ready;
+  running.chains.local?.control.produce(3);
+  return {
+    url: `tcp://127.0.0.1:${running.chains.local?.ports.get("rpc")}`,
+    run: (...args) => runCommand(args, stop.signal),
+    stop: async () => {
+      stop.abort(new Error("test over"));
+      await done;
+    },
+  };
+}
+
+async function runCommand(args: readonly string[], signal: AbortSignal): Promise<CliResult> {
+  const lines: string[] = [];
+  const context: CliContext = {
+    words: args,
+    print: (line) => void lines.push(line),
+    signal,
+    logger: async () => silentLogger,
+    isTerminal: false,
+  };
+  try {
+    await quiet(await createProgram(context)).parseAsync([...args], { from: "user" });
+    return { out: lines.join("\n"), exitCode: 0, message: undefined };
+  } catch (error) {
+    return { out: lines.join("\n"), ...toExit(error) };
+  }
+}
+
+/** Commander writes help and errors by itself; the tests need only the exit. */
+function quiet(command: Command): Command {
+  command.configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  for (const inner of command.commands) quiet(inner);
+  return command;
+}

@@ -1,0 +1,83 @@
+import { toHex } from "../../src/base/bytes.ts";
+import { formatRfc3339Ns } from "../../src/base/rfc3339.ts";
+import type { Tranche } from "../../src/chain/modules/dex/types.ts";
+import { getParams } from "../../src/chain/modules/dex/params.ts";
+import { toWireTick, toWireTranche, toWireTrancheUser } from "../../src/chain/modules/dex/records.ts";
+import * as store from "../../src/chain/modules/dex/store.ts";
+import type { Context } from "../../src/chain/runtime/context.ts";
+import { LimitOrderTranche } from "../../src/proto/gen/neutron/dex/limit_order_tranche.ts";
+import { LimitOrderTrancheUser } from "../../src/proto/gen/neutron/dex/limit_order_tranche_user.ts";
+import { Params } from "../../src/proto/gen/neutron/dex/params.ts";
+import { PoolMetadata } from "../../src/proto/gen/neutron/dex/pool_metadata.ts";
+import { TickLiquidity } from "../../src/proto/gen/neutron/dex/tick_liquidity.ts";
+import { messageToJson } from "../../src/proto/json.ts";
+import { allBalances, allSupplies, DEX_ADDRESS } from "./dex-world.ts";
+
+interface MessageType<T> {
+  readonly encode: (message: T) => { finish(): Uint8Array };
+}
+
+function print<T>(name: string, type: MessageType<T>, message: T): unknown {
+  return messageToJson(`neutron.dex.${name}`, type.encode(message).finish());
+}
+
+/** Prints the state in the form of `final` of a vector. */
+export function printState(context: Context): Readonly<Record<string, unknown>> {
+  return {
+    params: print("Params", Params, getParams(context)),
+    tick_liquidity: [...store.allTicks(context)].map((record) =>
+      print("TickLiquidity", TickLiquidity, toWireTick(record)),
+    ),
+    inactive_limit_order_tranches: [...store.allInactiveTranches(context)].map((tranche) =>
+      print("LimitOrderTranche", LimitOrderTranche, toWireTranche(tranche)),
+    ),
+    limit_order_tranche_users: [...store.trancheUsers(context)].map((user) =>
+      print("LimitOrderTrancheUser", LimitOrderTrancheUser, toWireTrancheUser(user)),
+    ),
+    limit_order_expirations: [...store.expirations(context)].map((expiration) => ({
+      expiration_time: formatRfc3339Ns(expiration.timeNs),
+      tranche_ref_hex: toHex(expiration.trancheRef),
+    })),
+    pool_metadata: [...store.poolMetadata.entries(context)].map(([, metadata]) =>
+      print("PoolMetadata", PoolMetadata, metadata),
+    ),
+    pool_share_supply: Object.fromEntries(
+      allSupplies(context)
+        .filter(([denom]) => denom.startsWith("neutron/pool/"))
+        .map(([denom, amount]) => [denom, amount.toString()]),
+    ),
+    balances: printBalances(context),
+    tranche_count: store.getTrancheCount(context).toString(),
+    pool_count: store.getPoolCount(context).toString(),
+    jits_in_block: store.getJitsInBlock(context).toString(),
+  };
+}
+
+function printBalances(context: Context): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const byAddress: Record<string, Record<string, string>> = {};
+  for (const [address, denom, amount] of allBalances(context))
+    byAddress[address] = { ...byAddress[address], [denom]: amount.toString() };
+  return byAddress;
+}
+
+/** Returns the denominations whose balance of the module is not the sum of reserves and of what it owes to orders. */
+export function unbalancedDenoms(context: Context): readonly string[] {
+  const sums = new Map<string, bigint>();
+  const add = (denom: string, amount: bigint): void => void sums.set(denom, (sums.get(denom) ?? 0n) + amount);
+  for (const record of store.allTicks(context)) {
+    if (record.kind === "pool") add(record.reserves.key.tradePairId.makerDenom, record.reserves.reserves);
+    else addTranche(record.tranche, add);
+  }
+  for (const tranche of store.allInactiveTranches(context)) addTranche(tranche, add);
+  for (const [address, denom, amount] of allBalances(context))
+    if (address === DEX_ADDRESS) add(denom, -amount);
+  return [...sums].filter(([, sum]) => sum !== 0n).map(([denom]) => denom);
+}
+
+function addTranche(
+  { key, reservesMaker, reservesTaker }: Tranche,
+  add: (denom: string, amount: bigint) => void,
+): void {
+  add(key.tradePairId.makerDenom, reservesMaker);
+  add(key.tradePairId.takerDenom, reservesTaker);
+}

@@ -1,0 +1,135 @@
+import { createAuthModule } from "../../src/chain/modules/auth/module.ts";
+import { balances, supplies } from "../../src/chain/modules/bank/balances.ts";
+import type { BankKeeper } from "../../src/chain/modules/bank/keeper.ts";
+import { createBankModule } from "../../src/chain/modules/bank/module.ts";
+import { createDexModule } from "../../src/chain/modules/dex/module.ts";
+import { defaultParams, setParams } from "../../src/chain/modules/dex/params.ts";
+import type { DexBank } from "../../src/chain/modules/dex/types.ts";
+import type { DexBalances } from "../../src/chain/modules/dex/user-deposits.ts";
+import { formatAddress, moduleAddress, parseAddress } from "../../src/chain/runtime/address.ts";
+import type { Coin } from "../../src/chain/runtime/coins.ts";
+import type { Context } from "../../src/chain/runtime/context.ts";
+import type { ChainEvent } from "../../src/chain/runtime/events.ts";
+import { createContext } from "../../src/chain/runtime/execution-context.ts";
+import { createGasMeter, type GasMeter } from "../../src/chain/runtime/gas.ts";
+import type { ChainModule } from "../../src/chain/runtime/module.ts";
+import { ErrUnauthorized } from "../../src/chain/runtime/sdk-errors.ts";
+import { createBranch } from "../../src/chain/store/branch.ts";
+import type { KVStore } from "../../src/chain/store/kv-store.ts";
+import { createSortedStore } from "./sorted-store.ts";
+
+const PREFIX = "neutron";
+const MODULES = { dex: ["minter", "burner"], faucet: ["minter"] };
+
+/** Address of the module account. */
+export const DEX_ADDRESS = formatAddress(PREFIX, moduleAddress("dex"));
+/** Address that may change the parameters: the admin module of the deployed chain. */
+export const AUTHORITY = formatAddress(PREFIX, moduleAddress("adminmodule"));
+
+/** The dex with real bank and auth modules, over stores in memory. */
+export interface DexWorld {
+  readonly module: ChainModule;
+  /** Runs `work` on a layer of its own with a new gas meter; an exception drops the layer and its events. */
+  readonly run: <T>(timeNs: bigint, work: (context: Context) => T) => Outcome<T>;
+  /** Runs `work` on a layer that is dropped. */
+  readonly read: <T>(timeNs: bigint, work: (context: Context) => T) => T;
+  /** Creates coins in an account. */
+  readonly fund: (address: string, coins: readonly Coin[]) => void;
+  /** Forgets everything, also the parameters. */
+  readonly clear: () => void;
+}
+
+/** What a run returned and emitted, and the gas it used. */
+export interface Outcome<T> {
+  readonly result: T;
+  readonly events: readonly ChainEvent[];
+  readonly gas: bigint;
+}
+
+/** Creates a world with default parameters. */
+export function createDexWorld(): DexWorld {
+  const auth = createAuthModule({ bech32Prefix: PREFIX, moduleAccounts: MODULES });
+  const bank = createBankModule({ blockedModules: Object.keys(MODULES) }, auth.keeper).keeper;
+  const stores = new Map<string, KVStore>();
+  const open = (name: string): KVStore => {
+    const store = stores.get(name) ?? createSortedStore();
+    stores.set(name, store);
+    return store;
+  };
+  const run = <T>(timeNs: bigint, work: (context: Context) => T): Outcome<T> => {
+    const gas = createGasMeter();
+    const events: ChainEvent[] = [];
+    const branch = createBranch(open);
+    const context = worldContext(timeNs, { gas, stores: branch.store, events });
+    const result = work(context);
+    branch.write();
+    return { result, events, gas: gas.used() };
+  };
+  run(0n, (context) => setParams(context, defaultParams()));
+  return {
+    module: createDexModule(
+      { chainName: "neutron", bech32Prefix: PREFIX, authority: AUTHORITY },
+      { bank: toDexBank(bank), balances: toDexBalances(bank) },
+    ),
+    run,
+    read: (timeNs, work) =>
+      work(worldContext(timeNs, { gas: createGasMeter(), stores: createBranch(open).store, events: [] })),
+    fund: (address, coins) => {
+      run(0n, (context) => {
+        const sorted = coins.toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
+        bank.mint(context, "faucet", sorted);
+        bank.send(context, moduleAddress("faucet"), parseAddress(PREFIX, address), sorted);
+      });
+    },
+    clear: () => stores.clear(),
+  };
+}
+
+function toDexBank(bank: BankKeeper): DexBank {
+  return {
+    balance: (context, address, denom) => bank.balance(context, address, denom).amount,
+    supply: bank.supply,
+    sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
+    sendFromDex: (context, to, coins) => {
+      if (bank.isBlocked(to))
+        throw ErrUnauthorized(`${formatAddress(PREFIX, to)} is not allowed to receive funds`);
+      bank.sendFromModule(context, "dex", to, coins);
+    },
+    mint: (context, coins) => bank.mint(context, "dex", coins),
+    burn: (context, coins) => bank.burn(context, "dex", coins),
+  };
+}
+
+function toDexBalances(bank: BankKeeper): DexBalances {
+  return {
+    balances: bank.balances,
+    holdings: function* (context, denom) {
+      for (const address of bank.holders(context, denom)) yield bank.balance(context, address, denom).amount;
+    },
+  };
+}
+
+interface WorldScope {
+  readonly gas: GasMeter;
+  readonly stores: (name: string) => KVStore;
+  readonly events: ChainEvent[];
+}
+
+function worldContext(timeNs: bigint, { gas, stores, events }: WorldScope): Context {
+  const emit = (event: ChainEvent): void => {
+    events.push(event);
+  };
+  return createContext({ chainId: "test-1", height: 10n, timeNs }, { mode: "deliver", gas, stores, emit });
+}
+
+/** Returns all balances above zero: address, denomination, amount. */
+export function allBalances(context: Context): readonly (readonly [string, string, bigint])[] {
+  return [...balances.entries(context)].map(
+    ([{ address, denom }, amount]) => [formatAddress(PREFIX, address), denom, amount] as const,
+  );
+}
+
+/** Returns all supplies by denomination. */
+export function allSupplies(context: Context): readonly (readonly [denom: string, amount: bigint])[] {
+  return [...supplies.entries(context)];
+}

@@ -1,0 +1,123 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { migrateSchema, NewerSchemaError } from "../../../src/ops/sqlite-schema.ts";
+import { RelayError } from "../../../src/relayer/relay-error.ts";
+import {
+  JOURNAL_FILE,
+  MIGRATIONS as JOURNAL_MIGRATIONS,
+  openJournal,
+} from "../../../src/relayer/state/journal.ts";
+import { MIGRATIONS as WATCHDOG_MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
+import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
+import { fixtureFile } from "../../support/fixture-file.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "relaywatch-state-files-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** All versions from 0 to the present one. A new migration needs a file of the version before it, and of its own. */
+const versionsOf = (migrations: readonly string[]): readonly number[] =>
+  Array.from({ length: migrations.length + 1 }, (_, version) => version);
+
+function userVersion(file: string): unknown {
+  const database = new Database(file);
+  const version: unknown = database.pragma("user_version");
+  database.close();
+  return version;
+}
+
+describe("state files of earlier versions", () => {
+  it.each(versionsOf(WATCHDOG_MIGRATIONS))("the watchdog opens version %i with its content", (version) => {
+    const file = join(folder, STATE_FILE);
+    copyFileSync(fixtureFile(`state/oracle-watchdog-${version}.sqlite`), file);
+    expect(userVersion(file)).toEqual([{ user_version: version }]);
+    for (const time of ["first", "second"]) {
+      const store = openSqliteState(folder);
+      const { ledger, alerts, notifications } = store.load();
+      expect([time, ledger.baseline]).toEqual([
+        time,
+        {
+          chainId: "c-1",
+          success: 9_007_199_254_740_991n,
+          failure: 2n,
+          height: 9_007_199_254_740_993n,
+          processStartMs: 1_795_262_370_310,
+          atMs: 1_795_262_970_310,
+        },
+      ]);
+      expect([...ledger.months]).toEqual([
+        ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
+        ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
+      ]);
+      expect([...alerts]).toEqual([
+        ["all-prices-missing", { phase: "firing", sinceMs: 1, lastActiveMs: 2, reason: "nothing there" }],
+      ]);
+      expect(notifications).toMatchObject([
+        { id: "all-prices-missing/c-1/1/firing", severity: "critical", summary: 'c-1: "x"' },
+      ]);
+      store.save(store.load());
+      store.close();
+    }
+    expect(userVersion(file)).toEqual([{ user_version: WATCHDOG_MIGRATIONS.length }]);
+  });
+
+  it.each(versionsOf(JOURNAL_MIGRATIONS))("the relayer opens version %i with its content", (version) => {
+    const file = join(folder, JOURNAL_FILE);
+    copyFileSync(fixtureFile(`state/relayer-${version}.sqlite`), file);
+    expect(userVersion(file)).toEqual([{ user_version: version }]);
+    for (const time of ["first", "second"]) {
+      const journal = openJournal(folder, "local-1");
+      expect([time, journal.searchedTo(3n)]).toEqual([time, 9_007_199_254_740_993n]);
+      expect(journal.isHandled(3n, "aa")).toBe(true);
+      expect(journal.deadLetters()).toEqual([
+        { queryId: 3n, hash: "bb", remoteHeight: 9n, reason: "no", atMs: 5 },
+      ]);
+      journal.close();
+    }
+    // The stored local height shows that the chain was reset, so everything is deleted.
+    const journal = openJournal(folder, "local-1");
+    journal.noteLocalHeight(5n);
+    expect(journal.searchedTo(3n)).toBeUndefined();
+    journal.close();
+    expect(userVersion(file)).toEqual([{ user_version: JOURNAL_MIGRATIONS.length }]);
+  });
+});
+
+describe("a journal of a newer program", () => {
+  it("is refused with both versions, and stays as it is", () => {
+    openJournal(folder, "local-1").close();
+    const newer = JOURNAL_MIGRATIONS.length + 1;
+    const database = new Database(join(folder, JOURNAL_FILE));
+    database.exec(`CREATE TABLE of_tomorrow (id INTEGER); PRAGMA user_version = ${newer};`);
+    database.close();
+    const before = readFileSync(join(folder, JOURNAL_FILE));
+    const attempt = () => openJournal(folder, "local-1");
+    expect(attempt).toThrow(RelayError);
+    expect(attempt).toThrow(
+      `a newer relaywatch wrote it (it has format ${newer}, but this program supports at most format ${newer - 1}); use that relaywatch, or another state_dir`,
+    );
+    expect(readFileSync(join(folder, JOURNAL_FILE))).toEqual(before);
+  });
+});
+
+describe("migrateSchema", () => {
+  it("changes nothing when a migration fails", () => {
+    const database = new Database(":memory:");
+    migrateSchema(database, ["CREATE TABLE a (id INTEGER);"]);
+    const broken = [
+      "CREATE TABLE a (id INTEGER);",
+      "CREATE TABLE b (id INTEGER); CREATE TABLE b (id INTEGER);",
+    ];
+    expect(() => migrateSchema(database, broken)).toThrow(/already exists/);
+    expect(database.pragma("user_version")).toEqual([{ user_version: 1 }]);
+    migrateSchema(database, ["", "CREATE TABLE b (id INTEGER);"]);
+    expect(database.pragma("user_version")).toEqual([{ user_version: 2 }]);
+    expect(() => migrateSchema(database, [""])).toThrow(NewerSchemaError);
+    database.close();
+  });
+});
