@@ -47,7 +47,8 @@ function named(
   );
 }
 
-const FILE = /(?<![\w/.@:*{>-])[\w./-]*[\w-]\.(?:ts|mjs|md|json|yaml|proto|jsonl|db|sqlite)(?![\w(])/g;
+const FILE =
+  /(?<![\w/.@:*{>-])[\w./-]*[\w-]\.(?:ts|mjs|md|jsonl\.gz|jsonl|json|yaml|proto|db|sqlite)(?![\w(])/g;
 
 /**
  * Whether a file exists: below the root, beside the prose, or in `src`; or, by the end of its path, anywhere in the area of
@@ -111,9 +112,11 @@ describe("READMEs, documents and comments", () => {
   it("name options and commands that exist", async () => {
     const { paths, options } = await commandLine();
     const OPTION = /(?<![\w-])--[a-z][a-z_-]+/g;
-    const ofBench = readFileSync(join(ROOT, "test/bench/main.ts"), "utf8");
+    const scriptSources = ["test/bench/main.ts", "test/fuzz/main.ts"]
+      .map((path) => readFileSync(join(ROOT, path), "utf8"))
+      .join("\n");
     const isOption = (name: string): boolean =>
-      options.has(name) || FOREIGN_OPTIONS.has(name) || ofBench.includes(`${name.slice(2)}: {`);
+      options.has(name) || FOREIGN_OPTIONS.has(name) || scriptSources.includes(`${name.slice(2)}: {`);
     expect(named((code) => code.match(OPTION) ?? []).filter(({ name }) => !isOption(name))).toEqual([]);
     const COMMAND = /\brelaywatch (?:-- )?((?:[a-z][a-z-]+ ?)+)/g;
     const commands = named((code) => [...code.matchAll(COMMAND)].map(([, words]) => (words ?? "").trim()));

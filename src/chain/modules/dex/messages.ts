@@ -1,5 +1,4 @@
-import { parseInt256 } from "../../../base/int256.ts";
-import { parseWirePrecDec, type PrecDec } from "../../../base/prec-dec.ts";
+import type { PrecDec } from "../../../base/prec-dec.ts";
 import type {
   MsgCancelLimitOrder,
   MsgDeposit,
@@ -12,8 +11,16 @@ import type {
 import { LimitOrderType } from "../../../proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { isDenom } from "../../runtime/coins.ts";
-import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
 import * as errors from "./errors.ts";
+import {
+  checkParties,
+  checkAddress,
+  checkTokens,
+  optional,
+  parseAmount,
+  parseDecimal,
+  textOf,
+} from "./message-fields.ts";
 import { validateParams } from "./params.ts";
 import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
 import { timestampNs } from "./records.ts";
@@ -255,53 +262,4 @@ export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string
     throw errors.unregistered(`authority is invalid: ${textOf(thrown)}`);
   }
   if (message.params !== undefined) validateParams(message.params, bech32Prefix);
-}
-
-function checkParties(
-  { creator, receiver }: { readonly creator: string; readonly receiver: string },
-  prefix: string,
-): void {
-  checkAddress(creator, "creator", prefix);
-  checkAddress(receiver, "receiver", prefix);
-}
-
-function checkAddress(text: string, role: string, bech32Prefix: string): void {
-  try {
-    parseAddress(bech32Prefix, text);
-  } catch (thrown) {
-    throw errors.ErrInvalidAddress(`invalid ${role} address (${textOf(thrown)})`);
-  }
-}
-
-type NamedDenom = readonly [denom: string, words: string];
-
-function checkTokens(first: NamedDenom, second: NamedDenom, equalText: string): void {
-  for (const [denom, words] of [first, second])
-    if (!isDenom(denom)) throw errors.ErrInvalidDenom(`${words} (invalid denom: ${denom})`);
-  if (first[0] === second[0]) throw errors.ErrInvalidDenom(equalText);
-}
-
-function optional<T>(text: string, parse: (text: string) => T): T | undefined {
-  return text === "" ? undefined : parse(text);
-}
-
-/** A number that does not parse fails the decoding of the transaction in Go; an unset one is 0. */
-function parseAmount(text: string): bigint {
-  return text === "" ? 0n : decoded(() => parseInt256(text));
-}
-
-function parseDecimal(text: string): PrecDec {
-  return text === "" ? 0n : decoded(() => parseWirePrecDec(text));
-}
-
-function decoded<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (thrown) {
-    throw ErrTxDecode(textOf(thrown));
-  }
-}
-
-function textOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }
