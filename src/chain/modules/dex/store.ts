@@ -1,8 +1,10 @@
 import { concat, prefixEnd, uint64BigEndian, readUint64BigEndian } from "../../../base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
 import type { Codec } from "../../store/collections.ts";
 import { createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { PoolMetadata } from "../../../proto/gen/neutron/dex/pool_metadata.ts";
+import type { KVStore } from "../../store/kv-store.ts";
 import * as keys from "./keys.ts";
 import { expirationCodec, tickCodec, trancheCodec, trancheUserCodec } from "./record-codecs.ts";
 import type {
@@ -233,15 +235,29 @@ export function nextTrancheKey(context: Context): string {
   return `t||${count}`;
 }
 
+// The deployed module counts in a transient store, which has its own gas prices.
+const TRANSIENT_READ_COST = 100;
+const TRANSIENT_WRITE_COST_FLAT = 200;
+const TRANSIENT_WRITE_COST_PER_BYTE = 3;
+
 /** Returns the number of JIT orders placed in this block. */
 export function getJitsInBlock(context: Context): bigint {
-  const bytes = context.store(MODULE_NAME).get(keys.JITS_IN_BLOCK_KEY);
+  context.gas.charge(TRANSIENT_READ_COST, "ReadFlat");
+  const bytes = withoutGas(context).get(keys.JITS_IN_BLOCK_KEY);
   return bytes === undefined ? 0n : readUint64BigEndian(bytes);
 }
 
 /** Writes the number of JIT orders placed in this block. */
 export function setJitsInBlock(context: Context, count: bigint): void {
-  context.store(MODULE_NAME).set(keys.JITS_IN_BLOCK_KEY, uint64BigEndian(count));
+  const value = uint64BigEndian(count);
+  context.gas.charge(TRANSIENT_WRITE_COST_FLAT, "WriteFlat");
+  const bytes = keys.JITS_IN_BLOCK_KEY.length + value.length;
+  context.gas.charge(TRANSIENT_WRITE_COST_PER_BYTE * bytes, "WritePerByte");
+  withoutGas(context).set(keys.JITS_IN_BLOCK_KEY, value);
+}
+
+function withoutGas(context: Context): KVStore {
+  return context.withGas(createGasMeter()).store(MODULE_NAME);
 }
 
 /** Forgets the JIT orders of this block. */
