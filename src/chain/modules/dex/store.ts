@@ -148,19 +148,19 @@ export function getTrancheUser(
   address: string,
   trancheKey: string,
 ): TrancheUser | undefined {
-  const bytes = context.store(MODULE_NAME).get(userPath(address, trancheKey));
+  const bytes = context.store(MODULE_NAME).get(keys.trancheUserPath(address, trancheKey));
   return bytes === undefined ? undefined : trancheUserCodec.decode(bytes);
 }
 
 /** Writes a user's part of a tranche. */
 export function setTrancheUser(context: Context, user: TrancheUser): void {
-  const path = userPath(user.address, user.trancheKey);
+  const path = keys.trancheUserPath(user.address, user.trancheKey);
   context.store(MODULE_NAME).set(path, trancheUserCodec.encode(user));
 }
 
 /** Deletes a user's part of a tranche. */
 export function deleteTrancheUser(context: Context, user: TrancheUser): void {
-  context.store(MODULE_NAME).delete(userPath(user.address, user.trancheKey));
+  context.store(MODULE_NAME).delete(keys.trancheUserPath(user.address, user.trancheKey));
 }
 
 /** Walks all parts of tranches, or those of one address, in store order. */
@@ -169,10 +169,6 @@ export function* trancheUsers(context: Context, address?: string): IterableItera
   const start = concat(keys.TRANCHE_USER_PREFIX, within);
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
     yield trancheUserCodec.decode(value);
-}
-
-function userPath(address: string, trancheKey: string): Uint8Array {
-  return concat(keys.TRANCHE_USER_PREFIX, keys.trancheUserKey(address, trancheKey));
 }
 
 /** Writes an expiration. */
