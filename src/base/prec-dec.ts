@@ -9,7 +9,6 @@ const PRECISION = 27;
 export const PREC_ONE: PrecDec = 10n ** 27n;
 
 const HALF = PREC_ONE / 2n;
-const ONE_SQUARED = PREC_ONE * PREC_ONE;
 
 /** 256 bits of an integer and 89 bits of 10^27. */
 const MAX_BITS = 345;
@@ -22,7 +21,16 @@ export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
 
 /** Divides; truncates at 54 fractional digits, then rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
-  return check(chopHalfEven((a * ONE_SQUARED) / b));
+  if (a < 0n) return -quoPrec(-a, b);
+  if (b < 0n) return -quoPrec(a, -b);
+  // The fraction that decides the rounding is floor(rest * 10^27 / b). It is compared without the division: it is at least one
+  // half when 2 * rest >= b, and more than one half when (2 * rest - b) * 10^27 >= 2 * b.
+  const scaled = a * PREC_ONE;
+  const whole = scaled / b;
+  const excess = 2n * (scaled - whole * b) - b;
+  if (excess < 0n) return check(whole);
+  const roundsUp = excess * PREC_ONE >= 2n * b || (whole & 1n) === 1n;
+  return check(roundsUp ? whole + 1n : whole);
 }
 
 /** Adds. Throws `OverflowError` above 345 bits. */

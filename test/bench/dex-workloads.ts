@@ -11,11 +11,13 @@ import {
   MsgPlaceLimitOrder,
   MsgPlaceLimitOrderResponse,
 } from "../../src/proto/gen/neutron/dex/tx.ts";
-import { createDexWorld, DEX_ADDRESS, type DexWorld } from "../support/dex-world.ts";
+import { createDexWorld, DEX_ADDRESS, type DexWorld, type WorldBank } from "../support/dex-world.ts";
 
-const ALICE = "neutron1v9kxjcm9ta047h6lta047h6lta047h6l4wqwn5";
+/** Sender of all measured messages. */
+export const ALICE = "neutron1v9kxjcm9ta047h6lta047h6lta047h6l4wqwn5";
 const BOB = "neutron1vfhkyh6lta047h6lta047h6lta047h6lcjevvl";
-const TOKENS = ["TokenA", "TokenB", "TokenC", "TokenD"];
+/** Denominations of the workloads. */
+export const TOKENS = ["TokenA", "TokenB", "TokenC", "TokenD"];
 const OWNED = 10n ** 30n;
 const DEEP = 10n ** 12n;
 
@@ -61,16 +63,19 @@ export interface Workload {
   readonly deployed: number;
   /** Operations after which the state is built again; undefined: never. */
   readonly rebuildAfter?: number;
-  readonly build: () => Market;
+  readonly build: (bank: BankFactory) => Market;
   /** Prepares operation number `index` and returns what is measured. */
   readonly operation: (market: Market, random: Random, index: number) => () => void;
   /** Expected figures after 1,000 operations. */
   readonly fingerprint: Readonly<Record<string, string>>;
 }
 
+/** Creates the bank of a market. */
+export type BankFactory = () => WorldBank;
+
 /** Creates a market whose users own the tokens. */
-export function createMarket(): Market {
-  const world = createDexWorld();
+function createMarket(bank: BankFactory): Market {
+  const world = createDexWorld(bank());
   const coins = TOKENS.map((denom) => ({ denom, amount: OWNED }));
   world.fund(ALICE, coins);
   world.fund(BOB, coins);
@@ -137,8 +142,8 @@ function range(from: number, to: number): readonly bigint[] {
   return Array.from({ length: to - from + 1 }, (_, index) => BigInt(from + index));
 }
 
-function swapMarket(isCrossed: boolean): Market {
-  const market = createMarket();
+function swapMarket(bank: BankFactory, isCrossed: boolean): Market {
+  const market = createMarket(bank);
   const pools = range(-50, 49).map((centre) => ({
     token0: "TokenA",
     token1: "TokenB",
@@ -188,8 +193,8 @@ function swapOperation(amountOf: (random: Random) => bigint): Workload["operatio
   };
 }
 
-function orderMarket(): Market {
-  const market = createMarket();
+function orderMarket(bank: BankFactory): Market {
+  const market = createMarket(bank);
   for (const k of range(0, 199)) {
     const order = { tokenIn: "TokenA", tokenOut: "TokenB", tick: -(5n * k + 1n), amountIn: 1_000_000n };
     const orderType = LimitOrderType.GOOD_TIL_CANCELLED;
@@ -234,8 +239,8 @@ function encodeDeposit(amounts: readonly [bigint, bigint], tick: bigint): Uint8A
   }).finish();
 }
 
-function depositMarket(): Market {
-  const market = createMarket();
+function depositMarket(bank: BankFactory): Market {
+  const market = createMarket(bank);
   for (const centre of range(1, 1000)) {
     market.send("MsgDeposit", encodeDeposit([1_000_000n, 0n], -centre));
     market.send("MsgDeposit", encodeDeposit([0n, 1_000_000n], centre));
@@ -260,8 +265,8 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ["TokenA", "TokenD"],
 ];
 
-function multiHopMarket(): Market {
-  const market = createMarket();
+function multiHopMarket(bank: BankFactory): Market {
+  const market = createMarket(bank);
   const pools = PAIRS.flatMap(([token0, token1]) =>
     range(-10, 9).map((centre) => ({ token0, token1, centre, reserves: [DEEP, DEEP] as const })),
   );
@@ -292,7 +297,7 @@ export const WORKLOADS: readonly Workload[] = [
     text: "swap, 100 pools, both sides filled (book initially crossed)",
     deployed: 13_271,
     rebuildAfter: 1000,
-    build: () => swapMarket(true),
+    build: (bank) => swapMarket(bank, true),
     operation: swapOperation(large),
     fingerprint: {
       TokenA: "999999999999999997322391287918",
@@ -306,7 +311,7 @@ export const WORKLOADS: readonly Workload[] = [
     text: "swap, same pools, uncrossed book",
     deployed: 12_031,
     rebuildAfter: 1000,
-    build: () => swapMarket(false),
+    build: (bank) => swapMarket(bank, false),
     operation: swapOperation(large),
     fingerprint: {
       TokenA: "999999999999999997056458104361",
@@ -319,7 +324,7 @@ export const WORKLOADS: readonly Workload[] = [
     text: "swap sweeping 20 ticks",
     deployed: 2_210,
     rebuildAfter: 1000,
-    build: () => swapMarket(false),
+    build: (bank) => swapMarket(bank, false),
     operation: swapOperation(() => 20n * DEEP),
     fingerprint: {
       TokenA: "1000000000000000005074237621407",
@@ -332,7 +337,7 @@ export const WORKLOADS: readonly Workload[] = [
     text: "swap, small amounts (one tick)",
     deployed: 16_067,
     rebuildAfter: 1000,
-    build: () => swapMarket(false),
+    build: (bank) => swapMarket(bank, false),
     operation: swapOperation((random) => 1_000_000n + random.below(1_000_000n)),
     fingerprint: {
       TokenA: "1000000000000000000000010132373",

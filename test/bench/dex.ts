@@ -1,13 +1,24 @@
+import { poolDenom } from "../../src/chain/modules/dex/keys.ts";
 import * as store from "../../src/chain/modules/dex/store.ts";
-import { allBalances, allSupplies } from "../support/dex-world.ts";
+import { parseAddress } from "../../src/chain/runtime/address.ts";
+import { createStandInBank } from "../support/dex-stand-in-bank.ts";
+import { createRealBank } from "../support/dex-world.ts";
 import type { BenchRow } from "./bench-row.ts";
-import { createRandom, type Market, type Random, type Workload, WORKLOADS } from "./dex-workloads.ts";
+import {
+  ALICE,
+  type BankFactory,
+  createRandom,
+  type Market,
+  type Random,
+  TOKENS,
+  type Workload,
+  WORKLOADS,
+} from "./dex-workloads.ts";
 import { describeMachine, machineText } from "./machine.ts";
 import { median, processorMs } from "./measure.ts";
 import { tableText } from "./print-table.ts";
 
 const BATCH = 1000;
-const ALICE = "neutron1v9kxjcm9ta047h6lta047h6lta047h6l4wqwn5";
 
 /** Runs of a workload. The first ones compile the code and are not counted. */
 interface Repetitions {
@@ -15,27 +26,30 @@ interface Repetitions {
   readonly measured: number;
 }
 
-/** `npm run bench:dex [-- --quick] [ID…]`: operations of the dex module a second, on one core. */
+/**
+ * `npm run bench:dex [-- --quick] [--real-bank] [ID…]`: operations of the dex module a second, on one thread. The bank is that of
+ * the bench of the deployed keeper, or with `--real-bank` the bank and auth modules of the program.
+ */
 function main(args: readonly string[]): number {
-  const ids = args.filter((argument) => argument !== "--quick");
+  const ids = args.filter((argument) => !argument.startsWith("--"));
+  const bank = args.includes("--real-bank") ? createRealBank : createStandInBank;
   const repetitions = args.includes("--quick") ? { warmUp: 3, measured: 5 } : { warmUp: 5, measured: 25 };
   const chosen = WORKLOADS.filter(({ id }) => ids.length === 0 || ids.includes(id));
-  if (chosen.length === 0) {
-    process.stderr.write(
-      `usage: npm run bench:dex [-- --quick] [${WORKLOADS.map(({ id }) => id).join("|")} …]\n`,
-    );
+  if (chosen.length === 0 || chosen.length < ids.length) {
+    const known = WORKLOADS.map(({ id }) => id).join("|");
+    process.stderr.write(`usage: npm run bench:dex [-- --quick] [--real-bank] [${known} …]\n`);
     return 2;
   }
-  for (const workload of chosen) checkFingerprint(workload);
-  const rows = chosen.map((workload) => measure(workload, repetitions));
+  for (const workload of chosen) checkFingerprint(workload, bank);
+  const rows = chosen.map((workload) => measure(workload, bank, repetitions));
   process.stdout.write(`${machineText(describeMachine())}\n${tableText([{ group: "dex", rows }])}\n`);
   return 0;
 }
 
 /** Throws when 1,000 operations from the start do not give the figures of the deployed keeper. */
-function checkFingerprint({ id, build, operation, fingerprint }: Workload): void {
+function checkFingerprint({ id, build, operation, fingerprint }: Workload, bank: BankFactory): void {
   const random = createRandom();
-  const market = build();
+  const market = build(bank);
   market.counts.events = 0;
   for (let index = 0; index < BATCH; index++) operation(market, random, index)();
   const figures = figuresOf(market);
@@ -46,30 +60,29 @@ function checkFingerprint({ id, build, operation, fingerprint }: Workload): void
 }
 
 function figuresOf({ world, counts }: Market): Readonly<Record<string, string>> {
-  return world.read(0n, (context) => ({
-    ...Object.fromEntries(
-      allBalances(context)
-        .filter(([address]) => address === ALICE)
-        .map(([, denom, amount]) => [denom, amount.toString()]),
-    ),
-    ticks: [...store.allTicks(context)].length.toString(),
-    trancheCount: store.getTrancheCount(context).toString(),
-    shares: allSupplies(context)
-      .filter(([denom]) => denom.startsWith("neutron/pool/"))
-      .reduce((sum, [, amount]) => sum + amount, 0n)
-      .toString(),
-    events: counts.events.toString(),
-  }));
+  const alice = parseAddress("neutron", ALICE);
+  return world.read(0n, (context) => {
+    const pools = [...store.poolMetadata.entries(context)].map(([id]) => poolDenom(id));
+    return {
+      ...Object.fromEntries(
+        TOKENS.map((denom) => [denom, world.bank.balance(context, alice, denom).toString()]),
+      ),
+      ticks: [...store.allTicks(context)].length.toString(),
+      trancheCount: store.getTrancheCount(context).toString(),
+      shares: pools.reduce((sum, denom) => sum + world.bank.supply(context, denom), 0n).toString(),
+      events: counts.events.toString(),
+    };
+  });
 }
 
 /** Median of batches of 1,000 operations; the state is built again between batches where the workload says so. */
-function measure(workload: Workload, { warmUp, measured }: Repetitions): BenchRow {
+function measure(workload: Workload, bank: BankFactory, { warmUp, measured }: Repetitions): BenchRow {
   const random = createRandom();
-  let market = workload.build();
+  let market = workload.build(bank);
   let index = 0;
   const rates: number[] = [];
   for (let batch = 0; batch < warmUp + measured; batch++) {
-    if (batch > 0 && workload.rebuildAfter !== undefined) market = workload.build();
+    if (batch > 0 && workload.rebuildAfter !== undefined) market = workload.build(bank);
     const milliseconds = runBatch(workload, { market, random, from: index });
     index += BATCH;
     if (batch >= warmUp) rates.push((BATCH * 1000) / milliseconds);

@@ -1,5 +1,5 @@
 import { createAuthModule } from "../../src/chain/modules/auth/module.ts";
-import { balances, supplies } from "../../src/chain/modules/bank/balances.ts";
+import { balances as storedBalances, supplies } from "../../src/chain/modules/bank/balances.ts";
 import type { BankKeeper } from "../../src/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../src/chain/modules/bank/module.ts";
 import { createDexModule } from "../../src/chain/modules/dex/module.ts";
@@ -26,9 +26,18 @@ export const DEX_ADDRESS = formatAddress(PREFIX, moduleAddress("dex"));
 /** Address that may change the parameters: the admin module of the deployed chain. */
 export const AUTHORITY = formatAddress(PREFIX, moduleAddress("adminmodule"));
 
-/** The dex with real bank and auth modules, over stores in memory. */
+/** Coins of a world. */
+export interface WorldBank {
+  readonly bank: DexBank;
+  readonly balances: DexBalances;
+  /** Creates coins in an account. */
+  readonly fund: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
+}
+
+/** The dex over stores in memory. */
 export interface DexWorld {
   readonly module: ChainModule;
+  readonly bank: DexBank;
   /** Runs `work` on a layer of its own with a new gas meter; an exception drops the layer and its events. */
   readonly run: <T>(timeNs: bigint, work: (context: Context) => T) => Outcome<T>;
   /** Runs `work` on a layer that is dropped. */
@@ -47,9 +56,7 @@ interface Outcome<T> {
 }
 
 /** Creates a world with default parameters. */
-export function createDexWorld(): DexWorld {
-  const auth = createAuthModule({ bech32Prefix: PREFIX, moduleAccounts: MODULES });
-  const bank = createBankModule({ blockedModules: Object.keys(MODULES) }, auth.keeper).keeper;
+export function createDexWorld({ bank, balances, fund }: WorldBank = createRealBank()): DexWorld {
   const stores = new Map<string, KVStore>();
   const open = (name: string): KVStore => {
     const store = stores.get(name) ?? createSortedStore();
@@ -69,19 +76,31 @@ export function createDexWorld(): DexWorld {
   return {
     module: createDexModule(
       { chainName: "neutron", bech32Prefix: PREFIX, authority: AUTHORITY },
-      { bank: toDexBank(bank), balances: toDexBalances(bank) },
+      { bank, balances },
     ),
+    bank,
     run,
     read: (timeNs, work) =>
       work(worldContext(timeNs, { gas: createGasMeter(), stores: createBranch(open).store, events: [] })),
     fund: (address, coins) => {
-      run(0n, (context) => {
-        const sorted = coins.toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
-        bank.mint(context, "faucet", sorted);
-        bank.send(context, moduleAddress("faucet"), parseAddress(PREFIX, address), sorted);
-      });
+      const sorted = coins.toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
+      run(0n, (context) => fund(context, parseAddress(PREFIX, address), sorted));
     },
     clear: () => stores.clear(),
+  };
+}
+
+/** The bank and auth modules of the program. */
+export function createRealBank(): WorldBank {
+  const auth = createAuthModule({ bech32Prefix: PREFIX, moduleAccounts: MODULES });
+  const { keeper } = createBankModule({ blockedModules: Object.keys(MODULES) }, auth.keeper);
+  return {
+    bank: toDexBank(keeper),
+    balances: toDexBalances(keeper),
+    fund: (context, address, coins) => {
+      keeper.mint(context, "faucet", coins);
+      keeper.send(context, moduleAddress("faucet"), address, coins);
+    },
   };
 }
 
@@ -124,7 +143,7 @@ function worldContext(timeNs: bigint, { gas, stores, events }: WorldScope): Cont
 
 /** Returns all balances above zero: address, denomination, amount. */
 export function allBalances(context: Context): readonly (readonly [string, string, bigint])[] {
-  return [...balances.entries(context)].map(
+  return [...storedBalances.entries(context)].map(
     ([{ address, denom }, amount]) => [formatAddress(PREFIX, address), denom, amount] as const,
   );
 }

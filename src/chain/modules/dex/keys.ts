@@ -123,6 +123,15 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
   return utf8(`${address}/${trancheKey}/`);
 }
 
+/** The beginnings of the whole keys of users' parts. */
+const userPaths = createRecentCache<string, Uint8Array>(4_096);
+
+/** Returns the whole key of a user's part of a tranche. */
+export function trancheUserPath(address: string, trancheKey: string): Uint8Array {
+  const create = (): Uint8Array => concat(TRANCHE_USER_PREFIX, trancheUserPrefix(address));
+  return concat(userPaths.get(address, create) ?? create(), utf8(`${trancheKey}/`));
+}
+
 /** Returns the common part of the keys of a user's tranches. */
 export function trancheUserPrefix(address: string): Uint8Array {
   return utf8(`${address}/`);

@@ -1,8 +1,10 @@
 import { concat, prefixEnd, uint64BigEndian, readUint64BigEndian } from "../../../base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
 import type { Codec } from "../../store/collections.ts";
 import { createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { PoolMetadata } from "../../../proto/gen/neutron/dex/pool_metadata.ts";
+import type { KVStore } from "../../store/kv-store.ts";
 import * as keys from "./keys.ts";
 import { expirationCodec, tickCodec, trancheCodec, trancheUserCodec } from "./record-codecs.ts";
 import type {
@@ -146,19 +148,19 @@ export function getTrancheUser(
   address: string,
   trancheKey: string,
 ): TrancheUser | undefined {
-  const bytes = context.store(MODULE_NAME).get(userPath(address, trancheKey));
+  const bytes = context.store(MODULE_NAME).get(keys.trancheUserPath(address, trancheKey));
   return bytes === undefined ? undefined : trancheUserCodec.decode(bytes);
 }
 
 /** Writes a user's part of a tranche. */
 export function setTrancheUser(context: Context, user: TrancheUser): void {
-  const path = userPath(user.address, user.trancheKey);
+  const path = keys.trancheUserPath(user.address, user.trancheKey);
   context.store(MODULE_NAME).set(path, trancheUserCodec.encode(user));
 }
 
 /** Deletes a user's part of a tranche. */
 export function deleteTrancheUser(context: Context, user: TrancheUser): void {
-  context.store(MODULE_NAME).delete(userPath(user.address, user.trancheKey));
+  context.store(MODULE_NAME).delete(keys.trancheUserPath(user.address, user.trancheKey));
 }
 
 /** Walks all parts of tranches, or those of one address, in store order. */
@@ -167,10 +169,6 @@ export function* trancheUsers(context: Context, address?: string): IterableItera
   const start = concat(keys.TRANCHE_USER_PREFIX, within);
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
     yield trancheUserCodec.decode(value);
-}
-
-function userPath(address: string, trancheKey: string): Uint8Array {
-  return concat(keys.TRANCHE_USER_PREFIX, keys.trancheUserKey(address, trancheKey));
 }
 
 /** Writes an expiration. */
@@ -233,15 +231,29 @@ export function nextTrancheKey(context: Context): string {
   return `t||${count}`;
 }
 
+// The deployed module counts in a transient store, which has its own gas prices.
+const TRANSIENT_READ_COST = 100;
+const TRANSIENT_WRITE_COST_FLAT = 200;
+const TRANSIENT_WRITE_COST_PER_BYTE = 3;
+
 /** Returns the number of JIT orders placed in this block. */
 export function getJitsInBlock(context: Context): bigint {
-  const bytes = context.store(MODULE_NAME).get(keys.JITS_IN_BLOCK_KEY);
+  context.gas.charge(TRANSIENT_READ_COST, "ReadFlat");
+  const bytes = withoutGas(context).get(keys.JITS_IN_BLOCK_KEY);
   return bytes === undefined ? 0n : readUint64BigEndian(bytes);
 }
 
 /** Writes the number of JIT orders placed in this block. */
 export function setJitsInBlock(context: Context, count: bigint): void {
-  context.store(MODULE_NAME).set(keys.JITS_IN_BLOCK_KEY, uint64BigEndian(count));
+  const value = uint64BigEndian(count);
+  context.gas.charge(TRANSIENT_WRITE_COST_FLAT, "WriteFlat");
+  const bytes = keys.JITS_IN_BLOCK_KEY.length + value.length;
+  context.gas.charge(TRANSIENT_WRITE_COST_PER_BYTE * bytes, "WritePerByte");
+  withoutGas(context).set(keys.JITS_IN_BLOCK_KEY, value);
+}
+
+function withoutGas(context: Context): KVStore {
+  return context.withGas(createGasMeter()).store(MODULE_NAME);
 }
 
 /** Forgets the JIT orders of this block. */
