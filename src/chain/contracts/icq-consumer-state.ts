@@ -81,8 +81,15 @@ export function queryState(scope: ContractScope, name: string, fields: JsonField
     case "transactions":
       return transactions(scope, queryIdOf(fields));
     default:
-      throw new ContractError(`unknown variant ${name}`);
+      throw unknownVariant("QueryMsg", name, ["kv_result", "transactions", "failure"]);
   }
+}
+
+/** Creates the error of a message with an unknown name, as a Rust contract words it. */
+export function unknownVariant(type: string, name: string, known: readonly string[]): ContractError {
+  const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
+  const list = known.length === 2 ? `expected ${expected}` : `expected one of ${expected}`;
+  return new ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
 }
 
 /** Returns the last result (null before the first) and the number of callbacks. */

@@ -16,10 +16,21 @@ import {
   queryState,
   recordKvResult,
   recordTx,
+  unknownVariant,
 } from "./icq-consumer-state.ts";
 
 /** Prefix of balances in the SDK's bank store. */
 const BALANCES = new Uint8Array([0x02]);
+
+const EXECUTE_MESSAGES = [
+  "register_kv_query",
+  "register_balance_query",
+  "register_tx_query",
+  "register_transfers_query",
+  "update_interchain_query",
+  "remove_interchain_query",
+  "set_failure",
+];
 
 /**
  * A contract that owns interchain queries. It registers, updates and removes queries through the chain's bindings,
@@ -43,7 +54,7 @@ export const icqConsumer: ContractCode = {
     const [name, fields] = variant(message);
     if (name === "kv_query_result") return recordKvResult(scope, fields);
     if (name === "tx_query_result") return recordTx(scope, fields);
-    throw new ContractError(`unknown variant ${name}`);
+    throw unknownVariant("SudoMsg", name, ["kv_query_result", "tx_query_result"]);
   },
   reply: () => NO_RESPONSE,
   query: (scope, message): JsonValue => {
@@ -80,7 +91,7 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
       });
       return NO_RESPONSE;
     default:
-      throw new ContractError(`unknown variant ${name}`);
+      throw unknownVariant("ExecuteMsg", name, EXECUTE_MESSAGES);
   }
 }
 

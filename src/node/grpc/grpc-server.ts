@@ -16,7 +16,7 @@ import {
 import { BLOCK_HEIGHT_KEY } from "./block-height.ts";
 import type { CallRouter } from "./call-router.ts";
 import { GRPC } from "./grpc-status.ts";
-import { createReflectionStream, REFLECTION_PATHS, servedServices } from "./reflection.ts";
+import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
 export interface GrpcServerDeps {
   readonly router: CallRouter;
@@ -52,7 +52,7 @@ export function createGrpcServer(deps: GrpcServerDeps): Server {
   for (const path of router.paths) {
     server.register(path, unaryHandler(path, deps), toBuffer, (bytes) => bytes, "unary");
   }
-  const reflection = { serviceNames: servedServices(router.paths), chainName };
+  const reflection = { paths: router.paths, chainName };
   for (const path of REFLECTION_PATHS) {
     server.register(
       path,

@@ -1,3 +1,5 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type {
   ServerReflectionRequest,
   ServerReflectionResponse,
@@ -14,8 +16,8 @@ export interface ReflectionStream {
 
 /** What reflection describes. */
 export interface ReflectionOptions {
-  /** The services that the server has. */
-  readonly serviceNames: readonly string[];
+  /** gRPC paths of the methods that the server has, under the chain's own name, without those of reflection. */
+  readonly paths: readonly string[];
   /** The name under which the chain's own files and symbols appear. */
   readonly chainName: string;
 }
@@ -25,34 +27,36 @@ type MessageResponse = ServerReflectionResponse["messageResponse"];
 /** Creates the state of one reflection stream. */
 export function createReflectionStream(options: ReflectionOptions): ReflectionStream {
   const sent = new Set<string>();
+  const served = new Set([...options.paths, ...REFLECTION_PATHS]);
+  const { chainName } = options;
   return {
     respond: (request) => ({
       validHost: request.host,
       originalRequest: request,
-      messageResponse: messageResponse(request.messageRequest, options, sent),
+      messageResponse: messageResponse(request.messageRequest, { chainName, served, sent }),
     }),
   };
 }
 
 function messageResponse(
   request: ServerReflectionRequest["messageRequest"],
-  { serviceNames, chainName }: ReflectionOptions,
-  sent: Set<string>,
+  scope: StreamScope,
 ): MessageResponse {
+  const { chainName, served } = scope;
   switch (request?.$case) {
     case "listServices":
       return {
         $case: "listServicesResponse",
-        value: { service: serviceNames.toSorted().map((name) => ({ name })) },
+        value: { service: servicesOf(served).map((name) => ({ name })) },
       };
     case "fileByFilename":
-      return files(findFileOfChain(request.value, chainName), { chainName, sent });
+      return files(findFileOfChain(request.value, chainName), scope);
     case "fileContainingSymbol":
-      return files(findSymbol(request.value, chainName), { chainName, sent });
+      return files(findSymbol(request.value, chainName), scope);
     case "fileContainingExtension": {
       const { containingType, extensionNumber } = request.value;
       const found = extensionsOf(containingType, chainName)?.find(({ number }) => number === extensionNumber);
-      return files(found === undefined ? undefined : findFile(found.file), { chainName, sent });
+      return files(found === undefined ? undefined : findFile(found.file), scope);
     }
     case "allExtensionNumbersOfType": {
       const extensions = extensionsOf(request.value, chainName);
@@ -78,8 +82,11 @@ function notFound(): MessageResponse {
   return { $case: "errorResponse", value: { errorCode: GRPC.notFound, errorMessage: "not found" } };
 }
 
-interface FileScope {
+interface StreamScope {
   readonly chainName: string;
+  /** gRPC paths. */
+  readonly served: ReadonlySet<string>;
+  /** Files that the stream has sent. */
   readonly sent: Set<string>;
 }
 
@@ -87,7 +94,7 @@ interface FileScope {
  * The file, followed by its direct and indirect imports without those that the stream has sent already. The file itself is
  * always there, as in grpc-go: clients take the first entry for the one they requested.
  */
-function files(first: FileInfo | undefined, { chainName, sent }: FileScope): MessageResponse {
+function files(first: FileInfo | undefined, { chainName, served, sent }: StreamScope): MessageResponse {
   if (first === undefined) return notFound();
   sent.delete(first.name);
   const fileDescriptorProto: Uint8Array[] = [];
@@ -95,10 +102,27 @@ function files(first: FileInfo | undefined, { chainName, sent }: FileScope): Mes
   for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
     if (sent.has(file.name)) continue;
     sent.add(file.name);
-    fileDescriptorProto.push(toChainFile(file, chainName).bytes);
+    fileDescriptorProto.push(withServedMethods(toChainFile(file, chainName).bytes, served));
     pending.push(...file.imports.flatMap((name) => findFile(name) ?? []));
   }
   return { $case: "fileDescriptorResponse", value: { fileDescriptorProto } };
+}
+
+/**
+ * Leaves out the methods of a service that the server does not have. A service without any method here, such as the messages
+ * of a module, stays: it describes transactions.
+ */
+function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {
+  const descriptor = fromBinary(FileDescriptorProtoSchema, file);
+  let isComplete = true;
+  for (const service of descriptor.service) {
+    const path = `/${descriptor.package}.${service.name}`;
+    const methods = service.method.filter(({ name }) => served.has(`${path}/${name}`));
+    if (methods.length === 0 || methods.length === service.method.length) continue;
+    isComplete = false;
+    service.method = methods;
+  }
+  return isComplete ? file : toBinary(FileDescriptorProtoSchema, descriptor);
 }
 
 /** Finds a file by the path that it has on the chain. */
@@ -132,9 +156,9 @@ function extensionsOf(typeName: string, chainName: string): readonly ExtensionPl
   );
 }
 
-/** Names of the services of these gRPC paths, and of the reflection services. */
-export function servedServices(paths: readonly string[]): readonly string[] {
-  return [...new Set([...paths, ...REFLECTION_PATHS].map((path) => path.slice(1, path.lastIndexOf("/"))))];
+/** Names of the services of these gRPC paths, in alphabetical order. */
+function servicesOf(paths: Iterable<string>): readonly string[] {
+  return [...new Set([...paths].map((path) => path.slice(1, path.lastIndexOf("/"))))].toSorted();
 }
 
 /** The two versions of the reflection service. Their messages are the same on the wire. */

@@ -83,6 +83,28 @@ describe("server reflection", () => {
     });
   });
 
+  it("describes no method that the server does not have", async () => {
+    const paths = new Set(createApp({ kind: "local", denom: "untrn" }).queryPaths());
+    const services = [...new Set(moduleServices())].filter((name) => !NODE_SERVICES.includes(name));
+    expect(services.length).toBeGreaterThan(5);
+    const answers = await client.reflect(
+      "v1",
+      services.map((value) => ({ $case: "fileContainingSymbol" as const, value })),
+    );
+    const described = answers.flatMap((answer, index) => {
+      const [first] = answer?.$case === "fileDescriptorResponse" ? answer.value.fileDescriptorProto : [];
+      if (first === undefined) throw new Error(`no file of ${services[index]}`);
+      const file = fromBinary(FileDescriptorProtoSchema, first);
+      return file.service.flatMap(({ name, method }) =>
+        services.includes(`${file.package}.${name}`)
+          ? method.map((each) => `/${file.package}.${name}/${each.name}`)
+          : [],
+      );
+    });
+    expect(described.filter((path) => !paths.has(path))).toEqual([]);
+    expect(described.length).toBeGreaterThan(40);
+  });
+
   it("finds extensions, and reports unknown names", async () => {
     const [numbers, file, ...absent] = await client.reflect("v1", [
       { $case: "allExtensionNumbersOfType", value: "google.protobuf.MethodOptions" },

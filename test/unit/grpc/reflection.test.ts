@@ -1,14 +1,14 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
-import { createReflectionStream, servedServices } from "../../../src/node/grpc/reflection.ts";
+import { createReflectionStream } from "../../../src/node/grpc/reflection.ts";
 import type { ServerReflectionRequest } from "../../../src/proto/gen/grpc/reflection/v1/reflection.ts";
 import { protoRegistry } from "../../../src/proto/registry.ts";
 
 type Question = ServerReflectionRequest["messageRequest"];
 
-function ask(chainName: string, question: Question) {
-  const stream = createReflectionStream({ serviceNames: [], chainName });
+function ask(chainName: string, question: Question, paths: readonly string[] = []) {
+  const stream = createReflectionStream({ paths, chainName });
   return stream.respond({ host: "h", messageRequest: question }).messageResponse;
 }
 
@@ -76,11 +76,34 @@ describe("reflection of every definition", () => {
 
 describe("the list of services", () => {
   it("holds each service with a served method once, and reflection", () => {
-    expect(servedServices(["/a.Query/X", "/a.Query/Y", "/b.Service/Z"])).toEqual([
+    const answer = ask("neutron", { $case: "listServices", value: "" }, [
+      "/a.Query/X",
+      "/a.Query/Y",
+      "/b.Service/Z",
+    ]);
+    const names =
+      answer?.$case === "listServicesResponse" ? answer.value.service.map(({ name }) => name) : [];
+    expect(names).toEqual([
       "a.Query",
       "b.Service",
       "grpc.reflection.v1.ServerReflection",
       "grpc.reflection.v1alpha.ServerReflection",
     ]);
+  });
+
+  it("describes only the served methods of a service, and all of a service without any", () => {
+    const methods = (paths: readonly string[]): readonly string[] => {
+      const question = { $case: "fileContainingSymbol", value: "acme.interchainqueries.Query" } as const;
+      const answer = ask("acme", question, paths);
+      const [file] = answer?.$case === "fileDescriptorResponse" ? answer.value.fileDescriptorProto : [];
+      if (file === undefined) throw new Error("no file");
+      return fromBinary(FileDescriptorProtoSchema, file).service.flatMap(({ method }) =>
+        method.map(({ name }) => name),
+      );
+    };
+    const all = methods([]);
+    expect(all.length).toBeGreaterThan(3);
+    expect(methods(["/acme.interchainqueries.Query/Params"])).toEqual(["Params"]);
+    expect(methods(all.map((name) => `/acme.interchainqueries.Query/${name}`))).toEqual(all);
   });
 });

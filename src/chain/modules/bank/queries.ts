@@ -44,6 +44,11 @@ function balanceQueries(accounts: BankAccounts): readonly QueryHandler[] {
     const address = readAddress(request.address, accounts);
     return { balance: toWireCoin(balanceOf(context, address, request.denom)) };
   };
+  // The SDK checks the address first here, and the denomination first in Balance.
+  const spendable: typeof one = (context, request) => {
+    readAddress(request.address, accounts);
+    return one(context, request);
+  };
   const all = (
     context: Context,
     request: { readonly address: string; readonly pagination: PageRequest | undefined },
@@ -60,7 +65,7 @@ function balanceQueries(accounts: BankAccounts): readonly QueryHandler[] {
         request: wire.QuerySpendableBalanceByDenomRequest,
         response: wire.QuerySpendableBalanceByDenomResponse,
       },
-      one,
+      spendable,
     ),
     toQueryHandler(
       `${SERVICE}/AllBalances`,

@@ -7,6 +7,26 @@ import { MODULE_NAME } from "./keys.ts";
  * the chain, from 1.
  */
 export function classicContractAddress(codeId: bigint, instance: bigint): Uint8Array {
-  const derivation = concat(uint64BigEndian(codeId), uint64BigEndian(instance));
+  return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
+}
+
+/** What decides a predictable address. */
+export interface PredictableContract {
+  /** Hash of the code, 32 bytes. */
+  readonly checksum: Uint8Array;
+  readonly creator: Uint8Array;
+  readonly salt: Uint8Array;
+  /** JSON; empty when the address does not depend on the message. */
+  readonly message: Uint8Array;
+}
+
+/** Returns the address of a contract that is created with a salt, 32 bytes (wasmd `BuildContractAddressPredictable`). */
+export function predictableContractAddress(contract: PredictableContract): Uint8Array {
+  const parts = [contract.checksum, contract.creator, contract.salt, contract.message];
+  return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
+}
+
+/** The SDK's `address.Module` for a derivation key. */
+function moduleAddressOf(derivation: Uint8Array): Uint8Array {
   return sha256(concat(sha256(utf8("module")), utf8(MODULE_NAME), new Uint8Array([0]), derivation));
 }

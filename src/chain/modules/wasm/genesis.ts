@@ -10,12 +10,17 @@ import {
   member,
   required,
 } from "../../../base/json-fields.ts";
-import { AccessType, ContractInfo } from "../../../proto/gen/cosmwasm/wasm/v1/types.ts";
+import {
+  AccessType,
+  ContractCodeHistoryEntry,
+  ContractInfo,
+} from "../../../proto/gen/cosmwasm/wasm/v1/types.ts";
 import { messageFromJson, messageToJson } from "../../../proto/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
+import { historyOf, indexContract } from "./contract-index.ts";
 import { codeHash, codes, contracts, contractStore, sequences, statePrefix, takeCodeId } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import type { WasmOptions } from "./types.ts";
@@ -64,6 +69,10 @@ export function exportGenesis(context: Context, options: WasmOptions): JsonObjec
       contract_address: formatAddress(options.bech32Prefix, address),
       contract_info: messageToJson(CONTRACT_INFO_TYPE, ContractInfo.encode(info).finish()),
       contract_state: stateOf(context, address),
+      // In protobuf: JSON would change the text of the instantiation message.
+      contract_code_history: historyOf(context, address).map((entry) =>
+        toBase64(ContractCodeHistoryEntry.encode(entry).finish()),
+      ),
     })),
     sequences: {
       next_code_id: sequences.nextCodeId(context).toString(),
@@ -100,11 +109,15 @@ function initCode(context: Context, field: JsonField, options: WasmOptions): voi
 function initContract(context: Context, field: JsonField, { bech32Prefix }: WasmOptions): void {
   const address = decodeField(member(field, "contract_address"), (text) => parseAddress(bech32Prefix, text));
   const info = member(field, "contract_info");
-  contracts.set(
-    context,
-    address,
-    atPath(info.path, () => ContractInfo.decode(messageFromJson(CONTRACT_INFO_TYPE, info.value))),
-  );
+  const { contract, creator } = atPath(info.path, () => {
+    const decoded = ContractInfo.decode(messageFromJson(CONTRACT_INFO_TYPE, info.value));
+    return { contract: decoded, creator: parseAddress(bech32Prefix, decoded.creator) };
+  });
+  contracts.set(context, address, contract);
+  for (const entry of elements(member(field, "contract_code_history"))) {
+    const decoded = atPath(entry.path, () => ContractCodeHistoryEntry.decode(asBase64(entry)));
+    indexContract(context, { address, creator }, decoded);
+  }
   const store = contractStore(context, address);
   for (const entry of elements(member(field, "contract_state")))
     store.set(decodeField(member(entry, "key"), fromHex), asBase64(required(member(entry, "value"))));

@@ -9,15 +9,15 @@ import {
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { orQueryError, toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import type { ContractHost } from "./call/contract-host.ts";
-import { ErrNoSuchCode, ErrNoSuchContract } from "./errors.ts";
+import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract } from "./errors.ts";
+import { createIndexQueryHandlers } from "./index-queries.ts";
 import { codes, contracts, contractStore, statePrefix } from "./keeper.ts";
 import { CODE_PREFIX, MODULE_NAME } from "./keys.ts";
 
 const SERVICE = "/cosmwasm.wasm.v1.Query";
-const INVALID_ARGUMENT = 3;
 
 /** Parses an address. Throws `QueryError`. */
 type ReadAddress = (address: string) => Uint8Array;
@@ -25,7 +25,11 @@ type ReadAddress = (address: string) => Uint8Array;
 /** Queries about codes and contracts, and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
   const read: ReadAddress = (address) => orQueryError(() => parseAddress(bech32Prefix, address));
-  return [...contractQueries(read, host), ...codeQueries];
+  return [
+    ...contractQueries(read, host),
+    ...codeQueries,
+    ...createIndexQueryHandlers({ bech32Prefix, read, paginate: paginateStore }),
+  ];
 }
 
 function contractQueries(read: ReadAddress, host: ContractHost): readonly QueryHandler[] {
@@ -98,7 +102,7 @@ function rawContractState(
 
 /** Returns a code's info without bytes: a TypeScript contract has no WebAssembly. */
 function queryCode(context: Context, { codeId }: wire.QueryCodeRequest): wire.QueryCodeResponse {
-  if (codeId === 0n) throw new QueryError(INVALID_ARGUMENT, "code id");
+  if (codeId === 0n) throw ErrInvalid("code id");
   const info = codes.get(context, codeId);
   if (info === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
   return { codeInfo: toCodeInfoResponse(codeId, info), data: new Uint8Array(0) };

@@ -1,5 +1,6 @@
 import { utf8 } from "../../../../base/bytes.ts";
-import { formatAddress } from "../../../runtime/address.ts";
+import { formatAddress, parseAddress } from "../../../runtime/address.ts";
+import { ContractCodeHistoryOperationType } from "../../../../proto/gen/cosmwasm/wasm/v1/types.ts";
 import type { Coin } from "../../../runtime/coins.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { ErrorKind } from "../../../runtime/module-error.ts";
@@ -13,6 +14,7 @@ import {
 } from "../contract.ts";
 import type { Dispatch } from "../dispatch/dispatch.ts";
 import type { ContractQuerier } from "../dispatch/querier.ts";
+import { indexContract } from "../contract-index.ts";
 import {
   ErrExceedMaxCallDepth,
   ErrExceedMaxQueryStackSize,
@@ -140,12 +142,23 @@ function instantiate(
     code.instantiate(scope, { sender: creator, funds }, parseMessageJson(contract.message)),
   );
   // As in wasmd, the contract is stored after its entry point has run and before its messages run.
+  const created = { blockHeight: context.height, txIndex: 0n };
+  indexContract(
+    context,
+    { address: bytes, creator: parseAddress(host.bech32Prefix, creator) },
+    {
+      operation: ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_INIT,
+      codeId,
+      updated: created,
+      msg: contract.message,
+    },
+  );
   contracts.set(context, bytes, {
     codeId,
     creator,
     admin: contract.admin,
     label: contract.label,
-    created: { blockHeight: context.height, txIndex: 0n },
+    created,
     ibcPortId: "",
     extension: undefined,
   });
