@@ -1,0 +1,66 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import type { Random } from "../random.ts";
+import { damagedBytes, hostileBytes, hostileNumber, hostileText, several } from "./hostile-values.ts";
+
+const MAX_DEPTH = 4;
+
+/** Draws an encoded message of this type. It often decodes; a part is damaged. */
+export function hostileMessage(random: Random, type: DescMessage): Uint8Array {
+  const bytes = encode(random, type, 0);
+  return random.chance(0.2) ? damagedBytes(random, bytes) : bytes;
+}
+
+function encode(random: Random, type: DescMessage, depth: number): Uint8Array {
+  const fields = type.fields.filter(() => random.chance(0.7));
+  const parts = fields.flatMap((field) => {
+    const isMany = field.fieldKind === "list" || field.fieldKind === "map" || random.chance(0.03);
+    return isMany ? several(random, 4, () => fieldBytes(random, field, depth)) : [fieldBytes(random, field, depth)];
+  });
+  return Buffer.concat(parts);
+}
+
+function fieldBytes(random: Random, field: DescField, depth: number): Uint8Array {
+  const message = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
+  if (message !== undefined) {
+    return delimited(field, depth < MAX_DEPTH ? encode(random, message, depth + 1) : new Uint8Array());
+  }
+  switch (field.scalar) {
+    case ScalarType.STRING:
+      return delimited(field, Buffer.from(hostileText(random)));
+    case ScalarType.BYTES:
+      return delimited(field, hostileBytes(random));
+    case ScalarType.DOUBLE:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return Buffer.concat([tag(field, 1), Buffer.alloc(8, random.int(256))]);
+    case ScalarType.FLOAT:
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+      return Buffer.concat([tag(field, 5), Buffer.alloc(4, random.int(256))]);
+    default:
+      return field.fieldKind === "map"
+        ? delimited(field, hostileBytes(random))
+        : Buffer.concat([tag(field, 0), varint(hostileInteger(random))]);
+  }
+}
+
+function hostileInteger(random: Random): bigint {
+  const text = hostileNumber(random);
+  return /^-?\d+$/.test(text) ? BigInt.asUintN(64, BigInt(text)) : 0n;
+}
+
+function delimited(field: DescField, bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([tag(field, 2), varint(BigInt(bytes.length)), bytes]);
+}
+
+function tag(field: DescField, wireType: number): Uint8Array {
+  return varint((BigInt(field.number) << 3n) | BigInt(wireType));
+}
+
+function varint(value: bigint): Uint8Array {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7n) {
+    if (rest < 128n) return Uint8Array.from([...bytes, Number(rest)]);
+    bytes.push(Number(rest & 127n) | 128);
+  }
+}
