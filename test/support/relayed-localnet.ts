@@ -75,7 +75,10 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
       logger: silentLogger,
       servers: ({ chainName, part }) =>
         part === "local"
-          ? [createRestServer({ ...free, chainName }, defaultDeps), createGrpcEndpoint({ ...free, chainName }, defaultDeps)]
+          ? [
+              createRestServer({ ...free, chainName }, defaultDeps),
+              createGrpcEndpoint({ ...free, chainName }, defaultDeps),
+            ]
           : [],
     },
   );

@@ -7,7 +7,15 @@ import { findService, requireMessage } from "../../../src/proto/registry.ts";
 import { toCanonicalTypeUrl, toChainRestPath } from "../../../src/proto/type-urls.ts";
 import type { Random } from "../random.ts";
 import { hostileMessage } from "./hostile-message.ts";
-import { damaged, hostileBytes, hostileJson, hostileNumber, hostileText, pick, several } from "./hostile-values.ts";
+import {
+  damaged,
+  hostileBytes,
+  hostileJson,
+  hostileNumber,
+  hostileText,
+  pick,
+  several,
+} from "./hostile-values.ts";
 import { FUZZ_CONTROL_TOKEN, type FuzzClient, type FuzzTarget, serverCampaign } from "./target.ts";
 
 const ANSWER_MS = 10_000;
@@ -33,7 +41,9 @@ function httpClient(
       try {
         const { statusCode, body } = await pool.request({ ...input, body: input.body ?? null });
         const text = await body.text();
-        return isBug(statusCode, text) ? `${statusCode} ${text.slice(0, 200)} for ${describe(input)}` : undefined;
+        return isBug(statusCode, text)
+          ? `${statusCode} ${text.slice(0, 200)} for ${describe(input)}`
+          : undefined;
       } catch (error) {
         return `no answer: ${String(error)} for ${describe(input)}`;
       }
@@ -58,14 +68,20 @@ function isGatewayBug(status: number, body: string): boolean {
 
 /** Names of the parameters of the methods. broadcast_tx_commit waits for a block, so the campaigns leave it out. */
 const METHODS: readonly (readonly [string, readonly string[]])[] = [
-  ...[...RPC_METHODS].map(([name, { parameters }]) => [name, parameters.map(([parameter]) => parameter)] as const),
+  ...[...RPC_METHODS].map(
+    ([name, { parameters }]) => [name, parameters.map(([parameter]) => parameter)] as const,
+  ),
   ...WEBSOCKET_METHODS,
 ].filter(([name]) => name !== "broadcast_tx_commit");
 
 function rpcRequest(random: Random): unknown {
   const [method, names] = pick(random, METHODS);
   const value = (): unknown =>
-    random.chance(0.3) ? hostileNumber(random) : random.chance(0.7) ? hostileText(random) : hostileJson(random);
+    random.chance(0.3)
+      ? hostileNumber(random)
+      : random.chance(0.7)
+        ? hostileText(random)
+        : hostileJson(random);
   const params = random.chance(0.2)
     ? several(random, 5, value)
     : Object.fromEntries(names.filter(() => random.chance(0.7)).map((name) => [name, value()]));
@@ -117,7 +133,15 @@ function queryBody({ node }: FuzzTarget, random: Random): string {
   const paths = node.router.paths;
   const path = random.chance(0.85)
     ? pick(random, paths)
-    : pick(random, ["/store/bank/key", "/store/x/key", "/store/ibc/subspace", "/app/version", "/app/simulate", "/p2p/filter/addr/1", hostileText(random)]);
+    : pick(random, [
+        "/store/bank/key",
+        "/store/x/key",
+        "/store/ibc/subspace",
+        "/app/version",
+        "/app/simulate",
+        "/p2p/filter/addr/1",
+        hostileText(random),
+      ]);
   const params = {
     path,
     data: Buffer.from(messageFor(path, random)).toString("hex"),
@@ -161,8 +185,7 @@ function restInput(random: Random): HttpInput {
 
 /** Calls methods over one HTTP/2 connection. */
 function grpcClient({ node, grpcPort }: FuzzTarget): FuzzClient {
-  const open = (): ClientHttp2Session =>
-    connectHttp2(`http://127.0.0.1:${grpcPort}`).on("error", () => {});
+  const open = (): ClientHttp2Session => connectHttp2(`http://127.0.0.1:${grpcPort}`).on("error", () => {});
   let session = open();
   const { paths } = node.router;
   return {
@@ -183,7 +206,10 @@ function grpcClient({ node, grpcPort }: FuzzTarget): FuzzClient {
         });
         let text = "";
         const read = (headers: Readonly<Record<string, unknown>>): void => {
-          text ||= headers["grpc-message"] === undefined ? "" : `${headers["grpc-status"]} ${headers["grpc-message"]}`;
+          text ||=
+            headers["grpc-message"] === undefined
+              ? ""
+              : `${headers["grpc-status"]} ${headers["grpc-message"]}`;
         };
         const timer = setTimeout(() => resolve(`no answer from ${path}`), ANSWER_MS);
         stream.on("response", read);
@@ -286,11 +312,19 @@ async function controlClient({ controlUrl }: FuzzTarget): Promise<FuzzClient> {
 /** Campaigns against the servers of a chain, by name. */
 export const SERVER_CAMPAIGNS = {
   rpc: serverCampaign((target) =>
-    httpClient(target.url("rpc"), (random) => ({ method: "POST", path: "/", body: rpcBody(random) }), isRpcBug),
+    httpClient(
+      target.url("rpc"),
+      (random) => ({ method: "POST", path: "/", body: rpcBody(random) }),
+      isRpcBug,
+    ),
   ),
   uri: serverCampaign((target) => httpClient(target.url("rpc"), uriInput, isRpcBug)),
   abci_query: serverCampaign((target) =>
-    httpClient(target.url("rpc"), (random) => ({ method: "POST", path: "/", body: queryBody(target, random) }), isRpcBug),
+    httpClient(
+      target.url("rpc"),
+      (random) => ({ method: "POST", path: "/", body: queryBody(target, random) }),
+      isRpcBug,
+    ),
   ),
   rest: serverCampaign((target) => httpClient(target.url("rest"), restInput, isGatewayBug)),
   grpc: serverCampaign(grpcClient),

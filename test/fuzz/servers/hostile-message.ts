@@ -14,7 +14,9 @@ function encode(random: Random, type: DescMessage, depth: number): Uint8Array {
   const fields = type.fields.filter(() => random.chance(0.7));
   const parts = fields.flatMap((field) => {
     const isMany = field.fieldKind === "list" || field.fieldKind === "map" || random.chance(0.03);
-    return isMany ? several(random, 4, () => fieldBytes(random, field, depth)) : [fieldBytes(random, field, depth)];
+    return isMany
+      ? several(random, 4, () => fieldBytes(random, field, depth))
+      : [fieldBytes(random, field, depth)];
   });
   return Buffer.concat(parts);
 }

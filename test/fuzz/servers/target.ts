@@ -58,7 +58,8 @@ export function serverCampaign(open: (target: FuzzTarget) => FuzzClient | Promis
       if (tookMs > MAX_MS) report(`input ${input}: took ${Math.round(tookMs)} ms`);
     }
     await client.close();
-    if (heap > 0 && usedHeap() - heap > MAX_HEAP_GROWTH) report(`the heap grew by ${usedHeap() - heap} bytes`);
+    if (heap > 0 && usedHeap() - heap > MAX_HEAP_GROWTH)
+      report(`the heap grew by ${usedHeap() - heap} bytes`);
     if (!(await makesBlocks(target, firstHeight))) report("the chain makes no blocks");
     await stop();
     process.off("uncaughtExceptionMonitor", uncaught);

@@ -29,7 +29,9 @@ const HTTP_STAGES: Readonly<Record<string, readonly (string | Buffer)[]>> = {
   nonsense: ["\u0000\u0001\r\n\r\n"],
   "a tunnel": [`CONNECT a:1 HTTP/1.1\r\n${HEAD}\r\n`],
   "an upgrade elsewhere": [`GET / HTTP/1.1\r\n${WEBSOCKET}\r\n`],
-  "an upgrade of a foreign page": [`GET /websocket HTTP/1.1\r\n${WEBSOCKET}Origin: https://evil.example\r\n\r\n`],
+  "an upgrade of a foreign page": [
+    `GET /websocket HTTP/1.1\r\n${WEBSOCKET}Origin: https://evil.example\r\n\r\n`,
+  ],
   "a bad upgrade": [`GET /websocket HTTP/1.1\r\n${HEAD}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`],
   "an upgrade": [`GET /websocket HTTP/1.1\r\n${WEBSOCKET}\r\n`],
   "an upgrade after a request": [`GET / HTTP/1.1\r\n${HEAD}\r\nGET /websocket HTTP/1.1\r\n${WEBSOCKET}\r\n`],
