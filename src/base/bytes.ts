@@ -50,16 +50,23 @@ export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
+type LatinReader = (this: Uint8Array, start: number, end: number) => string;
+
+function isLatinReader(value: unknown): value is LatinReader {
+  return typeof value === "function";
+}
+
+// The method behind `toString("latin1")` works on any byte array. The type definitions of Node leave it out.
+const native: unknown = Reflect.get(Buffer.prototype, "latin1Slice");
+const readLatin1: LatinReader = isLatinReader(native)
+  ? native
+  : function readSlowly(start, end) {
+      return Buffer.from(this.buffer, this.byteOffset + start, end - start).toString("latin1");
+    };
+
 /** Reads bytes as characters of the same codes. Unlike `Buffer.from(…).toString`, it creates no object around the bytes. */
 export function latin1(bytes: Uint8Array): string {
   return readLatin1.call(bytes, 0, bytes.length);
-}
-
-const readLatin1 = (Buffer.prototype as Buffer & LatinReader).latin1Slice;
-
-/** A method of every Node buffer that the type definitions leave out. It works on any byte array. */
-interface LatinReader {
-  latin1Slice(this: Uint8Array, start: number, end: number): string;
 }
 
 /** Up to this length, a loop is faster than `set`. */

@@ -82,7 +82,7 @@ const END_BLOCK_ORDER = ["interchainqueries", "dex", "feemarket"];
  * Upgrades, in order of release. A home that was written before a module existed gets the module in its next block. Modules
  * of the first release have no upgrade.
  */
-const UPGRADES: readonly Upgrade[] = [];
+const UPGRADES: readonly Upgrade[] = [{ name: "dex", adds: ["dex"] }];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {

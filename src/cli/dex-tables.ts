@@ -22,7 +22,7 @@ const EXPIRES: Column = {
   title: "EXPIRES",
   cell: (row) => {
     const time = cellText(fieldAt(row, "expiration_time"));
-    return time === GO_ZERO_TIME ? "this block" : time;
+    return time === GO_ZERO_TIME ? "end of block" : time;
   },
 };
 
@@ -121,7 +121,7 @@ function poolRows(pool: JsonValue): readonly JsonValue[] {
   });
 }
 
-/** Formats a response as a table, with the shares that can be withdrawn, the total and the next page below it. */
+/** Formats a response as a table. Below it are the shares that can be withdrawn, and the key of the next page. */
 export function formatDexTable({ path, columns, rows }: DexTable, response: JsonValue): string {
   const found = fieldAt(response, path);
   const records = Array.isArray(found) ? found : [found];

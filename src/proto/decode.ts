@@ -1,6 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { readTag, readVarint, skipValue } from "./wire-fields.ts";
+import { WIRE } from "./wire-types.ts";
 
 /**
  * Decodes a message by its descriptor. Accepts tags of up to ten bytes, as Go does: `fromBinary` takes five. Throws a plain
@@ -28,7 +29,7 @@ function withShortTags(desc: DescMessage, bytes: Uint8Array): Uint8Array | undef
     if (typeof tag === "string" || typeof value === "string") return undefined;
     writer.uint32(((tag.fieldNumber << 3) | tag.wireType) >>> 0);
     const field = desc.fields.find(({ number }) => number === tag.fieldNumber);
-    if (field?.message === undefined || tag.wireType !== WireType.LengthDelimited) {
+    if (field?.message === undefined || tag.wireType !== WIRE.bytes) {
       writer.raw(bytes.subarray(tag.end, value.end));
     } else {
       const length = readVarint(bytes, tag.end);

@@ -8,6 +8,7 @@ export type ProtoErrorFacts =
   | { readonly code: "bad-json"; readonly path: string }
   | { readonly code: "unknown-field"; readonly typeName: string; readonly fieldNumber: number }
   | { readonly code: "wrong-wire-type"; readonly typeName: string; readonly fieldNumber: number }
+  | { readonly code: "no-amino-json"; readonly typeName: string }
   | { readonly code: "too-deep" }
   | { readonly code: "bad-chain-name"; readonly chainName: string };
 

@@ -11,10 +11,21 @@ export interface FieldForm {
   readonly bytes: "hex" | "raw" | undefined;
   /** The Go field is not a pointer (`gogoproto.nullable = false`). An absent message is printed and written with its defaults. */
   readonly neverNull: boolean;
+  /** The form that amino signs (`amino` options). */
+  readonly amino: AminoForm;
   /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
   /** A query parameter holds the message as proto JSON. */
   readonly queryJson: boolean;
+}
+
+interface AminoForm {
+  /** `amino.field_name`, or the name of the field. */
+  readonly name: string;
+  /** `amino.encoding`, e.g. "legacy_coins". */
+  readonly encoding: string | undefined;
+  /** `amino.dont_omitempty`: the field is written also with its default value. */
+  readonly always: boolean;
 }
 
 /** Number forms by the value of `cosmos_proto.scalar`. */
@@ -37,23 +48,37 @@ export function formOf(field: DescField): FieldForm {
 
 /** Returns the name of an enum value in JSON. */
 export function jsonNameOf(value: DescEnumValue): string {
-  const name = getOption(value, extension("relaywatch.json_name"));
+  const name = getOption(value, extensionOf("relaywatch.json_name"));
   return typeof name === "string" && name !== "" ? name : value.name;
 }
 
 function readForm(field: DescField): FieldForm {
-  const scalar = getOption(field, extension("cosmos_proto.scalar"));
-  const isPrecDec = getOption(field, extension("relaywatch.prec_dec")) === true;
-  const jsonForm = getOption(field, extension("relaywatch.json_form"));
+  const scalar = getOption(field, extensionOf("cosmos_proto.scalar"));
+  const isPrecDec = getOption(field, extensionOf("relaywatch.prec_dec")) === true;
+  const jsonForm = getOption(field, extensionOf("relaywatch.json_form"));
   return {
     number: isPrecDec ? "prec-dec" : typeof scalar === "string" ? NUMBER_FORMS[scalar] : undefined,
     bytes: jsonForm === JSON_FORM_HEX ? "hex" : jsonForm === JSON_FORM_RAW ? "raw" : undefined,
-    neverNull: getOption(field, extension("relaywatch.never_null")) === true,
-    nullWhenEmpty: getOption(field, extension("relaywatch.null_when_empty")) === true,
-    queryJson: getOption(field, extension("relaywatch.query_json")) === true,
+    amino: readAmino(field),
+    neverNull: getOption(field, extensionOf("relaywatch.never_null")) === true,
+    nullWhenEmpty: getOption(field, extensionOf("relaywatch.null_when_empty")) === true,
+    queryJson: getOption(field, extensionOf("relaywatch.query_json")) === true,
   };
 }
 
-function extension(name: string): DescExtension {
+function readAmino(field: DescField): AminoForm {
+  const [name, encoding] = [
+    getOption(field, extensionOf("amino.field_name")),
+    getOption(field, extensionOf("amino.encoding")),
+  ];
+  return {
+    name: typeof name === "string" && name !== "" ? name : field.name,
+    encoding: typeof encoding === "string" && encoding !== "" ? encoding : undefined,
+    always: getOption(field, extensionOf("amino.dont_omitempty")) === true,
+  };
+}
+
+/** Returns an option of the definitions by its name, e.g. `amino.name`. */
+export function extensionOf(name: string): DescExtension {
   return protoRegistry().getExtension(name) ?? unreachable(`no option ${name} in the definitions`);
 }

@@ -5,7 +5,9 @@ export const CANONICAL_CHAIN_NAME = "neutron";
 
 /** First parts of the other packages in the definitions. A chain with one of these names would own foreign types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
-  "connect cosmos cosmos_proto cosmwasm feemarket google grpc ibc relaywatch slinky tendermint".split(" "),
+  "amino connect cosmos cosmos_proto cosmwasm feemarket google grpc ibc relaywatch slinky tendermint".split(
+    " ",
+  ),
 );
 
 /** Type URLs that the program names. Those of the chain's own modules are canonical. */

@@ -1,4 +1,4 @@
-import { WireType } from "@bufbuild/protobuf/wire";
+import { WIRE } from "./wire-types.ts";
 
 /** Why bytes are not a sequence of protobuf fields. The texts are those of Go's `protowire.ParseError`. */
 export type WireFailure =
@@ -59,16 +59,16 @@ export function readTag(bytes: Uint8Array, start: number): Tag | WireFailure {
 
 /** Skips the value after a tag, as Go's `protowire.ConsumeFieldValue`. */
 export function skipValue(bytes: Uint8Array, { fieldNumber, wireType, end }: Tag): Read | WireFailure {
-  if (wireType !== WireType.StartGroup) return skipScalar(bytes, wireType, end);
+  if (wireType !== WIRE.startGroup) return skipScalar(bytes, wireType, end);
   const groups = [fieldNumber];
   let at = end;
   while (groups.length > 0) {
     const tag = readTag(bytes, at);
     if (typeof tag === "string") return tag;
     at = tag.end;
-    if (tag.wireType === WireType.EndGroup) {
+    if (tag.wireType === WIRE.endGroup) {
       if (groups.pop() !== tag.fieldNumber) return "proto: mismatching end group marker";
-    } else if (tag.wireType === WireType.StartGroup) {
+    } else if (tag.wireType === WIRE.startGroup) {
       groups.push(tag.fieldNumber);
       if (groups.length > MAX_GROUP_DEPTH) return "proto: exceeded max recursion depth";
     } else {
@@ -82,17 +82,17 @@ export function skipValue(bytes: Uint8Array, { fieldNumber, wireType, end }: Tag
 
 function skipScalar(bytes: Uint8Array, wireType: number, start: number): Read | WireFailure {
   switch (wireType) {
-    case WireType.Varint:
+    case WIRE.varint:
       return readVarint(bytes, start);
-    case WireType.Bit64:
+    case WIRE.fixed64:
       return within(bytes, start + 8);
-    case WireType.Bit32:
+    case WIRE.fixed32:
       return within(bytes, start + 4);
-    case WireType.LengthDelimited: {
+    case WIRE.bytes: {
       const length = readVarint(bytes, start);
       return typeof length === "string" ? length : within(bytes, length.end + length.value);
     }
-    case WireType.EndGroup:
+    case WIRE.endGroup:
       return "proto: mismatching end group marker";
     default:
       return "proto: cannot parse reserved wire type";

@@ -1,5 +1,7 @@
 import { ScalarType } from "@bufbuild/protobuf";
-import { WireType } from "@bufbuild/protobuf/wire";
+
+/** Wire types. 6 and 7 are reserved. */
+export const WIRE = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
 /** Declared type of a field: a scalar type, an enum or a message. */
 export type FieldType = ScalarType | "enum" | "message";
@@ -13,20 +15,20 @@ export function wireTypeName(wireType: number): string {
 }
 
 /** Returns the wire type of a single, unpacked value. */
-export function wireTypeOf(type: FieldType): WireType {
+export function wireTypeOf(type: FieldType): number {
   switch (type) {
     case ScalarType.STRING:
     case ScalarType.BYTES:
     case "message":
-      return WireType.LengthDelimited;
+      return WIRE.bytes;
     case ScalarType.FIXED64:
     case ScalarType.SFIXED64:
     case ScalarType.DOUBLE:
-      return WireType.Bit64;
+      return WIRE.fixed64;
     case ScalarType.FIXED32:
     case ScalarType.SFIXED32:
     case ScalarType.FLOAT:
-      return WireType.Bit32;
+      return WIRE.fixed32;
     case ScalarType.INT32:
     case ScalarType.INT64:
     case ScalarType.UINT32:
@@ -35,7 +37,7 @@ export function wireTypeOf(type: FieldType): WireType {
     case ScalarType.SINT64:
     case ScalarType.BOOL:
     case "enum":
-      return WireType.Varint;
+      return WIRE.varint;
   }
 }
 
@@ -44,5 +46,5 @@ export function wireTypeOf(type: FieldType): WireType {
  * since a packed list has that form.
  */
 export function canCarry(wireType: number, type: FieldType): boolean {
-  return wireType === WireType.LengthDelimited || wireType === wireTypeOf(type);
+  return wireType === WIRE.bytes || wireType === wireTypeOf(type);
 }

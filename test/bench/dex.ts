@@ -21,12 +21,14 @@ function main(args: readonly string[]): number {
   const repetitions = args.includes("--quick") ? { warmUp: 3, measured: 5 } : { warmUp: 5, measured: 25 };
   const chosen = WORKLOADS.filter(({ id }) => ids.length === 0 || ids.includes(id));
   if (chosen.length === 0) {
-    console.error(`usage: npm run bench:dex [-- --quick] [${WORKLOADS.map(({ id }) => id).join("|")} …]`);
+    process.stderr.write(
+      `usage: npm run bench:dex [-- --quick] [${WORKLOADS.map(({ id }) => id).join("|")} …]\n`,
+    );
     return 2;
   }
   for (const workload of chosen) checkFingerprint(workload);
   const rows = chosen.map((workload) => measure(workload, repetitions));
-  console.log(`${machineText(describeMachine())}\n${tableText([{ group: "dex", rows }])}`);
+  process.stdout.write(`${machineText(describeMachine())}\n${tableText([{ group: "dex", rows }])}\n`);
   return 0;
 }
 

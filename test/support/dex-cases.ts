@@ -7,7 +7,7 @@ import { matchReserves } from "../../src/chain/modules/dex/pool-shares.ts";
 import { calcPrice, calcTickIndexFromPrice, validateTickFee } from "../../src/chain/modules/dex/price.ts";
 import { ModuleError } from "../../src/chain/runtime/module-error.ts";
 import { messageFromJson } from "../../src/proto/json.ts";
-import { difference, list, runStep } from "./dex-scenario.ts";
+import { difference, list, runStep, toJson } from "./dex-scenario.ts";
 import { translateNames } from "./dex-translation.ts";
 import type { VectorLine } from "./dex-vector-lines.ts";
 import { renumber } from "./dex-wire.ts";
@@ -16,7 +16,7 @@ import { createDexWorld, type DexWorld } from "./dex-world.ts";
 type Texts = Readonly<Record<string, string>>;
 
 /** Runs the cases of a line; returns the first difference, or undefined. */
-export function runCases(line: VectorLine, run: (input: unknown, fn: string) => unknown): string | undefined {
+function runCases(line: VectorLine, run: (input: unknown, fn: string) => unknown): string | undefined {
   for (const [index, entry] of list(line["cases"]).entries()) {
     if (!isRecord(entry)) throw new Error(`case ${index} is no object`);
     const fn = String(entry["fn"]);
@@ -124,7 +124,7 @@ function storeKey(input: Texts): Uint8Array {
   const tick = BigInt(input["tick"] ?? 0);
   const fee = BigInt(input["fee"] ?? 0);
   const ref = keys.trancheRef({ tradePairId, tick, trancheKey });
-  switch (input["record"]) {
+  switch (String(input["record"])) {
     case "pool_reserves":
       return concat(keys.TICK_LIQUIDITY_PREFIX, keys.poolReservesKey({ tradePairId, tick, fee }));
     case "tranche":
@@ -192,7 +192,7 @@ function initGenesis(world: DexWorld, genesis: JsonValue): string | undefined {
 
 /** kind `genesis_validate`. */
 export function runGenesisValidate(line: VectorLine): string | undefined {
-  const translated = translateNames(line["genesis"]) as JsonValue;
+  const translated = toJson(translateNames(line["genesis"]));
   const error = initGenesis(createDexWorld(), translated);
   const expected = line["error"];
   if (typeof expected !== "string") return error === undefined ? undefined : `rejected: ${error}`;

@@ -9,7 +9,8 @@ import { messageFromJson } from "../../src/proto/json.ts";
 import { testGenesis as testState } from "./test-chain.ts";
 import { createTestKey, type TestKey } from "./test-keys.ts";
 import { startTestNode, testGenesis, type TestNode } from "./test-node.ts";
-import { buildTx } from "./test-tx.ts";
+import { text } from "./recorded-client.ts";
+import { buildTx, type PackedMessage } from "./test-tx.ts";
 
 /** Accounts of the node. Each has coins of every denomination. */
 const NAMES = ["demo1", "demo2"] as const;
@@ -45,23 +46,17 @@ export interface DexNode extends TestNode {
 export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
   const keys = new Map<DexAccount, TestKey>(NAMES.map((name) => [name, createTestKey(name)]));
   const logger = silentLogger;
-  const context = {
-    host: "127.0.0.1",
-    port: 0,
-    portOption: "--port",
-    chainName: "neutron",
-    consensusPrefix: "neutronvalcons",
-    rpcAddress: () => "tcp://127.0.0.1:26657",
-  };
+  const chainName = "neutron";
+  const options = { host: "127.0.0.1", port: 0, portOption: "--port", chainName };
   const genesis = { ...testGenesis(CHAIN_ID, [100n]), appState: stateOf([...keys.values()], dex) };
   const node = await startTestNode(
-    { chainId: CHAIN_ID, consensusPrefix: "neutronvalcons" },
+    { chainId: CHAIN_ID, chainName, consensusPrefix: "neutronvalcons" },
     {
       createApp: (storage) => createApp({ kind: "local", denom: "untrn" }, { storage }),
       genesis: (stored) => stored ?? genesis,
       servers: [
-        createRestServer(context, { clock: systemClock, logger }),
-        createGrpcEndpoint(context, { logger }),
+        createRestServer(options, { clock: systemClock, logger }),
+        createGrpcEndpoint(options, { logger }),
       ],
     },
   );
@@ -85,10 +80,7 @@ export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
       sequences.set(from, sequence + 1n);
       const tx = buildTx({
         key: keyOf(from),
-        messages: messages.map(({ "@type": typeUrl, ...fields }) => ({
-          typeUrl: String(typeUrl),
-          value: messageFromJson(String(typeUrl).slice(1), fields),
-        })),
+        messages: messages.map(packed),
         sequence,
         accountNumber: BigInt(NAMES.indexOf(from)),
         gas: 2_000_000n,
@@ -100,6 +92,12 @@ export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
       return txResponseOf((await get(`/cosmos/tx/v1beta1/txs/${hash}`)).body);
     },
   };
+}
+
+/** Encodes a message in proto JSON. */
+function packed({ "@type": type, ...fields }: JsonObject): PackedMessage {
+  const typeUrl = text(type);
+  return { typeUrl, value: messageFromJson(typeUrl.slice(1), fields) };
 }
 
 function stateOf(keys: readonly TestKey[], dex: JsonValue | undefined): JsonObject {

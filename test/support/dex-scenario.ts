@@ -22,8 +22,8 @@ export function runScenario(line: VectorLine): string | undefined {
   if (!isRecord(translated)) throw new Error("a line is no object");
   for (const [index, step] of list(translated["steps"]).entries()) {
     if (!isRecord(step)) throw new Error(`step ${index} is no object`);
-    const difference = runStep(world, step) ?? (startsEmpty ? conservation(world) : undefined);
-    if (difference !== undefined) return `step ${index} (${String(step["op"])}): ${difference}`;
+    const found = runStep(world, step) ?? (startsEmpty ? conservation(world) : undefined);
+    if (found !== undefined) return `step ${index} (${String(step["op"])}): ${found}`;
   }
   return compareState(world, translated["final"]);
 }
@@ -55,8 +55,10 @@ function compareState(world: DexWorld, expected: unknown): string | undefined {
   return difference("final", wanted, actual);
 }
 
-function toJson(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue;
+/** Vectors are JSON. */
+export function toJson(value: unknown): JsonValue {
+  const json: JsonValue = JSON.parse(JSON.stringify(value));
+  return json;
 }
 
 /** Runs one step; returns the first difference. */

@@ -40,7 +40,7 @@ export interface DexWorld {
 }
 
 /** What a run returned and emitted, and the gas it used. */
-export interface Outcome<T> {
+interface Outcome<T> {
   readonly result: T;
   readonly events: readonly ChainEvent[];
   readonly gas: bigint;

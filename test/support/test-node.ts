@@ -50,7 +50,7 @@ export async function startTestNode(
   const node = createNode(
     {
       moniker: "test",
-      chainName: "kv",
+      chainName: "neutron",
       startHalted: true,
       blockTimeMs: 20,
       validatorSeeds: testSeeds(chainId, powers.length),

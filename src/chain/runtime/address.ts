@@ -13,7 +13,7 @@ const MAX_ADDRESS_BYTES = 255;
 // Recently used addresses in both directions. One transaction converts each of its addresses about twenty times, and
 // bech32 would take most of that time. The caches hold pure functions of their key, so they cannot change a result.
 const parsed = createRecentCache<string, Uint8Array>(4_096);
-const formatted = createRecentCache<string, string>(4_096);
+const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
 export type AddressErrorFacts =
@@ -31,7 +31,9 @@ export function moduleAddress(name: string): Uint8Array {
 /** Formats an account address as bech32. */
 export function formatAddress(prefix: string, address: Uint8Array): string {
   // Latin-1 maps every byte to one character: the cheapest string that identifies the bytes.
-  return cached(formatted, `${prefix}1${latin1(address)}`, () => encodeBech32(prefix, address));
+  const formatted = formattedByPrefix.get(prefix) ?? createRecentCache<string, string>(4_096);
+  formattedByPrefix.set(prefix, formatted);
+  return cached(formatted, latin1(address), () => encodeBech32(prefix, address));
 }
 
 /** Parses an account address. Do not modify the array. Throws `AddressError`. */

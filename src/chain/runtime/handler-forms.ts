@@ -1,3 +1,4 @@
+import { createObjectSlot } from "../../base/object-slot.ts";
 import type { Context } from "./context.ts";
 import { type MessageHandler, QueryError, type QueryHandler } from "./module.ts";
 import { ErrTxDecode } from "./sdk-errors.ts";
@@ -55,17 +56,20 @@ export function toAnsweringHandler<T>(message: AnsweredMessage<T>): MessageHandl
   const { typeUrl, type, signers, handle } = message;
   // The signers of a message are read several times before the message runs, always from the same array. The decoded
   // message lives as long as that array.
-  const decoded = new WeakMap<Uint8Array, { readonly value: T }>();
+  const decoded = createObjectSlot<Uint8Array, { readonly value: T }>("decoded message");
   const decodeOnce = (bytes: Uint8Array): T => {
-    const entry = decoded.get(bytes) ?? { value: decodeMessage(type, bytes) };
-    decoded.set(bytes, entry);
-    return entry.value;
+    const known = decoded.get(bytes);
+    if (known !== undefined) return known.value;
+    const value = decodeMessage(type, bytes);
+    decoded.set(bytes, { value });
+    return value;
   };
+  const responseTypeUrl = `${typeUrl.replace(/Request$/, "")}Response`;
   return {
     typeUrl,
     signers: (bytes) => signers(decodeOnce(bytes)),
     handle: (context, bytes) => ({
-      typeUrl: `${typeUrl.replace(/Request$/, "")}Response`,
+      typeUrl: responseTypeUrl,
       response: handle(context, decodeOnce(bytes)),
     }),
   };

@@ -16,6 +16,8 @@ export interface TxMessage {
 /** A decoded transaction. Its encoding is valid; fees, signatures and messages are not checked yet. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
+  /** First part of the type URLs of the chain's own modules. */
+  readonly chainName: string;
   readonly raw: TxRaw;
   readonly body: TxBody;
   readonly authInfo: AuthInfo;
@@ -52,6 +54,7 @@ export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   }));
   return {
     bytes,
+    chainName,
     raw,
     body,
     authInfo,

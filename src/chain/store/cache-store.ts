@@ -18,53 +18,66 @@ interface Pending {
   readonly value: Uint8Array | undefined;
 }
 
-interface Layer {
-  readonly parent: KVStore;
-  /**
-   * The layer of `parent`, when the parent is a cache store. Layers reach each other through this field and not through
-   * the methods of KVStore, so that a key is converted to text once for all layers.
-   */
-  readonly below: Layer | undefined;
-  /** The first store below that is not a cache store. */
-  readonly bottom: KVStore;
-  readonly pending: Map<KeyText, Pending>;
-  /** Keys of `pending` in order. Undefined: a key was added since the last sort. */
-  sorted: readonly KeyText[] | undefined;
-}
-
-// The layer of each cache store. It is not a property of the store: a spread copy with one method replaced would inherit
-// the property, and reads through the layer would bypass that method.
-const layers = new WeakMap<KVStore, Layer>();
-
 /**
  * Creates an empty cache layer above `parent`. A read costs one more map look-up for each layer. The first iteration
  * after a write of a new key sorts the pending keys.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
-  const below = layers.get(parent);
-  const bottom = below?.bottom ?? parent;
-  const layer: Layer = { parent, below, bottom, pending: new Map(), sorted: undefined };
-  const store: CacheStore = {
-    get: (key) => {
-      const own = findPending(layer, keyText(key));
-      return own === undefined ? bottom.get(key) : own.value;
-    },
-    has: (key) => {
-      const own = findPending(layer, keyText(key));
-      return own === undefined ? bottom.has(key) : own.value !== undefined;
-    },
-    set: (key, value) => {
-      if (key.length === 0) unreachable("a store key is empty");
-      put(layer, keyText(key), { key, value });
-    },
-    delete: (key) => put(layer, keyText(key), { key, value: undefined }),
-    iterate: (start, end) => iterateLayer(parent.iterate(start, end), pendingBetween(layer, start, end), 1),
-    iterateReverse: (start, end) =>
-      iterateLayer(parent.iterateReverse(start, end), pendingBetween(layer, start, end).toReversed(), -1),
-    write: () => flush(layer),
-  };
-  layers.set(store, layer);
-  return store;
+  return new Layer(parent);
+}
+
+// A class, because every transaction creates several layers: with a closure for each method, that would take longer than
+// the reads and writes of many transactions.
+class Layer implements CacheStore {
+  readonly parent: KVStore;
+  /**
+   * The parent, when it is a layer too. Layers reach each other through this field and not through the methods of
+   * KVStore, so that a key is converted to text once for all layers.
+   */
+  readonly below: Layer | undefined;
+  /** The first store below that is not a layer. */
+  readonly bottom: KVStore;
+  readonly pending = new Map<KeyText, Pending>();
+  /** Keys of `pending` in order. Undefined: a key was added since the last sort. */
+  sorted: readonly KeyText[] | undefined = undefined;
+
+  constructor(parent: KVStore) {
+    this.parent = parent;
+    this.below = parent instanceof Layer ? parent : undefined;
+    this.bottom = this.below?.bottom ?? parent;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    const own = findPending(this, keyText(key));
+    return own === undefined ? this.bottom.get(key) : own.value;
+  }
+
+  has(key: Uint8Array): boolean {
+    const own = findPending(this, keyText(key));
+    return own === undefined ? this.bottom.has(key) : own.value !== undefined;
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    if (key.length === 0) unreachable("a store key is empty");
+    put(this, keyText(key), { key, value });
+  }
+
+  delete(key: Uint8Array): void {
+    put(this, keyText(key), { key, value: undefined });
+  }
+
+  iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return iterateLayer(this.parent.iterate(start, end), pendingBetween(this, start, end), 1);
+  }
+
+  iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    const writes = pendingBetween(this, start, end).toReversed();
+    return iterateLayer(this.parent.iterateReverse(start, end), writes, -1);
+  }
+
+  write(): void {
+    flush(this);
+  }
 }
 
 /** Finds the pending write of a key in the nearest layer that has one. */

@@ -123,6 +123,8 @@ export interface StoredMap<K, V> {
   readonly has: (scope: StoreScope, key: K) => boolean;
   readonly set: (scope: StoreScope, key: K, value: V) => void;
   readonly delete: (scope: StoreScope, key: K) => void;
+  /** Returns the entry of a key. Its functions encode the key once. */
+  readonly at: (key: K) => StoredItem<V>;
   /** Iterates in ascending order of encoded keys, over all entries or over those whose encoded key begins with `within`. */
   readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
 }
@@ -143,6 +145,7 @@ export function createMap<K, V>(
     has: (scope, key) => scope.store(store).has(path(key)),
     set: (scope, key, value) => scope.store(store).set(path(key), values.encode(value)),
     delete: (scope, key) => scope.store(store).delete(path(key)),
+    at: (key) => createItem(store, path(key), values),
     entries: function* (scope, within = new Uint8Array(0)) {
       const start = concat(prefix, within);
       for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))

@@ -15,32 +15,52 @@ const ITERATE_NEXT_COST_FLAT = 30;
  * when the gas runs out, the error text names the charge that exceeded the limit.
  */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
-  return {
-    get: (key) => {
-      // The cost by size follows the read, because only the read returns the size of the value.
-      gas.charge(READ_COST_FLAT, "ReadFlat");
-      const value = parent.get(key);
-      gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
-      if (value !== undefined) gas.charge(READ_COST_PER_BYTE * value.length, "ReadPerByte");
-      return value;
-    },
-    has: (key) => {
-      gas.charge(HAS_COST, "Has");
-      return parent.has(key);
-    },
-    set: (key, value) => {
-      gas.charge(WRITE_COST_FLAT, "WriteFlat");
-      gas.charge(WRITE_COST_PER_BYTE * key.length, "WritePerByte");
-      gas.charge(WRITE_COST_PER_BYTE * value.length, "WritePerByte");
-      parent.set(key, value);
-    },
-    delete: (key) => {
-      gas.charge(DELETE_COST, "Delete");
-      parent.delete(key);
-    },
-    iterate: (start, end) => metered(parent.iterate(start, end), gas),
-    iterateReverse: (start, end) => metered(parent.iterateReverse(start, end), gas),
-  };
+  return new GasStore(parent, gas);
+}
+
+// A class for the same reason as the layers of the cache store: every transaction creates several.
+class GasStore implements KVStore {
+  readonly parent: KVStore;
+  readonly gas: GasMeter;
+
+  constructor(parent: KVStore, gas: GasMeter) {
+    this.parent = parent;
+    this.gas = gas;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    // The cost by size follows the read, because only the read returns the size of the value.
+    this.gas.charge(READ_COST_FLAT, "ReadFlat");
+    const value = this.parent.get(key);
+    this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
+    if (value !== undefined) this.gas.charge(READ_COST_PER_BYTE * value.length, "ReadPerByte");
+    return value;
+  }
+
+  has(key: Uint8Array): boolean {
+    this.gas.charge(HAS_COST, "Has");
+    return this.parent.has(key);
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    this.gas.charge(WRITE_COST_FLAT, "WriteFlat");
+    this.gas.charge(WRITE_COST_PER_BYTE * key.length, "WritePerByte");
+    this.gas.charge(WRITE_COST_PER_BYTE * value.length, "WritePerByte");
+    this.parent.set(key, value);
+  }
+
+  delete(key: Uint8Array): void {
+    this.gas.charge(DELETE_COST, "Delete");
+    this.parent.delete(key);
+  }
+
+  iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return metered(this.parent.iterate(start, end), this.gas);
+  }
+
+  iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return metered(this.parent.iterateReverse(start, end), this.gas);
+  }
 }
 
 /**

@@ -31,7 +31,7 @@ export function createGrpcConnections(limits: GrpcConnectionLimits, budget: Send
   const connections = new Map<string, Connection>();
   const measure = (): void => {
     // Over a copy: an entry that moves to the end of the map would be visited again.
-    for (const [peer, connection] of [...connections]) {
+    for (const [peer, connection] of Array.from(connections)) {
       const { bytesRead } = connection.socket;
       if (bytesRead === connection.bytesRead) continue;
       connection.bytesRead = bytesRead;

@@ -133,7 +133,8 @@ function expectedEvent(event: PlainEvent, [message]: readonly JsonObject[]): Pla
   const isOrder = attributes.some(([key, value]) => key === "action" && value === "PlaceLimitOrder");
   const own = attributes.map(([key, value]) => [key, expectedValue(key, ownKeys(value), message)] as const);
   if (!isOrder) return { type, attributes: own };
-  const expiration = ["ExpirationTime", String(message?.["expiration_time"] ?? "")] as const;
+  const time = message?.["expiration_time"];
+  const expiration = ["ExpirationTime", typeof time === "string" ? time : ""] as const;
   return { type, attributes: [...own.slice(0, -1), expiration, ...own.slice(-1)] };
 }
 

@@ -1,11 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fromUtf8, toHex } from "../../../src/base/bytes.ts";
+import { createApp } from "../../../src/chain/app.ts";
 import type { StateStorage } from "../../../src/chain/store/state-storage.ts";
 import { exportHomeGenesis, importHomeGenesis } from "../../../src/node/home-genesis.ts";
 import { type CounterProgram, createCounterApplication } from "../../support/counter-application.ts";
+import { fixtureFile } from "../../support/fixture-file.ts";
+import { createTestKey } from "../../support/test-keys.ts";
+import { buildTx, sendMessage } from "../../support/test-tx.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const OLD: CounterProgram = { counters: ["apples"] };
@@ -88,5 +92,36 @@ describe("a home that a program with fewer modules wrote", () => {
     const missing = { facts: { code: "missing-module", stores: ["pears"] } };
     await expect(start(home, OLD)).rejects.toMatchObject(missing);
     expect(() => exportHomeGenesis(home, appOf(OLD))).toThrow(expect.objectContaining(missing));
+  });
+});
+
+describe("a home of a release before the dex", () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "relaywatch-upgrade-"));
+    copyFileSync(fixtureFile("homes/before-dex.db"), join(home, "node.db"));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  const newApp = (storage: StateStorage) => createApp({ kind: "local", denom: "untrn" }, { storage });
+  const pay = (sequence: bigint): Uint8Array => {
+    const [alice, bob] = [createTestKey("alice"), createTestKey("bob")];
+    return buildTx({ key: alice, sequence, messages: [sendMessage(alice.address, bob.address, 7n)] });
+  };
+
+  it("continues with the modules of this release", async () => {
+    expect(Object.keys(exportHomeGenesis(home, newApp).appState)).not.toContain("dex");
+    for (const restart of [0n, 1n]) {
+      const node = await startTestNode({ home, chainId: "test-1" }, { createApp: newApp });
+      expect(node.view.status().latestHeight).toBe(4n + restart);
+      expect(node.view.broadcast(pay(4n + restart)).check).toMatchObject({ code: 0, log: "" });
+      node.control.produce(1);
+      expect(node.view.results(5n + restart)?.txResults).toMatchObject([{ code: 0, log: "" }]);
+      const path = "/neutron.dex.Query/Params";
+      const params = node.view.query({ path, data: new Uint8Array(), height: 0n, prove: false });
+      expect(params).toMatchObject({ code: 0, log: "" });
+      await node.stop();
+    }
+    expect(exportHomeGenesis(home, newApp).appState).toHaveProperty("dex.params");
   });
 });

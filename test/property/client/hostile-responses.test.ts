@@ -85,7 +85,50 @@ function settles(decode: () => unknown): boolean {
   }
 }
 
+/** Describes where `value` has another type than `expected`, a value decoded from a good response. */
+function typeDifferences(value: unknown, expected: unknown, path = "result"): readonly string[] {
+  // A missing part is decoded as undefined or as an empty value.
+  if (value === undefined || expected === undefined) return [];
+  if (Array.isArray(expected))
+    return Array.isArray(value)
+      ? value.flatMap((item: unknown, at) =>
+          typeDifferences(item, expected[at] ?? expected[0], `${path}[${at}]`),
+        )
+      : [`${path} is no list`];
+  if (expected instanceof Uint8Array) return value instanceof Uint8Array ? [] : [`${path} is not bytes`];
+  if (isRecord(expected))
+    return isRecord(value)
+      ? Object.keys(expected).flatMap((key) => typeDifferences(value[key], expected[key], `${path}.${key}`))
+      : [`${path} is no object`];
+  return typeof value === typeof expected ? [] : [`${path} is ${typeof value} instead of ${typeof expected}`];
+}
+
 describe("a response of a hostile node", () => {
+  it("with one value changed is decoded to values of the right types", () => {
+    let decoded = 0;
+    // The entries of a page of validators are decoded later.
+    const changed = fc
+      .constantFrom(...recorded.filter(({ method }) => method !== "validators"))
+      .chain((one) => fc.tuple(fc.constant(one), fc.constantFrom(...pathsOf(one.result)), odd));
+    fc.assert(
+      fc.property(changed, ([{ method, result }, path, change]) => {
+        let good: unknown;
+        let value: unknown;
+        try {
+          good = decoders[method]?.(result);
+          value = decoders[method]?.(withChange(result, path, change));
+        } catch (error) {
+          if (error instanceof ClientError) return;
+          throw error;
+        }
+        decoded += 1;
+        expect(typeDifferences(value, good)).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(decoded).toBeGreaterThan(100);
+  });
+
   it("with one value changed is decoded or throws a ClientError", () => {
     expect(recorded.length).toBeGreaterThan(20);
     const changed = fc
@@ -123,8 +166,22 @@ describe("a response of a hostile node", () => {
   });
 
   it("with arbitrary bytes instead of a transaction never makes isTransaction throw", () => {
+    // Length-delimited fields 1 to 3, as a transaction has, with arbitrary content.
+    const framed = fc
+      .array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.uint8Array({ maxLength: 60 })), { maxLength: 6 })
+      .map((fields) =>
+        concat(...fields.map(([field, bytes]) => concat([field * 8 + 2, bytes.length], bytes))),
+      );
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => typeof isTransaction(bytes) === "boolean"),
+      fc.property(
+        fc.oneof(framed, fc.uint8Array({ maxLength: 200 })),
+        (bytes) => typeof isTransaction(bytes) === "boolean",
+      ),
+      { numRuns: 500 },
     );
   });
 });
+
+function concat(...parts: readonly Iterable<number>[]): Uint8Array {
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
+}

@@ -8,7 +8,7 @@ import { arbitraryBytes, integersForCosmjs } from "../../support/proto/arbitrary
 import { type Codec, cosmjsCodec, generatedFiles, ownCodec } from "../../support/proto/codecs.ts";
 
 /** Packages that only declare options. None of their messages is sent. */
-const OPTION_PACKAGES = new Set(["google.api", "cosmos_proto", "relaywatch"]);
+const OPTION_PACKAGES = new Set(["amino", "google.api", "cosmos_proto", "relaywatch"]);
 
 /** Messages that cosmjs-types takes from a later release of ibc-go, or in which it resolves a type to another package. */
 const DIFFERENT = new Set([

@@ -19,7 +19,7 @@ describe("tables of the dex queries", () => {
     expect(formatDexTable(DEX_TABLES.TickLiquidityAll, response).split("\n")).toEqual([
       "KIND         MAKER  TAKER  TICK  FEE  TRANCHE  RESERVES  PRICE   EXPIRES",
       "pool         a      b      -7    1    -        5         0.9993  -",
-      "limit order  a      b      -7    -    tk||0    1000      1       this block",
+      "limit order  a      b      -7    -    tk||0    1000      1       end of block",
       "next page: --page-key AAE=",
     ]);
   });

@@ -40,7 +40,10 @@ describe("amino JSON", () => {
     });
   });
 
-  it("writes non-nullable messages even when they are empty", () => {
+  it("writes messages with dont_omitempty even when they are empty, and refuses them when they are absent", () => {
     expect(amino("neutron.dex.MsgUpdateParams", {})).toEqual({ params: {} });
+    expect(() => messageToAminoJson("neutron.dex.MsgUpdateParams", new Uint8Array(0))).toThrow(
+      "neutron.dex.MsgUpdateParams has no amino JSON: params is absent",
+    );
   });
 });

@@ -82,16 +82,33 @@ describe("searchText", () => {
     const text = searchText(parsed(filter), range);
     expect(text.length).toBeLessThanOrEqual(512);
     expect(text.length).toBeGreaterThan(440);
+  });
+
+  it("is a query of at most 512 characters for any conditions", () => {
     const condition = fc.record({
-      field: fc.string({ minLength: 1, maxLength: 60 }),
-      op: fc.constantFrom("eq", "gt", "lt"),
-      value: fc.oneof(fc.string({ maxLength: 300 }), fc.integer()),
+      field: fc.oneof(
+        { weight: 4, arbitrary: fc.stringMatching(/^[a-z]{1,20}\.[a-z_]{1,30}$/) },
+        { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 60 }) },
+      ),
+      op: fc.constantFrom("eq", "eq", "eq", "gt", "gte", "lt", "lte"),
+      value: fc.oneof(fc.string({ maxLength: 60, size: "max" }), fc.integer()),
     });
+    const QUERY =
+      /^tx\.height>=5 AND tx\.height<=90(?: AND [A-Za-z][\w-]*\.[\w.-]+(?:='[^'\\\n\r]*'|(?:=|[<>]=?)\d+))*$/;
+    const found = { conditions: 0, full: 0 };
     fc.assert(
-      fc.property(fc.array(condition, { maxLength: 32 }), (all) => {
-        expect(searchText(parsed(all), range).length).toBeLessThanOrEqual(512);
+      fc.property(fc.array(condition, { minLength: 1, maxLength: 32, size: "max" }), (all) => {
+        const text = searchText(parsed(all), range);
+        expect(text.length).toBeLessThanOrEqual(512);
+        expect(text).toMatch(QUERY);
+        if (text !== RANGE) found.conditions += 1;
+        if (text.length > 300) found.full += 1;
       }),
+      { numRuns: 300 },
     );
+    // Otherwise the limit was never near.
+    expect(found.conditions).toBeGreaterThan(100);
+    expect(found.full).toBeGreaterThan(10);
   });
 });
 

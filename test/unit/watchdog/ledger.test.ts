@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { addCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import { advance, type Baseline } from "../../../src/watchdog/ledger/advance.ts";
 import { countReading, countsOf, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
 import { monthOf, splitByMonth } from "../../../src/watchdog/ledger/month.ts";
@@ -158,21 +159,17 @@ describe("splitByMonth", () => {
   });
 
   it("loses no block for any times", () => {
+    const count = fc.bigInt(0n, 10n ** 9n);
     const time = fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) });
     fc.assert(
-      fc.property(
-        fc.bigInt(0n, 10n ** 9n),
-        fc.bigInt(0n, 10n ** 9n),
-        time,
-        time,
-        (goodBlocks, badBlocks, from, to) => {
-          const shares = splitByMonth({ good: goodBlocks, bad: badBlocks, unknown: 0n }, from, to);
-          expect(shares.reduce((sum, { counts }) => sum + counts.good, 0n)).toBe(goodBlocks);
-          expect(shares.reduce((sum, { counts }) => sum + counts.bad, 0n)).toBe(badBlocks);
-          expect(shares.every(({ counts }) => counts.good >= 0n && counts.bad >= 0n)).toBe(true);
-          expect(shares.at(-1)?.month).toBe(monthOf(to));
-        },
-      ),
+      fc.property(fc.record({ good: count, bad: count, unknown: count }), time, time, (blocks, from, to) => {
+        const shares = splitByMonth(blocks, from, to);
+        const sum = shares.map(({ counts }) => counts).reduce(addCounts, NO_BLOCKS);
+        expect(sum).toEqual(blocks);
+        for (const { counts } of shares)
+          expect(counts.good >= 0n && counts.bad >= 0n && counts.unknown >= 0n).toBe(true);
+        expect(shares.at(-1)?.month).toBe(monthOf(to));
+      }),
     );
   });
 });

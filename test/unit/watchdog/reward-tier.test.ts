@@ -33,13 +33,22 @@ describe("tierOf", () => {
     expect(rate(98n, 2n, 1_000_000n)).toEqual({ good: 98n, total: 100n });
   });
 
-  it("never falls with one more good block", () => {
+  it.each([
+    ["full", 98n],
+    ["proportional", 95n],
+  ] as const)("is %s from exactly %i percent on, for any number of bad blocks", (name, percent) => {
     const order = ["none", "proportional", "full"];
+    const isAtLeast = (good: bigint, bad: bigint): boolean =>
+      order.indexOf(tier(good, bad) ?? "none") >= order.indexOf(name);
     fc.assert(
-      fc.property(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 12n), (good, bad) => {
-        expect(order.indexOf(tier(good + 1n, bad) ?? "")).toBeGreaterThanOrEqual(
-          order.indexOf(tier(good, bad) ?? "none"),
-        );
+      fc.property(fc.bigInt(1n, 10n ** 12n), fc.bigInt(1n, 10n ** 15n), (bad, more) => {
+        // good / (good + bad) >= p / 100 means good >= bad * p / (100 - p), rounded up.
+        const least = (bad * percent + (99n - percent)) / (100n - percent);
+        expect([isAtLeast(least - 1n, bad), isAtLeast(least, bad), isAtLeast(least + more, bad)]).toEqual([
+          false,
+          true,
+          true,
+        ]);
       }),
     );
   });

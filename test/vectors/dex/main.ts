@@ -9,17 +9,17 @@ import { runVectorLine } from "../../support/dex-vectors.ts";
 /** `npm run vectors:dex -- FILE…`: runs vectors files, prints every failure, then passed and failed by topic. */
 function main(paths: readonly string[]): number {
   if (paths.length === 0) {
-    console.error("usage: npm run vectors:dex -- FILE… (JSON lines, plain or gzipped)");
+    process.stderr.write("usage: npm run vectors:dex -- FILE… (JSON lines, plain or gzipped)\n");
     return 2;
   }
   const { lines, skipped } = chooseLines(readVectorLines(paths));
   const failures = new Map(lines.map((line) => [line, failureOf(line)] as const));
-  for (const [{ id }, failure] of failures) if (failure !== undefined) console.log(`${id}: ${failure}`);
+  for (const [{ id }, failure] of failures) if (failure !== undefined) print(`${id}: ${failure}`);
   const topics = groupByTopic(lines);
   for (const [topic, ofTopic] of topics) printCounts(topic, ofTopic, failures);
   printCounts("all", lines, failures);
   if (skipped.length > 0)
-    console.log(`skipped: ${skipped.length} lines whose variant for the specification is in another file`);
+    print(`skipped: ${skipped.length} lines whose variant for the specification is in another file`);
   return [...failures.values()].every((failure) => failure === undefined) && lines.length > 0 ? 0 : 1;
 }
 
@@ -38,7 +38,11 @@ function printCounts(
   failures: ReadonlyMap<VectorLine, string | undefined>,
 ): void {
   const failed = lines.filter((line) => failures.get(line) !== undefined).length;
-  console.log(`${name.padEnd(20)} passed ${String(lines.length - failed).padStart(4)}  failed ${failed}`);
+  print(`${name.padEnd(20)} passed ${String(lines.length - failed).padStart(4)}  failed ${failed}`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 process.exitCode = main(process.argv.slice(2));

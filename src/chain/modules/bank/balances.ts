@@ -10,10 +10,12 @@ import {
   createMap,
   integerCodec,
   messageCodec,
+  type StoredItem,
   textCodec,
 } from "../../store/collections.ts";
 import {
   BALANCE_PREFIX,
+  type BalanceKey,
   balanceKeyCodec,
   HOLDER_PREFIX,
   holderKeyCodec,
@@ -65,36 +67,41 @@ export function* holdersOf(context: Context, denom: string): IterableIterator<Ui
  */
 export function setBalance(context: Context, address: Uint8Array, { denom, amount }: Coin): void {
   const key = { address, denom };
+  writeBalance(context, key, balances.at(key), amount);
+}
+
+function writeBalance(context: Context, key: BalanceKey, item: StoredItem<bigint>, amount: bigint): void {
   if (amount === 0n) {
     holders.delete(context, key);
-    balances.delete(context, key);
+    item.delete(context);
   } else {
     holders.set(context, key, NO_BYTES);
-    balances.set(context, key, amount);
+    item.set(context, amount);
   }
+}
+
+function changeBalance(context: Context, key: BalanceKey, change: (balance: bigint) => bigint): void {
+  const item = balances.at(key);
+  writeBalance(context, key, item, change(item.get(context) ?? 0n));
 }
 
 /** Subtracts coins from an address. Throws sdk/5 when its balance is too small, sdk/10 for invalid coins. */
 export function subtractCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
   requireValid(coins);
-  for (const coin of coins) {
-    const balance = balanceOf(context, address, coin.denom);
-    if (balance.amount < coin.amount) {
-      throw ErrInsufficientFunds(
-        `spendable balance ${formatCoin(balance)} is smaller than ${formatCoin(coin)}`,
-      );
-    }
-    setBalance(context, address, { denom: coin.denom, amount: balance.amount - coin.amount });
+  for (const { denom, amount } of coins) {
+    changeBalance(context, { address, denom }, (balance) => {
+      if (balance >= amount) return balance - amount;
+      const texts = [balance, amount].map((value) => formatCoin({ denom, amount: value }));
+      throw ErrInsufficientFunds(`spendable balance ${texts[0]} is smaller than ${texts[1]}`);
+    });
   }
 }
 
 /** Adds coins to an address. Throws sdk/10 for invalid coins. */
 export function addCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
   requireValid(coins);
-  for (const coin of coins) {
-    const balance = balanceOf(context, address, coin.denom);
-    setBalance(context, address, { denom: coin.denom, amount: balance.amount + coin.amount });
-  }
+  for (const { denom, amount } of coins)
+    changeBalance(context, { address, denom }, (balance) => balance + amount);
 }
 
 /** Changes the supply. A supply of zero has no entry. Throws a plain error (a bug) when the supply would be negative. */

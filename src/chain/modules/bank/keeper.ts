@@ -81,14 +81,12 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
     sendToMany: (context, from, to) => sendToMany(context, accounts, from, to),
     mint: (context, module, coins) => {
       accounts.moduleAccount(context, module);
-      const minter = accounts.formatAddress(moduleAddress(module));
-      receive(context, accounts, moduleAddress(module), coins);
+      const minter = receive(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, 1n);
       context.emit(coinbase(minter, coins));
     },
     burn: (context, module, coins) => {
-      const burner = accounts.formatAddress(moduleAddress(module));
-      spend(context, accounts, moduleAddress(module), coins);
+      const burner = spend(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, -1n);
       context.emit(burn(burner, coins));
     },
@@ -97,16 +95,24 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
   };
 }
 
-/** Takes coins. The SDK first reads the account to find locked coins; here the read only consumes its gas. */
-function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): void {
+/**
+ * Takes coins. The SDK first reads the account to find locked coins; here the read only consumes its gas. Returns the spender
+ * as bech32.
+ */
+function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
+  const spender = accounts.formatAddress(from);
   accounts.get(context, from);
   subtractCoins(context, from, coins);
-  context.emit(coinSpent(accounts.formatAddress(from), coins));
+  context.emit(coinSpent(spender, coins));
+  return spender;
 }
 
-function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): void {
+/** Adds coins. Returns the recipient as bech32. */
+function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): string {
+  const receiver = accounts.formatAddress(to);
   addCoins(context, to, coins);
-  context.emit(coinReceived(accounts.formatAddress(to), coins));
+  context.emit(coinReceived(receiver, coins));
+  return receiver;
 }
 
 function sendCoins(
@@ -116,11 +122,10 @@ function sendCoins(
   coins: readonly Coin[],
 ): void {
   // Events in the SDK's order: coin_spent, coin_received, transfer, message. Indexers and relayers rely on it.
-  spend(context, accounts, from, coins);
-  receive(context, accounts, to, coins);
+  const sender = spend(context, accounts, from, coins);
+  const recipient = receive(context, accounts, to, coins);
   accounts.ensure(context, to);
-  const sender = accounts.formatAddress(from);
-  context.emit(transfer(accounts.formatAddress(to), sender, coins));
+  context.emit(transfer(recipient, sender, coins));
   context.emit(messageSender(sender));
 }
 

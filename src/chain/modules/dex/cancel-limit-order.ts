@@ -15,8 +15,9 @@ import {
   saveInactiveTranche,
   saveTranche,
   takeReserves,
+  withAmounts,
 } from "./tranche.ts";
-import { saveTrancheUser } from "./tranche-user.ts";
+import { saveTrancheUser, withShares } from "./tranche-user.ts";
 import type { DexEnvironment, Tranche, TrancheUser } from "./types.ts";
 
 /** MsgCancelLimitOrder: pays the unfilled part of an order and the filled part that was not withdrawn. */
@@ -32,7 +33,7 @@ export function cancelLimitOrder(
   const takerOut = calcWithdrawable(found.tranche, user).amountOut;
   if (makerOut === 0n && takerOut === 0n) throw ErrCancelEmptyLimitOrder(trancheKey);
   const tranche = removeOrder(found.tranche, user, { maker: makerOut, taker: takerOut });
-  saveTrancheUser(context, { ...user, sharesWithdrawn: user.sharesOwned });
+  saveTrancheUser(context, withShares(user, user.sharesOwned, user.sharesOwned));
   if (found.isActive) saveTranche(context, environment.chainName, tranche);
   else saveInactiveTranche(context, tranche);
   deleteExpirationOfEmpty(context, tranche);
@@ -55,11 +56,13 @@ function removeOrder(
   out: { readonly maker: bigint; readonly taker: bigint },
 ): Tranche {
   const withdrawn = truncatePrec(quoPrec(precFromInt(user.sharesWithdrawn), tranche.priceTakerToMaker));
-  return {
-    ...takeReserves(tranche, out),
+  const { reservesMaker, reservesTaker } = takeReserves(tranche, out);
+  return withAmounts(tranche, {
+    reservesMaker,
+    reservesTaker,
     totalMaker: tranche.totalMaker - user.sharesOwned,
     totalTaker: tranche.totalTaker - withdrawn - out.taker,
-  };
+  });
 }
 
 function deleteExpirationOfEmpty(context: Context, { key, reservesMaker, expirationTimeNs }: Tranche): void {

@@ -9,14 +9,14 @@ import { type DepositFacts, depositLp } from "./events.ts";
 import { MODULE_NAME, poolDenom } from "./keys.ts";
 import type { DepositEntry, DepositRequest, PositionOptions } from "./messages.ts";
 import { getParams } from "./params.ts";
-import { buyingSide, getOrCreatePool, savePool } from "./pool.ts";
+import { buyingSide, getOrCreatePool, savePool, withReserves } from "./pool.ts";
 import { type Amounts, calcDeposit } from "./pool-shares.ts";
 import { bestRecord } from "./swap.ts";
 import { swapOnDeposit } from "./swap-on-deposit.ts";
 import type { DexEnvironment, PoolKey, TickLiquidity, TradePairId } from "./types.ts";
 
 /** One position with its tokens in byte order. */
-export interface Position {
+interface Position {
   readonly key: PoolKey;
   readonly amounts: Amounts;
   readonly options: PositionOptions;
@@ -52,16 +52,18 @@ export function deposit(
   for (const { facts } of deposited) context.emit(depositLp(request, facts));
   const shares = sumCoins(deposited.map((outcome) => outcome.shares));
   settle(context, { request, deposited, shares }, environment);
-  const amountOf = (outcome: Outcome, token: 0 | 1): string =>
-    "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
   return {
-    reserve0Deposited: outcomes.map((outcome) => amountOf(outcome, 0)),
-    reserve1Deposited: outcomes.map((outcome) => amountOf(outcome, 1)),
+    reserve0Deposited: outcomes.map((outcome) => depositedText(outcome, 0)),
+    reserve1Deposited: outcomes.map((outcome) => depositedText(outcome, 1)),
     failedDeposits: outcomes.flatMap((outcome, index) =>
       "error" in outcome ? [{ depositIdx: BigInt(index), error: outcome.error }] : [],
     ),
     sharesIssued: shares.map(toWireCoin),
   };
+}
+
+function depositedText(outcome: Outcome, token: 0 | 1): string {
+  return "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
 }
 
 /** Returns the position with token0 first: exchanged tokens exchange the amounts and negate the tick. */
@@ -119,13 +121,14 @@ function depositPosition(
   } as const;
   const { amounts, shares } = calcDeposit(state, offered, !options.disableAutoswap);
   savePool(context, chainName, {
-    lower: { ...lower, reserves: checkInt(lower.reserves + amounts[0]) },
-    upper: { ...upper, reserves: checkInt(upper.reserves + amounts[1]) },
+    lower: withReserves(lower, checkInt(lower.reserves + amounts[0])),
+    upper: withReserves(upper, checkInt(upper.reserves + amounts[1])),
   });
   if (amounts[0] === 0n && amounts[1] === 0n) throw errors.ErrZeroTrueDeposit();
   if (shares === 0n) throw errors.ErrDepositShareUnderflow();
   const paid = options.swapOnDeposit ? amountsIn : amounts;
-  const facts = { ...key, deposited: amounts, amountsIn: paid, shares };
+  const { pairId, tick, fee } = key;
+  const facts = { pairId, tick, fee, deposited: amounts, amountsIn: paid, shares };
   return { facts, shares: { denom, amount: shares } };
 }
 

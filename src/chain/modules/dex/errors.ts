@@ -21,11 +21,6 @@ export const ErrCancelEmptyLimitOrder = registerError(
   "Cannot cancel additional liquidity from limit order tranche:",
 );
 export const ErrTickOutsideRange = registerError(MODULE_NAME, 1117, "abs(tick) + fee must be < 559,680");
-export const ErrInvalidPoolDenom = registerError(
-  MODULE_NAME,
-  1118,
-  "Denom is not an instance of Neutron PoolDenom",
-);
 export const ErrInvalidPairIdStr = registerError(
   MODULE_NAME,
   1119,

@@ -67,7 +67,7 @@ function initTick(context: Context, tick: TickLiquidity): void {
     store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(key) });
 }
 
-/** The checks of the deployed genesis, in its order and with its texts. */
+/** Checks a genesis state as x/dex does, in the same order and with the same texts. Throws `GenesisError`. */
 function validate({ params, ticks, state }: GenesisRecords, bech32Prefix: string): void {
   const users = state.limitOrderTrancheUserList.map(({ address, trancheKey }) =>
     trancheUserKey(address, trancheKey),

@@ -1,4 +1,4 @@
-import { concat, uint64BigEndian, utf8 } from "../../../base/bytes.ts";
+import { concat, prefixEnd, uint64BigEndian, utf8 } from "../../../base/bytes.ts";
 import { createRecentCache } from "../../../base/recent-cache.ts";
 import { GO_ZERO_TIME_NS, splitNs } from "../../../base/rfc3339.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
@@ -30,6 +30,8 @@ export const JITS_IN_BLOCK_KEY = utf8("JITsInBlock/count//");
 const POOL_MARK = utf8("/A_PoolDeposit/");
 const TRANCHE_MARK = utf8("/B_LODeposit/");
 const SLASH = utf8("/");
+const NEGATIVE = Uint8Array.of(0);
+const POSITIVE = Uint8Array.of(1);
 
 /** Formats a pair as "token0<>token1". */
 export function formatPair({ token0, token1 }: PairId): string {
@@ -44,21 +46,42 @@ export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
 }
 
 /** Encodes a tick so that keys sort by number: one byte for the sign, then 8 bytes of two's complement. */
-export function encodeTick(tick: bigint): Uint8Array {
-  const bytes = new Uint8Array(9);
-  bytes[0] = tick < 0n ? 0 : 1;
-  bytes.set(uint64BigEndian(BigInt.asUintN(64, tick)), 1);
-  return bytes;
+function encodeTick(tick: bigint): Uint8Array {
+  return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
 }
 
-/** Keys of sides: a swap needs the same few for each of its records. A pure function of the pair, so no result depends on it. */
-const sideKeys = createRecentCache<string, Uint8Array>(4_096);
+/** The keys of one side of a pair, and the range of its active records. */
+interface SideKeys {
+  readonly key: Uint8Array;
+  /** The key below {@link TICK_LIQUIDITY_PREFIX}. */
+  readonly path: Uint8Array;
+  readonly end: Uint8Array | undefined;
+}
+
+/** A swap needs the same few for each of its records. A pure function of the pair, so no result depends on it. */
+const sides = createRecentCache<string, SideKeys>(4_096);
+
+function sideKeys(tradePairId: TradePairId): SideKeys {
+  const { makerDenom, takerDenom } = tradePairId;
+  const create = (): SideKeys => {
+    const key = utf8(`${formatPair(pairOf(tradePairId))}/${makerDenom}/`);
+    const path = concat(TICK_LIQUIDITY_PREFIX, key);
+    return { key, path, end: prefixEnd(path) };
+  };
+  return sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
+}
 
 /** Returns the common part of the keys of one side of a pair, without the prefix of the store. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
-  const { makerDenom, takerDenom } = tradePairId;
-  const create = (): Uint8Array => utf8(`${formatPair(pairOf(tradePairId))}/${makerDenom}/`);
-  return sideKeys.get(`${makerDenom} ${takerDenom}`, create) ?? create();
+  return sideKeys(tradePairId).key;
+}
+
+/** Returns the bounds of the active records of one side. Do not modify the arrays. */
+export function sideRange(
+  tradePairId: TradePairId,
+): readonly [start: Uint8Array, end: Uint8Array | undefined] {
+  const { path, end } = sideKeys(tradePairId);
+  return [path, end];
 }
 
 /** Returns the key of one side of a pool, below {@link TICK_LIQUIDITY_PREFIX}. */
@@ -73,7 +96,9 @@ const poolPaths = new WeakMap<PoolReservesKey, Uint8Array>();
 export function poolReservesPath(key: PoolReservesKey): Uint8Array {
   const known = poolPaths.get(key);
   if (known !== undefined) return known;
-  const path = concat(TICK_LIQUIDITY_PREFIX, poolReservesKey(key));
+  const { tradePairId, tick, fee } = key;
+  const { path: side } = sideKeys(tradePairId);
+  const path = concat(side, encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
   poolPaths.set(key, path);
   return path;
 }
@@ -83,9 +108,14 @@ export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
 
-/** Returns the common part of the keys of the tranches of one tick. */
-export function tranchesAtTickKey(tradePairId: TradePairId, tick: bigint): Uint8Array {
-  return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK);
+/** Returns the whole key of an active tranche. */
+export function activeTranchePath({ tradePairId, tick, trancheKey }: TrancheKey): Uint8Array {
+  return concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
+}
+
+/** Returns the common part of the whole keys of the active tranches of one tick. */
+export function tranchesAtTickPath(tradePairId: TradePairId, tick: bigint): Uint8Array {
+  return concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK);
 }
 
 /** Returns the key of a user's part of a tranche, below {@link TRANCHE_USER_PREFIX}. */
@@ -109,7 +139,7 @@ export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
 }
 
 /** Formats whole seconds in base 36 after their number of digits; the zero time is "10". */
-export function timeKey(timeNs: bigint): string {
+function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }
 

@@ -1,3 +1,4 @@
+import { unreachable } from "../../../base/errors.ts";
 import { mulPrec, PREC_ONE, precFromInt, type PrecDec, quoPrec } from "../../../base/prec-dec.ts";
 import type { MsgMultiHopSwapResponse } from "../../../proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
@@ -60,26 +61,21 @@ function bestRoute(context: Context, chainName: string, request: MultiHopRequest
   return runRoute(context.withGas(createGasMeter()), chainName, request, best.hops);
 }
 
-/** Carries a result out of a layer that is dropped. */
-class Dropped<T> extends Error {
-  readonly result: T;
-
-  constructor(result: T) {
-    super("this is a bug: a dropped layer was not caught");
-    this.result = result;
-  }
-}
+/** Drops a layer whose work succeeded. */
+class Dropped extends Error {}
 
 /** Runs `work` on a layer that is dropped. Gas stays spent. */
 function dryRun(context: Context, work: (inner: Context) => RouteResult): RouteResult {
+  let result: RouteResult | undefined;
   try {
-    return context.atomically((inner) => {
-      throw new Dropped(work(inner));
+    context.atomically((inner) => {
+      result = work(inner);
+      throw new Dropped("this is a bug: a dropped layer was not caught");
     });
   } catch (thrown) {
-    if (thrown instanceof Dropped) return thrown.result as RouteResult;
-    throw thrown;
+    if (!(thrown instanceof Dropped)) throw thrown;
   }
+  return result ?? unreachable("a route ended without a result");
 }
 
 function tryRoute(run: () => RouteResult): RouteResult | ModuleError {

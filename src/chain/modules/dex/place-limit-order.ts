@@ -22,8 +22,8 @@ import { getParams } from "./params.ts";
 import { calcPrice, calcTickIndexFromPrice, requireFairOutput } from "./price.ts";
 import * as store from "./store.ts";
 import { swap, type SwapResult } from "./swap.ts";
-import { countTranche, findPlaceTranche, newTranche, saveTranche } from "./tranche.ts";
-import { getOrNewTrancheUser, saveTrancheUser } from "./tranche-user.ts";
+import { countTranche, findPlaceTranche, newTranche, saveTranche, withAmounts } from "./tranche.ts";
+import { getOrNewTrancheUser, saveTrancheUser, withShares } from "./tranche-user.ts";
 import type { DexEnvironment, TradePairId, Tranche } from "./types.ts";
 
 /** Gas that an order with an expiration pays for its purge. */
@@ -159,7 +159,7 @@ function makerPart(context: Context, chainName: string, { request, limit, taker 
   }
   saveTrancheUser(
     context,
-    isPlaced ? { ...user, sharesOwned: checkInt(user.sharesOwned + remaining) } : user,
+    isPlaced ? withShares(user, checkInt(user.sharesOwned + remaining), user.sharesWithdrawn) : user,
   );
   return { trancheKey: tranche.key.trancheKey, shares: isPlaced ? remaining : undefined };
 }
@@ -197,11 +197,11 @@ function addToTranche(context: Context, chainName: string, tranche: Tranche, amo
     store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(tranche.key) });
     context.gas.consume(EXPIRING_ORDER_GAS, "Expiring LimitOrder Fee");
   }
-  saveTranche(context, chainName, {
-    ...tranche,
-    reservesMaker: checkInt(tranche.reservesMaker + amount),
-    totalMaker: checkInt(tranche.totalMaker + amount),
-  });
+  const reservesMaker = checkInt(tranche.reservesMaker + amount);
+  const totalMaker = checkInt(tranche.totalMaker + amount);
+  const { reservesTaker, totalTaker } = tranche;
+  const amounts = { reservesMaker, reservesTaker, totalMaker, totalTaker };
+  saveTranche(context, chainName, withAmounts(tranche, amounts));
 }
 
 /** Throws dex/1156 at the limit. A count above a lowered limit passes, as in the deployed module. */

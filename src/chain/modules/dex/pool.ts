@@ -1,4 +1,5 @@
 import { PREC_ONE, quoPrec } from "../../../base/prec-dec.ts";
+import { createRecentCache } from "../../../base/recent-cache.ts";
 import type { Context } from "../../runtime/context.ts";
 import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./events.ts";
 import { pairOf } from "./keys.ts";
@@ -10,7 +11,7 @@ import type { PairId, Pool, PoolKey, PoolReserves, PoolReservesKey, TradePairId 
 export type PoolSides = Pick<Pool, "lower" | "upper">;
 
 /** Returns the pair with its sides exchanged. */
-export function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
+function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
   return { makerDenom: takerDenom, takerDenom: makerDenom };
 }
 
@@ -25,7 +26,7 @@ export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePai
 const counterparts = new WeakMap<PoolReservesKey, PoolReservesKey>();
 
 /** Returns the key of the other side of the same pool. */
-export function counterpartKey(key: PoolReservesKey): PoolReservesKey {
+function counterpartKey(key: PoolReservesKey): PoolReservesKey {
   const known = counterparts.get(key);
   if (known !== undefined) return known;
   const { tradePairId, tick, fee } = key;
@@ -39,9 +40,9 @@ export function counterpartKey(key: PoolReservesKey): PoolReservesKey {
 export function getPool(context: Context, key: PoolKey): Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
-  const ownKey = upperKey(key);
-  const upper = store.getReserves(context, ownKey);
-  const lower = store.getReserves(context, counterpartKey(ownKey));
+  const reservesKey = upperKey(key);
+  const upper = store.getReserves(context, reservesKey);
+  const lower = store.getReserves(context, counterpartKey(reservesKey));
   if (upper === undefined && lower === undefined) return { id, ...newSides(key) };
   return { id, ...completeSides(lower, upper) };
 }
@@ -81,9 +82,15 @@ function completeSides(lower: PoolReserves | undefined, upper: PoolReserves | un
   throw new Error("this is a bug: a pool without a side");
 }
 
+/** Keys of token1 sides: the paths and counterparts of a key are kept by its object. */
+const upperKeys = createRecentCache<string, PoolReservesKey>(16_384);
+
 function upperKey({ pairId, tick, fee }: PoolKey): PoolReservesKey {
-  const tradePairId = { makerDenom: pairId.token1, takerDenom: pairId.token0 };
-  return { tradePairId, tick: tick + fee, fee };
+  const create = (): PoolReservesKey => {
+    const tradePairId = { makerDenom: pairId.token1, takerDenom: pairId.token0 };
+    return { tradePairId, tick: tick + fee, fee };
+  };
+  return upperKeys.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
 }
 
 function newSides(key: PoolKey): PoolSides {
@@ -107,6 +114,12 @@ function emptyReserves(key: PoolReservesKey, priceOppositeTakerToMaker: bigint):
   const makerPrice = calcPrice(key.tick);
   const priceTakerToMaker = quoPrec(PREC_ONE, makerPrice);
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
+}
+
+/** Returns a side with other reserves. Spelled out: copies of records are a good part of every message. */
+export function withReserves(side: PoolReserves, reserves: bigint): PoolReserves {
+  const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
+  return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
 /** The swap that changed a pool, and against which side it went. */

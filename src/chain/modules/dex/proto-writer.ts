@@ -43,8 +43,10 @@ export function createProtoWriter(): ProtoWriter {
     text: (field, text) => {
       buffer[at++] = field * 8 + LENGTH_DELIMITED;
       varint(text.length);
-      if (at + text.length > CAPACITY) unreachable("a record is larger than the buffer");
-      for (let index = 0; index < text.length; index++) buffer[at++] = text.charCodeAt(index);
+      const start = at;
+      if (start + text.length > CAPACITY) unreachable("a record is larger than the buffer");
+      for (let index = 0; index < text.length; index++) buffer[start + index] = text.charCodeAt(index);
+      at = start + text.length;
     },
     int64: (field, value) => {
       if (value === 0n) return;

@@ -42,7 +42,7 @@ export function sidePrefix({
   return concat(keys.TICK_LIQUIDITY_PREFIX, keys.sideKey(sideSelling(parsePairId(pairId), tokenIn)));
 }
 
-/** A request of a list. */
+/** A request of a list query. */
 export interface PagedRequest {
   readonly pagination: PageRequest | undefined;
 }

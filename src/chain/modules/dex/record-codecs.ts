@@ -1,3 +1,4 @@
+import { createObjectSlot } from "../../../base/object-slot.ts";
 import { splitNs } from "../../../base/rfc3339.ts";
 import { LimitOrderExpiration } from "../../../proto/gen/neutron/dex/limit_order_expiration.ts";
 import { LimitOrderTranche } from "../../../proto/gen/neutron/dex/limit_order_tranche.ts";
@@ -11,11 +12,11 @@ import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, Tra
 const writer = createProtoWriter();
 
 /**
- * Keeps the decoded form of stored arrays. The key is the identity of the array: a store returns the same array for a value
- * until it is written again, so a decoded record cannot be older than its bytes. Records are never modified.
+ * Keeps the decoded form of an array with the array. A store returns the same array for a value until the value is written
+ * again, so a decoded record cannot be older than its bytes. Records are never modified.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
-  const decoded = new WeakMap<Uint8Array, T>();
+  const decoded = createObjectSlot<Uint8Array, T>("decoded record");
   return {
     encode: (record) => {
       const bytes = codec.encode(record);

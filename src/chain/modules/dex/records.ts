@@ -33,7 +33,7 @@ export function toWireReserves(record: PoolReserves): WirePoolReserves {
 }
 
 /** Converts a message to one side of a pool. Throws for malformed numbers. */
-export function fromWireReserves(wire: WirePoolReserves): PoolReserves {
+function fromWireReserves(wire: WirePoolReserves): PoolReserves {
   return {
     key: {
       tradePairId: wire.key?.tradePairId ?? NO_PAIR,
@@ -96,7 +96,7 @@ export function toWireTrancheUser(record: TrancheUser): LimitOrderTrancheUser {
     sharesOwned: record.sharesOwned.toString(),
     sharesCancelled: "0",
     sharesWithdrawn: record.sharesWithdrawn.toString(),
-    orderType: record.orderType as LimitOrderTrancheUser["orderType"],
+    orderType: record.orderType,
   };
 }
 

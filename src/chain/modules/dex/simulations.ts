@@ -27,7 +27,7 @@ interface Simulation<Message, Request, Response> {
   readonly isOfOwner?: boolean;
 }
 
-/** Declares the query `Simulate<name>`. */
+/** A query `Simulate…` over encoded messages. */
 export interface SimulationQuery {
   readonly rpc: string;
   readonly answer: (context: Context, request: Uint8Array, environment: DexEnvironment) => Uint8Array;
@@ -102,7 +102,7 @@ function simulate<Message, Request, Response>(
   return discarding(context, (inner) => run(inner, request, { ...environment, bank: withoutMoves(bank) }));
 }
 
-/** Runs a message with its payments and discards the state: the deprecated estimates. */
+/** Runs a message with its payments and discards the state. The deprecated estimates use it. */
 export function estimate<Message, Request, Response>(
   context: Context,
   message: Message,

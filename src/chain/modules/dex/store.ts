@@ -59,25 +59,29 @@ export function deleteReserves(context: Context, key: PoolReservesKey): void {
 
 /** Returns an active tranche. */
 export function getActiveTranche(context: Context, key: TrancheKey): Tranche | undefined {
-  return getActiveTrancheByRef(context, keys.trancheRef(key));
+  return readTranche(context, keys.activeTranchePath(key));
 }
 
 /** Returns the active tranche of an expiration. */
 export function getActiveTrancheByRef(context: Context, ref: Uint8Array): Tranche | undefined {
-  const bytes = context.store(MODULE_NAME).get(tickPath(ref));
+  return readTranche(context, concat(keys.TICK_LIQUIDITY_PREFIX, ref));
+}
+
+function readTranche(context: Context, path: Uint8Array): Tranche | undefined {
+  const bytes = context.store(MODULE_NAME).get(path);
   const record = bytes === undefined ? undefined : tickCodec.decode(bytes);
   return record?.kind === "tranche" ? record.tranche : undefined;
 }
 
 /** Writes an active tranche. */
 export function setActiveTranche(context: Context, tranche: Tranche): void {
-  const path = tickPath(keys.trancheRef(tranche.key));
+  const path = keys.activeTranchePath(tranche.key);
   context.store(MODULE_NAME).set(path, tickCodec.encode({ kind: "tranche", tranche }));
 }
 
 /** Deletes an active tranche. */
 export function deleteActiveTranche(context: Context, key: TrancheKey): void {
-  context.store(MODULE_NAME).delete(tickPath(keys.trancheRef(key)));
+  context.store(MODULE_NAME).delete(keys.activeTranchePath(key));
 }
 
 /** Walks the active tranches of a tick in the byte order of their keys. */
@@ -86,28 +90,27 @@ export function* activeTranchesAtTick(
   tradePairId: TradePairId,
   tick: bigint,
 ): IterableIterator<Tranche> {
-  for (const record of walkTicks(context, keys.tranchesAtTickKey(tradePairId, tick)))
+  const start = keys.tranchesAtTickPath(tradePairId, tick);
+  for (const record of walkTicks(context, start, prefixEnd(start)))
     if (record.kind === "tranche") yield record.tranche;
 }
 
 /** Walks the records that a taker meets: ticks ascending, pools by fee before tranches by key. A snapshot of this moment. */
 export function ticksOfSide(context: Context, tradePairId: TradePairId): IterableIterator<TickLiquidity> {
-  return walkTicks(context, keys.sideKey(tradePairId));
+  return walkTicks(context, ...keys.sideRange(tradePairId));
 }
 
 /** Walks all active records in store order. */
 export function allTicks(context: Context): IterableIterator<TickLiquidity> {
-  return walkTicks(context, new Uint8Array(0));
+  return walkTicks(context, keys.TICK_LIQUIDITY_PREFIX, prefixEnd(keys.TICK_LIQUIDITY_PREFIX));
 }
 
-function* walkTicks(context: Context, within: Uint8Array): IterableIterator<TickLiquidity> {
-  const start = tickPath(within);
-  for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
-    yield tickCodec.decode(value);
-}
-
-function tickPath(key: Uint8Array): Uint8Array {
-  return concat(keys.TICK_LIQUIDITY_PREFIX, key);
+function* walkTicks(
+  context: Context,
+  start: Uint8Array,
+  end: Uint8Array | undefined,
+): IterableIterator<TickLiquidity> {
+  for (const [, value] of context.store(MODULE_NAME).iterate(start, end)) yield tickCodec.decode(value);
 }
 
 /** Returns a filled, cancelled or expired tranche. */

@@ -10,9 +10,9 @@ import {
 } from "../../../base/prec-dec.ts";
 import type { Context } from "../../runtime/context.ts";
 import { gasConsumed, type SwapAmounts } from "./events.ts";
-import { isUpperSide, poolOfReserves, type PoolSides, savePool } from "./pool.ts";
+import { isUpperSide, poolOfReserves, type PoolSides, savePool, withReserves } from "./pool.ts";
 import * as store from "./store.ts";
-import { isExpired, saveTranche } from "./tranche.ts";
+import { isExpired, saveTranche, withAmounts } from "./tranche.ts";
 import type { PoolReserves, TickLiquidity, TradePairId, Tranche } from "./types.ts";
 
 /** What a taker wants. */
@@ -119,22 +119,19 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
 
 /** The input stays on the other side of the pool, with the fee that the distance of the ticks is. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
-  const { amountIn, amountOut } = amounts;
-  const less = (side: PoolReserves): PoolReserves => ({ ...side, reserves: side.reserves - amountOut });
-  const more = (side: PoolReserves): PoolReserves => ({
-    ...side,
-    reserves: checkInt(side.reserves + amountIn),
-  });
-  return isUpper ? { lower: more(lower), upper: less(upper) } : { lower: less(lower), upper: more(upper) };
+  const [from, to] = isUpper ? [upper, lower] : [lower, upper];
+  const less = withReserves(from, from.reserves - amounts.amountOut);
+  const more = withReserves(to, checkInt(to.reserves + amounts.amountIn));
+  return isUpper ? { lower: more, upper: less } : { lower: less, upper: more };
 }
 
 function swapTranche(tranche: Tranche, { amountIn, amountOut }: SwapAmounts): Tranche {
-  return {
-    ...tranche,
+  return withAmounts(tranche, {
     reservesMaker: tranche.reservesMaker - amountOut,
     reservesTaker: checkInt(tranche.reservesTaker + amountIn),
+    totalMaker: tranche.totalMaker,
     totalTaker: checkInt(tranche.totalTaker + amountIn),
-  };
+  });
 }
 
 /** Returns the first record with liquidity that a taker meets, or undefined. */

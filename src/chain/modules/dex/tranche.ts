@@ -20,7 +20,7 @@ import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
 
 /** Whether a tranche holds a JIT order: its expiration is Go's zero time. */
-export function isJit({ expirationTimeNs }: Tranche): boolean {
+function isJit({ expirationTimeNs }: Tranche): boolean {
   return expirationTimeNs === GO_ZERO_TIME_NS;
 }
 
@@ -146,5 +146,24 @@ export function takeReserves(
   const reservesMaker = tranche.reservesMaker - out.maker;
   const reservesTaker = tranche.reservesTaker - out.taker;
   if (reservesMaker < 0n || reservesTaker < 0n) throw ErrInsufficientReserves(tranche.key.trancheKey);
-  return { ...tranche, reservesMaker, reservesTaker };
+  const { totalMaker, totalTaker } = tranche;
+  return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
+}
+
+/** Returns a tranche with other amounts. Spelled out: copies of records are a good part of every message. */
+export function withAmounts(
+  { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
+  amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,
+): Tranche {
+  const { reservesMaker, reservesTaker, totalMaker, totalTaker } = amounts;
+  return {
+    key,
+    reservesMaker,
+    reservesTaker,
+    totalMaker,
+    totalTaker,
+    expirationTimeNs,
+    priceTakerToMaker,
+    makerPrice,
+  };
 }

@@ -1,4 +1,5 @@
 import type { PrecDec } from "../../../base/prec-dec.ts";
+import type { LimitOrderType } from "../../../proto/gen/neutron/dex/tx.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 
@@ -74,8 +75,7 @@ export interface TrancheUser {
   readonly address: string;
   readonly sharesOwned: bigint;
   readonly sharesWithdrawn: bigint;
-  /** Number of the enum `LimitOrderType`. */
-  readonly orderType: number;
+  readonly orderType: LimitOrderType;
 }
 
 /** A record of the order book. */

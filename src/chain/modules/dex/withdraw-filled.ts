@@ -14,7 +14,7 @@ import {
   saveTranche,
   takeReserves,
 } from "./tranche.ts";
-import { saveTrancheUser } from "./tranche-user.ts";
+import { saveTrancheUser, withShares } from "./tranche-user.ts";
 import type { DexEnvironment, TrancheUser } from "./types.ts";
 
 /** MsgWithdrawFilledLimitOrder: pays the filled part of an order, and of an inactive tranche also the unfilled part. */
@@ -26,7 +26,7 @@ export function withdrawFilled(
   const user = store.getTrancheUser(context, creator, trancheKey);
   if (user === undefined) throw ErrValidLimitOrderTrancheNotFound(trancheKey);
   const { makerOut, takerOut, sharesWithdrawn } = takeFilled(context, environment.chainName, user);
-  saveTrancheUser(context, { ...user, sharesWithdrawn });
+  saveTrancheUser(context, withShares(user, user.sharesOwned, sharesWithdrawn));
   if (makerOut === 0n && takerOut === 0n) throw ErrWithdrawEmptyLimitOrder();
   const { tradePairId } = user;
   const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };

@@ -7,7 +7,7 @@ import { ErrInsufficientShares } from "./errors.ts";
 import { totalWithdrawn, type WithdrawalFacts, withdrawLp } from "./events.ts";
 import { poolDenom } from "./keys.ts";
 import type { WithdrawalEntry, WithdrawalRequest } from "./messages.ts";
-import { getOrCreatePool, savePool } from "./pool.ts";
+import { getOrCreatePool, savePool, withReserves } from "./pool.ts";
 import { type Amounts, calcWithdrawal } from "./pool-shares.ts";
 import type { DexEnvironment, PairId } from "./types.ts";
 
@@ -67,8 +67,8 @@ function withdrawPosition(
   const out = calcWithdrawal([lower.reserves, upper.reserves], shares, supply);
   requested.set(denom, already + shares);
   savePool(context, chainName, {
-    lower: { ...lower, reserves: lower.reserves - out[0] },
-    upper: { ...upper, reserves: upper.reserves - out[1] },
+    lower: withReserves(lower, lower.reserves - out[0]),
+    upper: withReserves(upper, upper.reserves - out[1]),
   });
   return { facts: { pairId, tick, fee, withdrawn: out, shares }, shares: { denom, amount: shares } };
 }

@@ -75,7 +75,7 @@ function checkFee(tx: DecodedTx, accounts: AnteAccounts): void {
     accounts.parseAddress(fee.payer);
   } catch (thrown) {
     const text = thrown instanceof Error ? thrown.message : "unreadable";
-    throw ErrInvalidAddress(`invalid fee payer address (${text})`);
+    throw ErrInvalidAddress(`Invalid fee payer address (${text})`);
   }
 }
 
