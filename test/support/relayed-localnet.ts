@@ -55,7 +55,7 @@ const signal = new AbortController().signal;
 const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
 
 /** Token of the control API. */
-export const CONTROL_TOKEN = "control-token-of-the-test";
+const CONTROL_TOKEN = "control-token-of-the-test";
 
 /** Starts both chains on free ports, and a relayer between them. */
 export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {}): Promise<RelayedLocalnet> {

@@ -3,6 +3,16 @@ import type { Random } from "../random.ts";
 import { damagedBytes, hostileBytes, hostileNumber, hostileText, several } from "./hostile-values.ts";
 
 const MAX_DEPTH = 4;
+const WIDTH_64: ReadonlySet<ScalarType> = new Set([
+  ScalarType.DOUBLE,
+  ScalarType.FIXED64,
+  ScalarType.SFIXED64,
+]);
+const WIDTH_32: ReadonlySet<ScalarType> = new Set([
+  ScalarType.FLOAT,
+  ScalarType.FIXED32,
+  ScalarType.SFIXED32,
+]);
 
 /** Draws an encoded message of this type. It often decodes; a part is damaged. */
 export function hostileMessage(random: Random, type: DescMessage): Uint8Array {
@@ -26,24 +36,13 @@ function fieldBytes(random: Random, field: DescField, depth: number): Uint8Array
   if (message !== undefined) {
     return delimited(field, depth < MAX_DEPTH ? encode(random, message, depth + 1) : new Uint8Array());
   }
-  switch (field.scalar) {
-    case ScalarType.STRING:
-      return delimited(field, Buffer.from(hostileText(random)));
-    case ScalarType.BYTES:
-      return delimited(field, hostileBytes(random));
-    case ScalarType.DOUBLE:
-    case ScalarType.FIXED64:
-    case ScalarType.SFIXED64:
-      return Buffer.concat([tag(field, 1), Buffer.alloc(8, random.int(256))]);
-    case ScalarType.FLOAT:
-    case ScalarType.FIXED32:
-    case ScalarType.SFIXED32:
-      return Buffer.concat([tag(field, 5), Buffer.alloc(4, random.int(256))]);
-    default:
-      return field.fieldKind === "map"
-        ? delimited(field, hostileBytes(random))
-        : Buffer.concat([tag(field, 0), varint(hostileInteger(random))]);
-  }
+  if (field.fieldKind === "map") return delimited(field, hostileBytes(random));
+  const scalar = field.scalar ?? ScalarType.INT64;
+  if (scalar === ScalarType.STRING) return delimited(field, Buffer.from(hostileText(random)));
+  if (scalar === ScalarType.BYTES) return delimited(field, hostileBytes(random));
+  if (WIDTH_64.has(scalar)) return Buffer.concat([tag(field, 1), Buffer.alloc(8, random.int(256))]);
+  if (WIDTH_32.has(scalar)) return Buffer.concat([tag(field, 5), Buffer.alloc(4, random.int(256))]);
+  return Buffer.concat([tag(field, 0), varint(hostileInteger(random))]);
 }
 
 function hostileInteger(random: Random): bigint {
