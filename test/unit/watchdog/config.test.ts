@@ -39,11 +39,12 @@ describe("watchdog configuration", () => {
   });
 
   it("has an example with the defaults, and with the keys that have none", () => {
-    const { chainId, stateDir, webhook, ...rest } = parse(readFileSync(example, "utf8"));
+    const { chainId, stateDir, hosts, webhook, ...rest } = parse(readFileSync(example, "utf8"));
     expect(rest).toEqual(parse(""));
-    expect([chainId, stateDir, webhook?.url.reveal(), webhook?.deadlineMs]).toEqual([
+    expect([chainId, stateDir, hosts, webhook?.url.reveal(), webhook?.deadlineMs]).toEqual([
       "neutron-1",
       "/var/lib/oracle-watchdog",
+      ["watchdog.example"],
       "https://hooks.example/T0/secret",
       10_000,
     ]);
