@@ -78,8 +78,8 @@ function grpcClient({ node, grpcPort }: FuzzTarget): FuzzClient {
         });
         let text = "";
         const read = (headers: IncomingHttpHeaders): void => {
-          const { "grpc-message": message, "grpc-status": status } = headers;
-          if (message !== undefined) text ||= `${String(status)} ${String(message)}`;
+          const { "grpc-message": reason, "grpc-status": status } = headers;
+          if (reason !== undefined) text ||= `${String(status)} ${String(reason)}`;
         };
         const timer = setTimeout(() => resolve(`no answer from ${path}`), ANSWER_MS);
         stream.on("response", read);

@@ -67,6 +67,11 @@ describe("two cache layers above a store", () => {
         expect(listing(upper.iterateReverse(start, end))).toEqual(listing(model.iterateReverse(start, end)));
         for (const [each, value] of model.iterate())
           expect(toHex(upper.get(each) ?? utf8("none"))).toBe(toHex(value));
+        for (const each of operations) {
+          if (each.kind === "write") continue;
+          expect(upper.has(each.key)).toBe(model.has(each.key));
+          if (!model.has(each.key)) expect(upper.get(each.key)).toBeUndefined();
+        }
         upper.write();
         expect(listing(lower.iterate())).toEqual(listing(model.iterate()));
       }),

@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../src/base/bytes.ts";
+import { concat, toHex } from "../../../src/base/bytes.ts";
+import { CometError } from "../../../src/comet/comet-error.ts";
 import { verifyHeader } from "../../../src/comet/light-client.ts";
 import {
   signedHeaderFromProto,
   signedHeaderToProto,
   validatorSetFromProto,
+  validatorSetToProto,
 } from "../../../src/comet/proto-blocks.ts";
 import {
   createValidatorSet,
@@ -15,6 +17,8 @@ import {
 import { totalPower } from "../../../src/comet/validator-set.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
+import { requireMessage } from "../../../src/proto/registry.ts";
+import { arbitraryBytes } from "../../support/proto/arbitrary-message.ts";
 import { blockTimeNs, createSigners, signBlock } from "../../support/comet/signed-chain.ts";
 
 const three = createSigners("three", [1n, 1n, 1n]);
@@ -79,6 +83,8 @@ describe("a validator set", () => {
         expect(totalPower(rotated.validators)).toBe(total);
         const priorities = rotated.validators.map((one) => one.priority);
         const sum = priorities.reduce((a, b) => a + b, 0n);
+        // The proposer of the last turn has paid for it with the total power.
+        if (of.length > 1) expect(rotated.validators).not.toEqual(set.validators);
         expect(sum >= -BigInt(of.length) && sum <= BigInt(of.length)).toBe(true);
       }),
       { numRuns: 60 },
@@ -117,6 +123,13 @@ describe("a validator set", () => {
           (one, at, all) => at === 0 || (all[at - 1]?.power ?? 0n) >= one.power,
         );
         expect(sorted).toBe(true);
+        const expected = eight.map(({ publicKey, power }, at) => {
+          const changed = changes.find(({ index }) => index === at);
+          return `${toHex(publicKey)} ${changed?.power ?? power}`;
+        });
+        expect(
+          result.validators.map(({ publicKey, power }) => `${toHex(publicKey)} ${power}`).toSorted(),
+        ).toEqual(expected.filter((each) => !each.endsWith(" 0")).toSorted());
       }),
       { numRuns: 100 },
     );
@@ -124,18 +137,42 @@ describe("a validator set", () => {
 });
 
 describe("untrusted bytes", () => {
-  it("are decoded or refused with an error, and never cause a TypeError", () => {
+  const noise = fc.uint8Array({ maxLength: 300 });
+  // A good header and a good set with some of their messages replaced, so that most of the bytes decode.
+  const header = fc.tuple(arbitraryBytes(requireMessage("tendermint.types.SignedHeader")), noise);
+  const set = arbitraryBytes(requireMessage("tendermint.types.ValidatorSet"));
+  const goodSet = ValidatorSet.encode(validatorSetToProto(three.set)).finish();
+
+  it("are decoded or refused with a `CometError`, and bytes that are no message with a plain error", () => {
+    const codes = new Map<string, number>();
+    const count = (read: () => unknown): void => {
+      const code = codeOf(read);
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+    };
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => {
-        accepted(noise);
-        try {
-          validatorSetFromProto(ValidatorSet.decode(noise));
-        } catch (error) {
-          expect(error).toBeInstanceOf(Error);
-          expect(error).not.toBeInstanceOf(TypeError);
-        }
+      fc.property(header, set, ([message, random], validators) => {
+        count(() => signedHeaderFromProto(SignedHeader.decode(random)));
+        count(() => signedHeaderFromProto(SignedHeader.decode(message)));
+        count(() => signedHeaderFromProto(SignedHeader.decode(concat(bytes, message))));
+        count(() => validatorSetFromProto(ValidatorSet.decode(validators)));
+        count(() => validatorSetFromProto(ValidatorSet.decode(concat(goodSet, validators))));
       }),
       { numRuns: 300 },
     );
+    expect(codes.get("malformed")).toBeGreaterThan(600);
+    expect(codes.get("no message")).toBeGreaterThan(100);
+    expect(codes.get("accepted")).toBeGreaterThan(10);
   });
+
+  /** Rethrows what is neither an error of the checks nor one of the decoder. */
+  function codeOf(read: () => unknown): string {
+    try {
+      read();
+      return "accepted";
+    } catch (error) {
+      if (error instanceof CometError) return error.facts.code;
+      if (error instanceof TypeError || !(error instanceof Error)) throw error;
+      return "no message";
+    }
+  }
 });
