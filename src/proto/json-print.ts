@@ -143,8 +143,9 @@ function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
     ...context,
     depth: context.depth + 1,
   });
-  // A Timestamp or a Duration prints as a string, which goes under "value".
-  return { "@type": typeUrl, ...(isRecord(inner) ? inner : { value: inner }) };
+  // A time or a duration prints as a string, and an Any has an "@type" of its own. These go under "value" (Go's `isWkt`).
+  const isWellKnown = !isRecord(inner) || desc.typeName === "google.protobuf.Any";
+  return { "@type": typeUrl, ...(isWellKnown ? { value: inner } : inner) };
 }
 
 function secondsAndNanos(message: ReflectMessage): SecondsAndNanos {

@@ -7,7 +7,7 @@ import { errorResponse, okResponse } from "./query-router.ts";
 import { ErrInvalidRequest } from "./sdk-errors.ts";
 
 /** Errors of codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from the errors of codespace "sdk". */
-const ErrStoreTxDecode = registerError("store", 2, "tx parse error");
+const ErrStoreTxDecode = registerError("store", 3, "tx parse error");
 const ErrStoreUnknownRequest = registerError("store", 4, "unknown request");
 const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");
 

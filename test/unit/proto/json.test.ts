@@ -101,6 +101,15 @@ describe("messageToJson", () => {
       "unable to resolve type URL /mychain.harpoon.HookSubscription",
     );
     expect(messageToJson("google.protobuf.Any", new Uint8Array())).toBeNull();
+    const packed = Any.encode({ typeUrl: "/cosmos.base.v1beta1.Coin", value: new Uint8Array() }).finish();
+    const twice = Any.encode({ typeUrl: "/google.protobuf.Any", value: packed }).finish();
+    const json = {
+      "@type": "/google.protobuf.Any",
+      value: { "@type": "/cosmos.base.v1beta1.Coin", denom: "", amount: "0" },
+    };
+    expect(messageToJson("google.protobuf.Any", twice)).toEqual(json);
+    const back = Any.decode(messageFromJson("google.protobuf.Any", json));
+    expect(Any.decode(back.value).typeUrl).toBe("/cosmos.base.v1beta1.Coin");
   });
 
   it("rejects invalid bytes, unknown types and excessive nesting", () => {

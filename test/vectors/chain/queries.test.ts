@@ -302,7 +302,7 @@ describe("recorded ABCI queries", () => {
   it("reject an empty key, and any query before the first block", () => {
     const empty = new Uint8Array(0);
     expect(chain.app.query({ path: "store/bank/key", data: empty, height: 0n, prove: false })).toMatchObject({
-      code: 2,
+      code: 3,
       codespace: "store",
       log: "query cannot be zero length: tx parse error",
     });
