@@ -112,11 +112,14 @@ describe("READMEs, documents and comments", () => {
   it("name options and commands that exist", async () => {
     const { paths, options } = await commandLine();
     const OPTION = /(?<![\w-])--[a-z][a-z_-]+/g;
-    const scriptSources = ["test/bench/main.ts", "test/fuzz/main.ts"]
+    const scriptSources = ["test/bench/main.ts", "test/bench/dex.ts", "test/fuzz/main.ts", "package.json"]
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
     const isOption = (name: string): boolean =>
-      options.has(name) || FOREIGN_OPTIONS.has(name) || scriptSources.includes(`${name.slice(2)}: {`);
+      options.has(name) ||
+      FOREIGN_OPTIONS.has(name) ||
+      scriptSources.includes(`${name.slice(2)}: {`) ||
+      scriptSources.includes(name);
     expect(named((code) => code.match(OPTION) ?? []).filter(({ name }) => !isOption(name))).toEqual([]);
     const COMMAND = /\brelaywatch (?:-- )?((?:[a-z][a-z-]+ ?)+)/g;
     const commands = named((code) => [...code.matchAll(COMMAND)].map(([, words]) => (words ?? "").trim()));
