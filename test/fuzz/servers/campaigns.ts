@@ -109,6 +109,12 @@ async function webSocketClient(target: FuzzTarget): Promise<FuzzClient> {
   return {
     send: async (random) => {
       if (socket.readyState !== WebSocket.OPEN) socket = await open();
+      if (random.chance(0.02)) {
+        // Mostly an invalid frame. What follows may count as its payload, so this connection gets no further messages.
+        Reflect.get(socket, "_socket")?.write(Buffer.from(hostileBytes(random)));
+        socket.terminate();
+        return undefined;
+      }
       const mark = `probe-${random.int(2 ** 31)}`;
       const answered = new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => resolve(false), ANSWER_MS);
@@ -134,8 +140,6 @@ function sendHostile(socket: WebSocket, random: Random): void {
   if (random.chance(0.03)) return socket.ping(hostileText(random).slice(0, 30));
   if (random.chance(0.05)) return socket.send(hostileBytes(random));
   socket.send(rpcBody(random));
-  // An invalid frame, which closes the connection.
-  if (random.chance(0.02)) Reflect.get(socket, "_socket")?.write(Buffer.from(hostileBytes(random)));
 }
 
 async function controlClient({ controlUrl }: FuzzTarget): Promise<FuzzClient> {
