@@ -1,3 +1,4 @@
+import { sortTexts } from "../../base/sort-texts.ts";
 import { createCacheStore, type CacheStore } from "./cache-store.ts";
 import type { KVStore } from "./kv-store.ts";
 
@@ -24,7 +25,7 @@ export function createBranch(below: StoreSource): Branch {
     },
     write: () => {
       // Sorted, so that every node writes in the same order, whichever store was used first.
-      for (const name of [...layers.keys()].toSorted()) layers.get(name)?.write();
+      for (const name of sortTexts([...layers.keys()])) layers.get(name)?.write();
     },
   };
 }

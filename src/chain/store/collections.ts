@@ -9,6 +9,7 @@ import {
   utf8,
 } from "../../base/bytes.ts";
 import { unreachable } from "../../base/errors.ts";
+import { encodeMessage } from "../../proto/encode.ts";
 import type { KVStore } from "./kv-store.ts";
 
 /** Encoding of a key or a value in a store. */
@@ -44,13 +45,13 @@ export const integerCodec: Codec<bigint> = {
 };
 
 interface MessageType<T> {
-  encode(message: T): BinaryWriter;
+  encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: Uint8Array): T;
 }
 
 /** Encodes protobuf messages. */
 export function messageCodec<T>(type: MessageType<T>): Codec<T> {
-  return { encode: (value) => type.encode(value).finish(), decode: (bytes) => type.decode(bytes) };
+  return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
 }
 
 /** Converts the values of a codec, for instance from a protobuf message to a type with bigints. */
