@@ -1,9 +1,9 @@
 /** Up to this length, inserting each text takes less than `Array.prototype.sort`, which allocates a work area. */
 const SHORT_LIST = 16;
 
-/** Sorts texts by their UTF-16 code units, in place. Returns the array. */
+/** Returns the texts in the order of their UTF-16 code units. It may modify the array that it gets. */
 export function sortTexts(texts: string[]): string[] {
-  if (texts.length > SHORT_LIST) return texts.sort(byCodeUnits);
+  if (texts.length > SHORT_LIST) return texts.toSorted(byCodeUnits);
   for (let next = 1; next < texts.length; next++) {
     const text = texts[next] ?? "";
     let at = next;

@@ -1,6 +1,7 @@
 import type { BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   concat,
+  fromUtf8,
   latin1,
   prefixEnd,
   readUint64BigEndian,
@@ -16,6 +17,8 @@ import type { KVStore } from "./kv-store.ts";
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
+  /** Returns an encoder of prefix and value, where that takes less than to encode the value and to concatenate. */
+  readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
 /** Opens stores by name. `Context` is one. */
@@ -35,7 +38,12 @@ export const uint64Codec: Codec<bigint> = {
 /** Encodes strings as UTF-8. Decoding throws when the bytes are not valid UTF-8. */
 export const textCodec: Codec<string> = {
   encode: utf8,
-  decode: (bytes) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+  decode: fromUtf8,
+  encodeAfter: (prefix) => {
+    const isAscii = prefix.every((byte) => byte < 0x80);
+    const text = latin1(prefix);
+    return isAscii ? (value) => utf8(text + value) : (value) => concat(prefix, utf8(value));
+  },
 };
 
 /** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
@@ -137,7 +145,7 @@ export function createMap<K, V>(
   keys: Codec<K>,
   values: Codec<V>,
 ): StoredMap<K, V> {
-  const path = (key: K): Uint8Array => concat(prefix, keys.encode(key));
+  const path = keys.encodeAfter?.(prefix) ?? ((key: K): Uint8Array => concat(prefix, keys.encode(key)));
   return {
     get: (scope, key) => {
       const bytes = scope.store(store).get(path(key));

@@ -1,17 +1,21 @@
 import { latin1 } from "../../base/bytes.ts";
-import { createObjectSlot } from "../../base/object-slot.ts";
 
 /** A key as latin-1 text. It works as a map key, and the order of such texts is the order of the bytes. */
 export type KeyText = string;
 
-const texts = createObjectSlot<Uint8Array, KeyText>("key text");
+const TEXT = Symbol("key text");
+
+/** A key that may carry its text. */
+interface TextHolder extends Uint8Array {
+  [TEXT]?: KeyText;
+}
 
 /** Up to this length, appending characters is faster than a call to Buffer. */
 const SHORT_KEY = 12;
 
 /** Returns the text of a key: the kept one, or a new one. */
 export function keyText(key: Uint8Array): KeyText {
-  const kept = texts.get(key);
+  const { [TEXT]: kept }: TextHolder = key;
   if (kept !== undefined) return kept;
   if (key.length > SHORT_KEY) return latin1(key);
   let text = "";
@@ -20,7 +24,7 @@ export function keyText(key: Uint8Array): KeyText {
 }
 
 /** Keeps the text with a key that is used again and again, and returns the key. Nobody may modify it afterwards. */
-export function keepKeyText(key: Uint8Array): Uint8Array {
-  texts.set(key, latin1(key));
+export function keepKeyText(key: TextHolder): Uint8Array {
+  key[TEXT] = latin1(key);
   return key;
 }

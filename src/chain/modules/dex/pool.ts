@@ -2,7 +2,7 @@ import { PREC_ONE, quoPrec } from "../../../base/prec-dec.ts";
 import { createObjectSlot } from "../../../base/object-slot.ts";
 import { createRecentCache } from "../../../base/recent-cache.ts";
 import type { Context } from "../../runtime/context.ts";
-import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./events.ts";
+import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./book-events.ts";
 import { pairOf } from "./keys.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
