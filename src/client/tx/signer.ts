@@ -3,13 +3,16 @@ import { DirectSecp256k1Wallet, type OfflineDirectSigner } from "@cosmjs/proto-s
 import { fromBase64, fromHex } from "../../base/bytes.ts";
 import type { Secret } from "../../base/secret.ts";
 import { ClientError } from "../errors.ts";
+import { type KeyringKey, readKeyringKey } from "../keyring/read-keyring-key.ts";
 
 /** Source of the private key. */
 export type SigningKey =
   /** BIP-39 words; `hdPath` defaults to m/44'/118'/0'/0/0 */
   | { readonly kind: "mnemonic"; readonly mnemonic: Secret; readonly hdPath?: string }
   /** 32 bytes in hex */
-  | { readonly kind: "private-key"; readonly hex: Secret };
+  | { readonly kind: "private-key"; readonly hex: Secret }
+  /** a key of an SDK keyring */
+  | ({ readonly kind: "keyring" } & KeyringKey);
 
 /** Content of a `SignDoc` of SIGN_MODE_DIRECT. */
 interface SignDocument {
@@ -33,8 +36,9 @@ const DEFAULT_HD_PATH = "m/44'/118'/0'/0/0";
 
 /** Creates a signer. `prefix` is the bech32 prefix of addresses. Throws `bad-key`, without any part of the key in it. */
 export async function createSigner(key: SigningKey, prefix: string): Promise<Signer> {
-  const wallet = await openWallet(key, prefix).catch(() => {
-    throw badKey(key.kind);
+  const wallet = await openWallet(key, prefix).catch((error: unknown) => {
+    // Any other text could contain a part of the key.
+    throw error instanceof ClientError ? error : badKey(key.kind);
   });
   const [account] = await wallet.getAccounts();
   if (account === undefined) throw badKey(key.kind);
@@ -54,6 +58,7 @@ async function openWallet(key: SigningKey, prefix: string): Promise<OfflineDirec
 
 async function privateKey(key: SigningKey): Promise<Uint8Array> {
   if (key.kind === "private-key") return fromHex(key.hex.reveal().trim());
+  if (key.kind === "keyring") return readKeyringKey(key);
   // The key is derived here, once. CosmJS' HD wallet derives it again for every signature.
   const words = key.mnemonic.reveal().trim().split(/\s+/).join(" ");
   const seed = await Bip39.mnemonicToSeed(new EnglishMnemonic(words));
