@@ -28,14 +28,16 @@ export interface Signer {
   readonly address: string;
   /** compressed, 33 bytes */
   readonly publicKey: Uint8Array;
+  /** Address of the account that pays the fees by a fee grant; "": the signing account pays. */
+  readonly feeGranter: string;
   /** Returns the signature: r and s, 64 bytes. */
   readonly sign: (document: SignDocument) => Promise<Uint8Array>;
 }
 
 const DEFAULT_HD_PATH = "m/44'/118'/0'/0/0";
 
-/** Creates a signer. `prefix` is the bech32 prefix of addresses. Throws `bad-key`, without any part of the key in it. */
-export async function createSigner(key: SigningKey, prefix: string): Promise<Signer> {
+/** Creates a signer. `prefix` is the bech32 prefix of its address. Throws `bad-key`, without any part of the key in it. */
+export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {
   const wallet = await openWallet(key, prefix).catch((error: unknown) => {
     // Any other text could contain a part of the key.
     throw error instanceof ClientError ? error : badKey(key.kind);
@@ -45,6 +47,7 @@ export async function createSigner(key: SigningKey, prefix: string): Promise<Sig
   return {
     address: account.address,
     publicKey: account.pubkey,
+    feeGranter,
     sign: async (document) => {
       const { signature } = await wallet.signDirect(account.address, { ...document });
       return fromBase64(signature.signature);
