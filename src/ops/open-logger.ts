@@ -6,7 +6,7 @@ import type { LogConfig } from "./log-config.ts";
 import { createLogger } from "./logger.ts";
 
 /** Thrown when a configured output cannot be opened. */
-export class LogOutputError extends CodedError<{ readonly code: "log-output"; readonly output: string }> {}
+class LogOutputError extends CodedError<{ readonly code: "log-output"; readonly output: string }> {}
 
 /** The streams of a process. */
 interface ProcessStreams {
@@ -14,7 +14,7 @@ interface ProcessStreams {
   readonly stderr: Writable & { readonly isTTY?: boolean };
 }
 
-/** Creates the logger of a checked section `log`. Throws {@link LogOutputError}. */
+/** Creates the logger of a checked section `log`. Throws `LogOutputError`. */
 export function openConfiguredLogger(level: LogLevel, log: LogConfig, streams: ProcessStreams): Logger {
   const outputs = log.outputs.map((output) => openOutput(output, streams));
   const isTerminal = log.outputs.every((output) => isTerminalOutput(output, streams));

@@ -37,12 +37,6 @@ export function createEnvValues(environment: Environment): EnvValues {
     return value === "" ? undefined : value;
   };
   const required: EnvValues["required"] = (name) => text(name) ?? problem(name, "is missing", "a value");
-  /** Parses a value unless it is absent; `parse` returns undefined for a wrong one. */
-  const parsed = <T>(
-    value: string | undefined,
-    parse: (value: string) => T | undefined,
-    onWrong: () => undefined,
-  ): T | undefined => (value === undefined ? undefined : (parse(value) ?? onWrong()));
   const asBool = (name: string, value: string | undefined): boolean | undefined =>
     parsed(value, goBool, () => problem(name, "is not a boolean", "true or false"));
   return {
@@ -64,6 +58,15 @@ export function createEnvValues(environment: Environment): EnvValues {
         problem(name, "is not a duration", "a number with a unit, such as 10s"),
       ),
   };
+}
+
+/** Parses a value unless it is absent; `parse` returns undefined for a wrong one. */
+function parsed<T>(
+  value: string | undefined,
+  parse: (value: string) => T | undefined,
+  onWrong: () => undefined,
+): T | undefined {
+  return value === undefined ? undefined : (parse(value) ?? onWrong());
 }
 
 function splitList(text: string): readonly string[] {

@@ -5,7 +5,7 @@ const LOCAL = "RELAYER_NEUTRON_CHAIN";
 const REMOTE = "RELAYER_TARGET_CHAIN";
 
 /** A configuration as the YAML file has it. Absent keys have their defaults. */
-export type ConfigTree = Readonly<Record<string, unknown>>;
+type ConfigTree = Readonly<Record<string, unknown>>;
 
 /** What the variables of the Go relayer say. */
 export interface EnvConfig {

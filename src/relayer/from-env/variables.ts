@@ -9,43 +9,60 @@ export interface EnvVariable {
   readonly note: string;
 }
 
-const LOCAL = "RELAYER_NEUTRON_CHAIN";
-const REMOTE = "RELAYER_TARGET_CHAIN";
-
 /** Variables that the Go relayer reads (v0.3.0, `internal/config/config.go`). */
 const GO_VARIABLES: readonly EnvVariable[] = [
   {
-    name: `${LOCAL}_RPC_ADDR`,
+    name: "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
     key: "chain.rpc",
     note: "required; commas separate several endpoints; tcp:// is http://",
   },
-  { name: `${LOCAL}_REST_ADDR`, key: "", note: "not needed: everything is read over RPC" },
-  { name: `${LOCAL}_HOME_DIR`, key: "signer.keyring.home", note: "required without RELAYER_MNEMONIC" },
-  { name: `${LOCAL}_SIGN_KEY_NAME`, key: "signer.keyring.key", note: "required without RELAYER_MNEMONIC" },
-  { name: `${LOCAL}_TIMEOUT`, key: "deadlines.call", note: "the greater one of both chains counts" },
-  { name: `${LOCAL}_GAS_PRICES`, key: "gas.fallback_price", note: "the price of the fee denom" },
-  { name: `${LOCAL}_GAS_LIMIT`, key: "batch.gas", note: "greatest gas of one transaction; 0: the default" },
-  { name: `${LOCAL}_GAS_ADJUSTMENT`, key: "gas.adjustment", note: "" },
-  { name: `${LOCAL}_DENOM`, key: "gas.denom", note: "" },
-  { name: `${LOCAL}_MAX_GAS_PRICE`, key: "gas.max_price", note: "" },
-  { name: `${LOCAL}_GAS_PRICE_MULTIPLIER`, key: "gas.price_multiplier", note: "" },
-  { name: `${LOCAL}_CONNECTION_ID`, key: "connections.0.id", note: "required" },
+  { name: "RELAYER_NEUTRON_CHAIN_REST_ADDR", key: "", note: "not needed: everything is read over RPC" },
   {
-    name: `${LOCAL}_KEYRING_BACKEND`,
+    name: "RELAYER_NEUTRON_CHAIN_HOME_DIR",
+    key: "signer.keyring.home",
+    note: "required without RELAYER_MNEMONIC",
+  },
+  {
+    name: "RELAYER_NEUTRON_CHAIN_SIGN_KEY_NAME",
+    key: "signer.keyring.key",
+    note: "required without RELAYER_MNEMONIC",
+  },
+  {
+    name: "RELAYER_NEUTRON_CHAIN_TIMEOUT",
+    key: "deadlines.call",
+    note: "the greater one of both chains counts",
+  },
+  { name: "RELAYER_NEUTRON_CHAIN_GAS_PRICES", key: "gas.fallback_price", note: "the price of the fee denom" },
+  {
+    name: "RELAYER_NEUTRON_CHAIN_GAS_LIMIT",
+    key: "batch.gas",
+    note: "greatest gas of one transaction; 0: the default",
+  },
+  { name: "RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT", key: "gas.adjustment", note: "" },
+  { name: "RELAYER_NEUTRON_CHAIN_DENOM", key: "gas.denom", note: "" },
+  { name: "RELAYER_NEUTRON_CHAIN_MAX_GAS_PRICE", key: "gas.max_price", note: "" },
+  { name: "RELAYER_NEUTRON_CHAIN_GAS_PRICE_MULTIPLIER", key: "gas.price_multiplier", note: "" },
+  { name: "RELAYER_NEUTRON_CHAIN_CONNECTION_ID", key: "connections.0.id", note: "required" },
+  {
+    name: "RELAYER_NEUTRON_CHAIN_KEYRING_BACKEND",
     key: "signer.keyring.backend",
     note: "file needs a password; as in the Go relayer, test signs for any other value",
   },
-  { name: `${LOCAL}_DEBUG`, key: "", note: "no effect, as in the Go relayer; see LOGGER_LEVEL" },
-  { name: `${LOCAL}_OUTPUT_FORMAT`, key: "", note: "no effect, as in the Go relayer" },
-  { name: `${LOCAL}_SIGN_MODE_STR`, key: "", note: "no effect, as in the Go relayer: direct" },
+  { name: "RELAYER_NEUTRON_CHAIN_DEBUG", key: "", note: "no effect, as in the Go relayer; see LOGGER_LEVEL" },
+  { name: "RELAYER_NEUTRON_CHAIN_OUTPUT_FORMAT", key: "", note: "no effect, as in the Go relayer" },
+  { name: "RELAYER_NEUTRON_CHAIN_SIGN_MODE_STR", key: "", note: "no effect, as in the Go relayer: direct" },
   {
-    name: `${REMOTE}_RPC_ADDR`,
+    name: "RELAYER_TARGET_CHAIN_RPC_ADDR",
     key: "connections.0.rpc",
     note: "required; commas separate several endpoints",
   },
-  { name: `${REMOTE}_TIMEOUT`, key: "deadlines.call", note: "the greater one of both chains counts" },
-  { name: `${REMOTE}_DEBUG`, key: "", note: "no effect, as in the Go relayer" },
-  { name: `${REMOTE}_OUTPUT_FORMAT`, key: "", note: "no effect, as in the Go relayer" },
+  {
+    name: "RELAYER_TARGET_CHAIN_TIMEOUT",
+    key: "deadlines.call",
+    note: "the greater one of both chains counts",
+  },
+  { name: "RELAYER_TARGET_CHAIN_DEBUG", key: "", note: "no effect, as in the Go relayer" },
+  { name: "RELAYER_TARGET_CHAIN_OUTPUT_FORMAT", key: "", note: "no effect, as in the Go relayer" },
   { name: "RELAYER_REGISTRY_ADDRESSES", key: "queries.owners", note: "spaces around commas are ignored" },
   { name: "RELAYER_REGISTRY_QUERY_IDS", key: "queries.ids", note: "" },
   { name: "RELAYER_ALLOW_TX_QUERIES", key: "queries.tx", note: "required" },
@@ -100,15 +117,27 @@ const OWN_VARIABLES: readonly EnvVariable[] = [
   { name: "RELAYER_MNEMONIC_FILE", key: "signer.mnemonic", note: "instead of a keyring" },
   { name: "RELAYER_HD_PATH", key: "signer.hd_path", note: "of the mnemonic" },
   {
-    name: `${LOCAL}_KEYRING_PASSWORD`,
+    name: "RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD",
     key: "signer.keyring.password",
     note: "of the backend file; stays in the environment",
   },
-  { name: `${LOCAL}_KEYRING_PASSWORD_FILE`, key: "signer.keyring.password", note: "of the backend file" },
-  { name: `${LOCAL}_ACCOUNT_PREFIX`, key: "signer.prefix", note: "of early versions; default neutron" },
-  { name: `${LOCAL}_CHAIN_ID`, key: "chain.id", note: "of early versions; default: read from the endpoint" },
   {
-    name: `${REMOTE}_CHAIN_ID`,
+    name: "RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD_FILE",
+    key: "signer.keyring.password",
+    note: "of the backend file",
+  },
+  {
+    name: "RELAYER_NEUTRON_CHAIN_ACCOUNT_PREFIX",
+    key: "signer.prefix",
+    note: "of early versions; default neutron",
+  },
+  {
+    name: "RELAYER_NEUTRON_CHAIN_CHAIN_ID",
+    key: "chain.id",
+    note: "of early versions; default: read from the endpoint",
+  },
+  {
+    name: "RELAYER_TARGET_CHAIN_CHAIN_ID",
     key: "connections.0.chain_id",
     note: "of early versions; default: read from the endpoint",
   },
@@ -130,15 +159,15 @@ export const ENV_VARIABLES: readonly EnvVariable[] = [...GO_VARIABLES, ...LOGGER
 const UNREAD: ReadonlyMap<string, string> = new Map([
   ["RELAYER_WEBSERVER_PORT", "set RELAYER_LISTEN_ADDR"],
   ["RELAYER_PROMETHEUS_PORT", "metrics are at RELAYER_LISTEN_ADDR, path /metrics"],
-  [`${LOCAL}_KEY`, `set ${LOCAL}_SIGN_KEY_NAME`],
-  [`${LOCAL}_ALLOW_KV_CALLBACKS`, "set RELAYER_ALLOW_KV_CALLBACKS"],
+  ["RELAYER_NEUTRON_CHAIN_KEY", "set RELAYER_NEUTRON_CHAIN_SIGN_KEY_NAME"],
+  ["RELAYER_NEUTRON_CHAIN_ALLOW_KV_CALLBACKS", "set RELAYER_ALLOW_KV_CALLBACKS"],
   ...[
-    `${LOCAL}_CHAIN_PREFIX`,
-    `${LOCAL}_CLIENT_ID`,
-    `${LOCAL}_TX_BROADCAST_TYPE`,
+    "RELAYER_NEUTRON_CHAIN_CHAIN_PREFIX",
+    "RELAYER_NEUTRON_CHAIN_CLIENT_ID",
+    "RELAYER_NEUTRON_CHAIN_TX_BROADCAST_TYPE",
     ..."CLIENT_ID CONNECTION_ID GAS_PRICES GAS_ADJUSTMENT HOME_DIR KEYRING_BACKEND SIGN_MODE_STR ACCOUNT_PREFIX VALIDATOR_ACCOUNT_PREFIX REST_ADDR DENOM"
       .split(" ")
-      .map((part) => `${REMOTE}_${part}`),
+      .map((part) => `RELAYER_TARGET_CHAIN_${part}`),
   ].map((name) => [name, "the Go relayer does not read it either"] as const),
 ]);
 
