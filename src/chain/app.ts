@@ -188,6 +188,7 @@ function contractModules(
     {
       bank: {
         sendCoins: (context, from, to, coins) => bank.send(context, address(from), address(to), coins),
+        supply: bank.supply,
       },
       accounts: { ensureAccount: (context, text) => accounts.ensure(context, address(text)) },
       findMessage: (typeUrl) => routes().messages.get(typeUrl),

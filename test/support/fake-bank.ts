@@ -10,6 +10,8 @@ export interface FakeBank {
   /** Saves all balances. The returned function restores them. */
   readonly snapshot: () => () => void;
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
+  /** Sum of all balances, whatever the denomination. */
+  readonly supply: (context: Context, denom: string) => bigint;
   readonly sendFromAccountToModule: FakeBank["sendCoins"];
   readonly sendFromModuleToAccount: FakeBank["sendCoins"];
 }
@@ -32,6 +34,7 @@ export function createFakeBank(): FakeBank {
   return {
     fund: (address, untrn) => void balances.set(address, balance(address) + untrn),
     balance,
+    supply: () => [...balances.values()].reduce((sum, amount) => sum + amount, 0n),
     snapshot: () => {
       const saved = new Map(balances);
       return () => {

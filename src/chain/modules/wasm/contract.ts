@@ -13,6 +13,8 @@ export interface ContractScope {
   readonly height: bigint;
   /** Block time, nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
+  /** Index of the transaction in its block, counted as wasmd does; undefined when the block had none yet. */
+  readonly transactionIndex: () => number | undefined;
   /** The contract's own address, bech32. */
   readonly address: string;
   /** The contract's own entries. Keys have no prefix. Read-only during a query. */

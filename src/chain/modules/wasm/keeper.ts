@@ -1,4 +1,4 @@
-import { concat, prefixEnd, toHex, utf8 } from "../../../base/bytes.ts";
+import { concat, prefixEnd, readUint64BigEndian, toHex, utf8 } from "../../../base/bytes.ts";
 import { sha256 } from "../../../base/sha256.ts";
 import { CodeInfo, ContractInfo } from "../../../proto/gen/cosmwasm/wasm/v1/types.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -45,6 +45,13 @@ export function takeInstance(context: Context): bigint {
   const id = sequences.nextInstance(context);
   instanceSequence.set(context, id + 1n);
   return id;
+}
+
+/** Returns the index of the present transaction in its block; undefined before the first one. The ante handler counts. */
+export function transactionIndex(context: Context): number | undefined {
+  const counter = context.store(keys.MODULE_NAME).get(keys.TX_COUNTER_KEY);
+  if (counter === undefined || readUint64BigEndian(counter) !== context.height) return undefined;
+  return new DataView(counter.buffer, counter.byteOffset, counter.byteLength).getUint32(8) - 1;
 }
 
 /** Returns the SHA-256 of the code's name. It stands in for the hash of the WebAssembly bytes. */

@@ -13,6 +13,8 @@ export const STATE_PREFIX: Uint8Array = new Uint8Array([0x03]);
 export const HISTORY_PREFIX: Uint8Array = new Uint8Array([0x05]);
 /** Contracts by code: prefix, code id, position of the creation, address, as wasmd. */
 export const CODE_INDEX_PREFIX: Uint8Array = new Uint8Array([0x06]);
+/** The ante handler's count of transactions: height (8 bytes) and number (4 bytes), big-endian, as wasmd. */
+export const TX_COUNTER_KEY: Uint8Array = new Uint8Array([0x08]);
 /** Contracts by creator: prefix, length of the creator's address, that address, position of the creation, address, as wasmd. */
 export const CREATOR_INDEX_PREFIX: Uint8Array = new Uint8Array([0x09]);
 /** Next code id, 8 bytes big-endian; absent before the first code, which gets 1. */

@@ -19,6 +19,7 @@ export interface WasmOptions {
 interface BankKeeper {
   /** Throws `ModuleError` when the balance is too low. */
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
+  readonly supply: (context: Context, denom: string) => bigint;
 }
 
 interface AccountKeeper {

@@ -23,7 +23,14 @@ import {
   ErrQueryFailed,
 } from "../errors.ts";
 import { callEvent, contractEvents } from "../events.ts";
-import { contracts, contractStore, createCodeRegistry, readOnly, takeInstance } from "../keeper.ts";
+import {
+  contracts,
+  contractStore,
+  createCodeRegistry,
+  readOnly,
+  takeInstance,
+  transactionIndex,
+} from "../keeper.ts";
 import type { WasmDeps, WasmOptions } from "../types.ts";
 import { chargeCall, chargeEvents } from "./gas.ts";
 import { entryPoint, type FindCode, loadCode, loadContract, readAddress } from "./loading.ts";
@@ -225,6 +232,7 @@ function createScope(
     chainId: context.chainId,
     height: context.height,
     timeNs: context.timeNs,
+    transactionIndex: () => transactionIndex(context),
     address: contract.address,
     storage: contract.readOnly === true ? readOnly(storage) : storage,
     query: (request) => querier(context, request),

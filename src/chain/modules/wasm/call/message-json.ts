@@ -1,5 +1,6 @@
 import { fromUtf8 } from "../../../../base/bytes.ts";
 import { errorText } from "../../../../base/errors.ts";
+import { type GoJson, parseGoJson } from "../../../../base/go-json/parse.ts";
 import type { JsonValue } from "../../../../base/json.ts";
 import { ContractError } from "../contract.ts";
 
@@ -14,22 +15,40 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Parses the message of a call. Rejects integers beyond 2^53, which `JSON.parse` would round, and nesting deeper than
- * 128. Throws `ContractError`.
+ * Parses the message of a call. An integer beyond 2^53, which `JSON.parse` would round, becomes its decimal text: a
+ * timestamp in nanoseconds is such a number. Rejects nesting deeper than 128. Throws `ContractError`.
  */
 export function parseMessageJson(bytes: Uint8Array): JsonValue {
   if (isTooDeep(bytes)) throw parseError("recursion limit exceeded");
   try {
-    return JSON.parse(fromUtf8(bytes), rejectHugeInteger);
+    const text = fromUtf8(bytes);
+    let isRounded = false;
+    const value: JsonValue = JSON.parse(text, (_key, parsed: unknown) => {
+      isRounded ||= Number.isInteger(parsed) && !Number.isSafeInteger(parsed);
+      return parsed;
+    });
+    return isRounded ? withExactIntegers(parseGoJson(text)) : value;
   } catch (error) {
     throw parseError(errorText(error));
   }
 }
 
-function rejectHugeInteger(_key: string, value: unknown): unknown {
-  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new RangeError("an integer beyond 2^53");
-  return value;
+/** Recursive, which the limit of the nesting depth allows. */
+function withExactIntegers(json: GoJson): JsonValue {
+  switch (json.kind) {
+    case "null":
+      return null;
+    case "number":
+      return /^-?\d+$/.test(json.text) && !Number.isSafeInteger(Number(json.text))
+        ? json.text
+        : Number(json.text);
+    case "array":
+      return json.items.map(withExactIntegers);
+    case "object":
+      return Object.fromEntries(json.members.map(([name, value]) => [name, withExactIntegers(value)]));
+    default:
+      return json.value;
+  }
 }
 
 function parseError(reason: string): ContractError {

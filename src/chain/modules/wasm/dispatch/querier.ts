@@ -21,7 +21,7 @@ type SmartQuery = (context: Context, address: string, message: Uint8Array) => Ui
 
 /**
  * Creates the querier. It answers `stargate` (as proto JSON) and `grpc` (as base64 of the encoded response) for allowed
- * gRPC paths, `wasm` smart and raw queries, and queries of the chain's own bindings under `custom`.
+ * gRPC paths, `wasm` smart and raw queries, the `supply` of `bank`, and queries of the chain's own bindings under `custom`.
  */
 export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQuery): ContractQuerier {
   return (context, request) => {
@@ -37,6 +37,8 @@ export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: Smart
         return queryBinding(context, body, deps);
       case "wasm":
         return queryContract(context, field, options, smart);
+      case "bank":
+        return querySupply(context, field, deps);
       default:
         throw ErrNotSupported(`not implemented: contract queries of kind ${kind}`);
     }
@@ -85,6 +87,14 @@ function queryBinding(context: Context, body: Readonly<Record<string, unknown>>,
   const response = deps.customQueries?.(context, request);
   if (response === undefined) throw ErrNotSupported("custom queries of this kind");
   return response;
+}
+
+/** Answers `{"bank":{"supply":{"denom":…}}}`. */
+function querySupply(context: Context, body: JsonField, deps: WasmDeps): JsonValue {
+  const supply = member(body, "supply");
+  if (!isRecord(supply.value)) throw ErrNotSupported("not implemented: bank queries but supply");
+  const denom = asText(required(member(supply, "denom")));
+  return { amount: { denom, amount: deps.bank.supply(context, denom).toString() } };
 }
 
 function queryContract(
