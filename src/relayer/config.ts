@@ -11,6 +11,8 @@ import {
   secretField,
 } from "../ops/config-fields.ts";
 import { issueText } from "../ops/config-issue.ts";
+import { logSchema } from "../ops/log-config.ts";
+import { signerSchema } from "./signer-config.ts";
 import {
   historySchema,
   leaseSchema,
@@ -33,19 +35,22 @@ function decimalField() {
   });
 }
 
-function endpoints() {
-  return z.array(httpUrlField()).min(1).max(16);
+/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as Go writes it, ignores case. */
+function regularExpressionField() {
+  return z.string().transform((text, context) => {
+    try {
+      return text.startsWith("(?i)") ? new RegExp(text.slice(4), "i") : new RegExp(text);
+    } catch {
+      context.addIssue(
+        issueText("is not a regular expression", 'for example "execute wasm contract failed"'),
+      );
+      return z.NEVER;
+    }
+  });
 }
 
-function signerSchema(secrets: SecretSource) {
-  return z.strictObject({
-    /** Mnemonic of the account that pays the fees. */
-    mnemonic: secretField(secrets),
-    /** Address prefix of the local chain. */
-    prefix: z.string().min(1).max(83).default("neutron"),
-    /** HD derivation path of the key. */
-    hd_path: z.string().startsWith("m/").default("m/44'/118'/0'/0/0"),
-  });
+function endpoints() {
+  return z.array(httpUrlField()).min(1).max(16);
 }
 
 /**
@@ -57,117 +62,7 @@ const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
 /** The schema of the relayer's configuration file. `secrets` resolves the secret references. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
-  return z
-    .strictObject({
-      chain: z
-        .strictObject({
-          /** The chain's own name: first part of its protobuf packages, event type, and segment of REST paths. */
-          name: z
-            .string()
-            .regex(/^[a-z][a-z0-9]*$/)
-            .default("neutron"),
-          id: z.string().min(1).max(50),
-          /** In order of preference. */
-          rpc: endpoints(),
-        })
-        .readonly(),
-      signer: signerSchema(secrets),
-      gas: z
-        .strictObject({
-          denom: z.string().min(1).max(128).default("untrn"),
-          /** Gas limit = simulated gas × this. */
-          adjustment: decimalField().prefault("1.3"),
-          /** Gas price = price of the fee market × this. */
-          price_multiplier: decimalField().prefault("1.1"),
-          /** Highest gas price. */
-          max_price: decimalField().prefault("1"),
-          /** Gas price on a chain without a fee market. */
-          fallback_price: decimalField().prefault("0.0053"),
-        })
-        .prefault({}),
-      connections: z
-        .array(
-          z.strictObject({
-            id: z.string().min(10).max(64),
-            /** Chain id of the remote chain. It is compared with the chain id of the endpoints. */
-            chain_id: z.string().min(1).max(50),
-            rpc: endpoints(),
-          }),
-        )
-        .min(1)
-        .max(64),
-      queries: z
-        .strictObject({
-          /** Addresses of the contracts whose queries are served; empty: all. */
-          owners: z.array(z.string().min(1)).max(1_000).default([]),
-          /** Ids of the queries that are served; empty: all. */
-          ids: z.array(amountField()).max(10_000).default([]),
-          /** Whether the local chain calls the contract for each KV result. */
-          allow_kv_callbacks: z.boolean().default(true),
-          /** Whether TX queries are served. */
-          tx: z.boolean().default(true),
-          /** Number of remote blocks before the tip where the first search of a TX query starts. */
-          tx_lookback_blocks: amountField().prefault("100"),
-        })
-        .prefault({}),
-      batch: z
-        .strictObject({
-          /** Gas of one transaction. The fee market caps a block at 30,000,000, which all senders share. */
-          gas: amountField().prefault("15000000"),
-          /** Encoded bytes of the messages of one transaction. */
-          bytes: z
-            .int()
-            .min(10_000)
-            .max(MAX_BATCH_BYTES, {
-              error: issueText(
-                "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction has at most 1,048,576",
-                `${MAX_BATCH_BYTES} or less`,
-              ),
-            })
-            .default(400_000),
-          /** Results in one transaction. */
-          results: z.int().min(1).max(1_000).default(300),
-        })
-        .prefault({}),
-      retry: z
-        .strictObject({
-          /** Backoff after the first failure of a query. It doubles with each further one. */
-          first: durationField().prefault("2s"),
-          /** Longest backoff. */
-          most: durationField().prefault("5m"),
-        })
-        .prefault({}),
-      deadlines: z
-        .strictObject({
-          /** Deadline of one RPC call. */
-          call: durationField().prefault("10s"),
-          /** Deadline for the inclusion of a broadcast transaction. */
-          inclusion: durationField().prefault("60s"),
-        })
-        .prefault({}),
-      /**
-       * Directory of the journal: progress of TX searches, and dead letters. Without it both are lost at a restart. Every
-       * TX search then starts `tx_lookback_blocks` before the tip: older transactions are not searched, and newer ones are
-       * submitted again. The local chain ignores a second submission, but charges its fee.
-       */
-      state_dir: z.string().min(1).optional(),
-      /** PostgreSQL instead of `state_dir`, for several instances. */
-      store: storeField(secrets).optional(),
-      lease: leaseSchema(),
-      shards: shardsSchema().optional(),
-      history: historySchema(),
-      spending: spendingSchema(),
-      http: z
-        .strictObject({
-          listen: listenField().prefault("127.0.0.1:9999"),
-          hosts: hostNamesField()
-            .optional()
-            .describe(
-              "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
-            ),
-        })
-        .prefault({}),
-    })
+  return fieldsSchema(secrets)
     .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
       path: ["store"],
       error: issueText("is given beside state_dir", "one of the two"),
@@ -176,6 +71,144 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
       path: ["shards", "count"],
       error: issueText("is greater than the number of connections", "at most one shard for each connection"),
     });
+}
+
+function fieldsSchema(secrets: SecretSource) {
+  return z.strictObject({
+    chain: z
+      .strictObject({
+        /** The chain's own name: first part of its protobuf packages, event type, and segment of REST paths. */
+        name: z
+          .string()
+          .regex(/^[a-z][a-z0-9]*$/)
+          .default("neutron"),
+        id: z.string().min(1).max(50),
+        /** In order of preference. */
+        rpc: endpoints(),
+      })
+      .readonly(),
+    signer: signerSchema(secrets),
+    gas: z
+      .strictObject({
+        denom: z.string().min(1).max(128).default("untrn"),
+        /** Gas limit = simulated gas × this. */
+        adjustment: decimalField().prefault("1.3"),
+        /** Gas price = price of the fee market × this. */
+        price_multiplier: decimalField().prefault("1.1"),
+        /** Highest gas price. */
+        max_price: decimalField().prefault("1"),
+        /** Gas price on a chain without a fee market. */
+        fallback_price: decimalField().prefault("0.0053"),
+      })
+      .prefault({}),
+    connections: z
+      .array(
+        z.strictObject({
+          id: z.string().min(10).max(64),
+          /** Chain id of the remote chain. It is compared with the chain id of the endpoints. */
+          chain_id: z.string().min(1).max(50),
+          rpc: endpoints(),
+        }),
+      )
+      .min(1)
+      .max(64),
+    queries: z
+      .strictObject({
+        /** Addresses of the contracts whose queries are served; empty: all. */
+        owners: z.array(z.string().min(1)).max(1_000).default([]),
+        /** Ids of the queries that are served; empty: all. */
+        ids: z.array(amountField()).max(10_000).default([]),
+        /** Whether the local chain calls the contract for each KV result. */
+        allow_kv_callbacks: z.boolean().default(true),
+        /** Whether KV queries are served. */
+        kv: z.boolean().default(true),
+        /** Whether TX queries are served. */
+        tx: z.boolean().default(true),
+        /** Least number of remote blocks between two results of a KV query, whatever its update period is. */
+        min_kv_update_period: amountField().prefault("0"),
+        /** Number of remote blocks before the tip where the first search of a TX query starts. */
+        tx_lookback_blocks: amountField().prefault("100"),
+        /** Whether blocks that every endpoint has pruned are skipped; otherwise their query backs off. */
+        tx_skip_pruned: z.boolean().default(true),
+        /**
+         * Regular expression. When set, a rejected TX result becomes a dead letter only if the error matches; any other
+         * is sent again after a backoff.
+         */
+        tx_dead_letter_errors: regularExpressionField().optional(),
+      })
+      .prefault({}),
+    batch: z
+      .strictObject({
+        /** Gas of one transaction. The fee market caps a block at 30,000,000, which all senders share. */
+        gas: amountField().prefault("15000000"),
+        /** Encoded bytes of the messages of one transaction. */
+        bytes: z
+          .int()
+          .min(10_000)
+          .max(MAX_BATCH_BYTES, {
+            error: issueText(
+              "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction has at most 1,048,576",
+              `${MAX_BATCH_BYTES} or less`,
+            ),
+          })
+          .default(400_000),
+        /** Results in one transaction. */
+        results: z.int().min(1).max(1_000).default(300),
+      })
+      .prefault({}),
+    retry: z
+      .strictObject({
+        /** Backoff after the first failure of a query. It doubles with each further one. */
+        first: durationField().prefault("2s"),
+        /** Longest backoff. */
+        most: durationField().prefault("5m"),
+      })
+      .prefault({}),
+    deadlines: z
+      .strictObject({
+        /** Deadline of one RPC call. */
+        call: durationField().prefault("10s"),
+        /** Deadline for the inclusion of a broadcast transaction. */
+        inclusion: durationField().prefault("60s"),
+      })
+      .prefault({}),
+    /**
+     * Directory of the state: progress of TX searches, dead letters, attempts. Without it they are lost at a restart. Every
+     * TX search then starts `tx_lookback_blocks` before the tip: older transactions are not searched, and newer ones are
+     * submitted again. The local chain ignores a second submission, but charges its fee.
+     */
+    state_dir: z.string().min(1).optional(),
+    /** PostgreSQL instead of `state_dir`, for several instances. */
+    store: storeField(secrets).optional(),
+    lease: leaseSchema(),
+    shards: shardsSchema().optional(),
+    history: historySchema(),
+    spending: spendingSchema(),
+    http: z
+      .strictObject({
+        listen: listenField().prefault("127.0.0.1:9999"),
+        hosts: hostNamesField()
+          .optional()
+          .describe(
+            "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+          ),
+        /** Bearer token of requests that change something. */
+        token: secretField(secrets).optional(),
+        /**
+         * Whether `POST /resubmit-txs` needs no token, as clients of the Go relayer expect. Default: only on a loopback
+         * address without `token`.
+         */
+        open_resubmit: z.boolean().optional(),
+      })
+      .prefault({}),
+    metrics: z
+      .strictObject({
+        /** Whether `/metrics` also has the metrics of the Go relayer under their old names. */
+        go_relayer_names: z.boolean().default(false),
+      })
+      .prefault({}),
+    log: logSchema().prefault({}),
+  });
 }
 
 /** A checked configuration. */
