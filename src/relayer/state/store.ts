@@ -69,13 +69,13 @@ export async function openStore(
   deps: StoreDeps,
 ): Promise<RelayerStore> {
   const { database, leaseDatabase } = await openDatabases(place, deps);
-  let fence: (session: SqlSession) => Promise<void> = () => Promise.resolve();
+  let fence: ((session: SqlSession) => Promise<void>) | undefined;
   const queue = createWriteQueue({
     ...deps,
     database: {
       transaction: (work) =>
         database.transaction(async (session) => {
-          await fence(session);
+          await fence?.(session);
           return work(session);
         }),
     },

@@ -91,7 +91,7 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
       schema,
     );
     expect(full.store?.url).toEqual({ ...address, host: "::1", port: 6_000, sslMode: "verify-full" });
-    expect(`${full.store?.password}`).toBe("[redacted]");
+    expect(JSON.stringify(full.store?.password)).toBe('"[redacted]"');
     for (const [wrong, text] of [
       ["postgres://icq:hunter2@db/state", /store\.url: has a password \(.*by reference in store\.password/],
       ["mysql://icq@db/state", /store\.url: is not a URL of PostgreSQL/],
