@@ -100,6 +100,8 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
         tx: z.boolean().default(true),
         /** Number of remote blocks before the tip where the first search of a TX query starts. */
         tx_lookback_blocks: amountField().prefault("100"),
+        /** Interval of the complete reads of the list of queries. Events announce changes in between. */
+        reload_every: durationField(1_000).prefault("1m"),
       })
       .prefault({}),
     batch: z
@@ -143,6 +145,14 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
      * submitted again. The local chain ignores a second submission, but charges its fee.
      */
     state_dir: z.string().min(1).optional(),
+    health: z
+      .strictObject({
+        /** A chain without a new block for this long is a problem. */
+        no_block_after: durationField(1_000).prefault("60s"),
+        /** Local blocks that a result may be late; default: 3 × the update period of the query + 5. */
+        overdue_blocks: z.int().min(1).max(1_000_000).optional(),
+      })
+      .prefault({}),
     http: z
       .strictObject({
         listen: listenField().prefault("127.0.0.1:9999"),

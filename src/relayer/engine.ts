@@ -24,6 +24,10 @@ export interface EngineDeps {
   readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
+  /** Interval of the regular reload of the list of queries. */
+  readonly reloadMs: number;
+  /** Called with the error of each read of the local chain that failed. */
+  readonly onLocalError: (error: unknown) => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
