@@ -35,16 +35,23 @@ export interface Health {
   readonly services: readonly Service[];
 }
 
+/** The part of the configuration that the health depends on. */
+export type HealthConfig = Pick<RelayerConfig, "health"> & {
+  readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
+};
+
 /** Creates the health of a relayer and registers its gauges. */
-export function createHealth(config: RelayerConfig["health"], deps: HealthDeps): Health {
+export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
   const { chains, watches, context } = deps;
   const { clock, logger } = context;
+  const { health, queries } = config;
   const statusDeps: StatusDeps = {
     ...deps,
     clock,
     limits: {
-      noBlockMs: config.no_block_after,
-      overdueBlocks: config.overdue_blocks === undefined ? undefined : BigInt(config.overdue_blocks),
+      noBlockMs: health.no_block_after,
+      overdueBlocks: health.overdue_blocks === undefined ? undefined : BigInt(health.overdue_blocks),
+      minKvUpdatePeriod: queries.min_kv_update_period,
     },
     endpoints: () => endpointsOf(chains),
   };

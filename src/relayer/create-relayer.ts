@@ -21,6 +21,7 @@ import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { openJournal } from "./state/journal.ts";
+import { openGate } from "./submit/submit-gate.ts";
 
 /** A complete relayer. */
 export interface Relayer {
@@ -80,10 +81,11 @@ export async function createRelayer(
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
     reloadMs: config.queries.reload_every,
     onLocalError: watches.local.noteError,
+    gate: openGate,
   });
   const { isConnected } = subscription;
   const state = { engine, registry, watches, isConnected };
-  const health = createHealth(config.health, { ...state, chains, metrics, metricsRegistry, context });
+  const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
   const http = createHttp(config, { status, registry, journal, metrics: metricsRegistry }, context);
   const allChains = [chains.local, ...chains.remotes];
@@ -149,13 +151,15 @@ function openChains(
 }
 
 function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): QueryFilter {
-  const { owners, ids, tx } = config.queries;
-  return { connectionIds, owners, queryIds: ids, types: tx ? ["kv", "tx"] : ["kv"] };
+  const { owners, ids, kv, tx } = config.queries;
+  const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
+  return { connectionIds, owners, queryIds: ids, types };
 }
 
 function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
+    minKvUpdatePeriod: config.queries.min_kv_update_period,
     limits: config.batch,
     backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
     submission: {

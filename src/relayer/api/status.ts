@@ -117,7 +117,7 @@ function createLateness({ engine, watches, limits, clock }: StatusDeps): (state:
     localHeight: engine.localHeight(),
     nowMs: clock.monotonicMs(),
     localFrom: watches.local.firstFrom,
-    overdueBlocks: limits.overdueBlocks,
+    ...limits,
   };
   return (state) =>
     latenessOf(state, { ...present, remoteFrom: remotes.get(state.query.connectionId) ?? unseen });

@@ -37,6 +37,8 @@ export interface Present {
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Blocks that a query may be late; undefined: 3 × its update period + 5. */
   readonly overdueBlocks: bigint | undefined;
+  /** Least number of remote blocks between two results of a KV query; 0 means 1. */
+  readonly minKvUpdatePeriod: bigint;
 }
 
 /** Failures that end only when the contract, its query, or the remote state changes. The others are ours to repair. */
@@ -77,11 +79,11 @@ function dueHeightOf({ query, sinceHeight }: QueryState): bigint {
 }
 
 /** The first remote block that allows a newer result; "any" when every block does, undefined when there is none yet. */
-function newerRemoteBlock({ query }: QueryState, { remoteFrom }: Present): HeightMark | "any" | undefined {
+function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A search of transactions without a new block ends at once, and counts as done.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
-  // The state at height h is proven by the header of h + 1, so a state above h needs the header of h + 2.
-  return remoteFrom(query.lastRemoteHeight.height + 2n);
+  // The state at height h is proven by the header of h + 1.
+  return present.remoteFrom(query.lastRemoteHeight.height + greatest(present.minKvUpdatePeriod, 1n) + 1n);
 }
 
 function whyUnanswerable(

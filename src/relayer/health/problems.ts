@@ -70,6 +70,8 @@ export interface HealthLimits {
   readonly noBlockMs: number;
   /** Largest number of blocks that a query may be late; undefined: 3 × its update period + 5. */
   readonly overdueBlocks: bigint | undefined;
+  /** Least number of remote blocks between two results of a KV query; 0 means 1. */
+  readonly minKvUpdatePeriod: bigint;
 }
 
 /** A chain that was not read for this long counts as not followed or unreachable. */

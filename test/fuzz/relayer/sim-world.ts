@@ -12,6 +12,7 @@ import { createWatches } from "../../../src/relayer/health/watches.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
 import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
+import { openGate } from "../../../src/relayer/submit/submit-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
@@ -162,6 +163,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     tx: { journal, lookbackBlocks: 100n },
     reloadMs: 60_000,
     onLocalError: watches.local.noteError,
+    gate: openGate,
     workers: remotes.map((remote, index) => ({
       ...common,
       connectionId: `connection-${index}`,
@@ -179,7 +181,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   });
   const stop = new AbortController();
   const health = createHealth(
-    { no_block_after: 30_000 },
+    { health: { no_block_after: 30_000 }, queries: { min_kv_update_period: 0n } },
     {
       engine,
       registry,

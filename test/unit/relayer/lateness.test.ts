@@ -17,6 +17,7 @@ function present(localHeight: bigint, remote: readonly (readonly [bigint, bigint
     localFrom: local.firstFrom,
     remoteFrom: marks.firstFrom,
     overdueBlocks: undefined,
+    minKvUpdatePeriod: 0n,
   };
   return result;
 }
@@ -67,6 +68,14 @@ describe("latenessOf", () => {
     });
     expect(latenessOf(state, present(49n, after)).isOverdue).toBe(false);
     expect(latenessOf(state, present(50n, after)).isOverdue).toBe(true);
+  });
+
+  it("gives a query with a least number of remote blocks between two results that time", () => {
+    const state = answeredAt(10n, 7n, 1n);
+    const at = { ...present(40n, [[9n, 11n]]), minKvUpdatePeriod: 5n };
+    expect(latenessOf(state, at)).toMatchObject({ unanswerable: "no-newer-remote-block", isOverdue: false });
+    const later = { ...present(40n, [[13n, 20n]]), minKvUpdatePeriod: 5n };
+    expect(latenessOf(state, later).isOverdue).toBe(true);
   });
 
   it("has no overdue query whose failure is its own, and one whose failure is ours", () => {

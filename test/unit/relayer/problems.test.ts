@@ -9,7 +9,7 @@ import {
   sampleStatus,
 } from "./status-samples.ts";
 
-const limits = { noBlockMs: 60_000, overdueBlocks: undefined };
+const limits = { noBlockMs: 60_000, overdueBlocks: undefined, minKvUpdatePeriod: 0n };
 
 function facts(fields: Partial<HealthFacts> = {}): HealthFacts {
   const { local, account, connections } = sampleStatus();
