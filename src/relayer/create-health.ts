@@ -17,7 +17,7 @@ export interface ChainPool {
 }
 
 /** The chains of a relayer. */
-export interface RelayerChains {
+interface RelayerChains {
   readonly local: ChainPool;
   readonly remotes: readonly (ChainPool & { readonly connectionId: string })[];
 }

@@ -20,7 +20,7 @@ interface Series {
 }
 
 /** Queries with series of their own, in the order of their ids. Without a limit, each contract could add series. */
-export const MAX_QUERY_SERIES = 200;
+const MAX_QUERY_SERIES = 200;
 
 const CURRENT: readonly StatusGauge[] = [
   {

@@ -20,7 +20,7 @@ export interface HeadView {
 }
 
 /** A block as a status or a notice reports it. */
-export type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> &
+type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> &
   Partial<Pick<NodeStatus, "catchingUp">>;
 
 /** Watches the newest block of one chain. */

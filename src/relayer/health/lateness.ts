@@ -8,7 +8,7 @@ import type { HeightMark } from "./height-marks.ts";
 export const UNANSWERABLE = ["failure", "no-newer-remote-block"] as const;
 
 /** One of {@link UNANSWERABLE}. */
-export type Unanswerable = (typeof UNANSWERABLE)[number];
+type Unanswerable = (typeof UNANSWERABLE)[number];
 
 /** How late a query is. All heights are local. */
 export interface Lateness {

@@ -35,7 +35,7 @@ export interface Problem {
 }
 
 /** A query in {@link HealthFacts}. */
-export interface QueryLateness {
+interface QueryLateness {
   readonly id: bigint;
   readonly connectionId: string;
   readonly lateness: Lateness;
@@ -55,7 +55,7 @@ export interface HealthFacts {
 }
 
 /** A connection in {@link HealthFacts}. */
-export interface ConnectionFacts {
+interface ConnectionFacts {
   readonly id: string;
   readonly chainId: string;
   readonly remote: HeadView;
