@@ -20,8 +20,7 @@ export interface HeadView {
 }
 
 /** A block as a status or a notice reports it. */
-type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> &
-  Partial<Pick<NodeStatus, "catchingUp">>;
+type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> & Partial<Pick<NodeStatus, "catchingUp">>;
 
 /** Watches the newest block of one chain. */
 export interface HeadWatch {
