@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
-import { registerStatusGauges, STATUS_GAUGES } from "../../src/relayer/api/status-gauges.ts";
+import { registerStatusGauges } from "../../src/relayer/api/status-gauges.ts";
 import { createWatchdogMetrics } from "../../src/watchdog/metrics.ts";
 
 /** Names of metrics that belong to a question of the operator. */
@@ -9,20 +9,21 @@ interface Question {
   readonly has: (name: string) => boolean;
 }
 
-const isOneOf =
-  (gauges: readonly { readonly name: string }[]) =>
-  (name: string): boolean =>
-    gauges.some((gauge) => gauge.name === name);
-
 /** The first question that has a metric counts. */
 const RELAYER_QUESTIONS: readonly Question[] = [
-  { title: "Is it current?", has: isOneOf(STATUS_GAUGES.current) },
-  { title: "Is it safe?", has: isOneOf(STATUS_GAUGES.safe) },
+  {
+    title: "Is it safe?",
+    has: (name) => /_(?:account|client_(?:active|expiry)|backing_off|endpoint|dead_letters)/.test(name),
+  },
   {
     title: "What does it cost?",
     has: (name) => /_(?:gas|fees?|tx|client_updates|simulations?|batch|rpc|spend|budget)_/.test(name),
   },
-  { title: "Is it active?", has: () => true },
+  {
+    title: "Is it active?",
+    has: (name) => /_total$|_last_(?:included|cycle)_/.test(name),
+  },
+  { title: "Is it current?", has: () => true },
 ];
 
 const ORDER = ["Is it active?", "Is it current?", "What does it cost?", "Is it safe?"];

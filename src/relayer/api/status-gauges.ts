@@ -222,9 +222,6 @@ const SAFE: readonly StatusGauge[] = [
   },
 ];
 
-/** Gauges of the status by the operator's question that they reply to. */
-export const STATUS_GAUGES = { current: CURRENT, safe: SAFE } as const;
-
 /**
  * Registers gauges that take their values from the status when they are scraped, so that a loop that hangs cannot leave
  * them as they were.
