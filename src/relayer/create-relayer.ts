@@ -20,7 +20,9 @@ import { createLocalQueries } from "./local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { openJournal } from "./state/journal.ts";
+import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
+import { placeOf } from "./state/store-config.ts";
+import { openStore } from "./state/store.ts";
 import { openGate } from "./submit/submit-gate.ts";
 
 /** A complete relayer. */
@@ -29,8 +31,8 @@ export interface Relayer {
   /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
-  /** Closes the connections and the journal. Call it after the services have ended. */
-  readonly close: () => void;
+  /** Closes the connections and the store. Call it after the services have ended. */
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -49,7 +51,10 @@ export async function createRelayer(
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const { subscription, newBlock } = followLocalChain(config, context);
   const sender = await openSender(config, chains.local.client, newBlock, context);
-  const journal = openJournal(config.state_dir, config.chain.id);
+  const { max_age: maxAgeMs, max_attempts: maxRows } = config.history;
+  const limits = { maxAgeMs, maxRows };
+  const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
+  const { journal } = store;
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
     watches.local.note({ latestHeight, latestTimeNs }),
   );
@@ -63,11 +68,13 @@ export async function createRelayer(
     localHeight: height.now,
     onRemoved: journal.forget,
   });
+  const blockHash = createBlockHashReader(chains.local.client);
   const common = { registry, metrics, clock, random, logger };
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
     local: chains.local.client,
+    checkHistory: createLocalHistoryCheck({ journal, registry, blockHash, logger }),
     subscription,
     workers: chains.remotes.map(({ connectionId, client }) => ({
       ...common,
@@ -97,9 +104,9 @@ export async function createRelayer(
     services: [http, check, ...health.services, ...engine.services],
     http,
     status,
-    close: () => {
+    close: async () => {
       for (const { client } of allChains) client.close();
-      journal.close();
+      await store.close();
     },
   };
 }

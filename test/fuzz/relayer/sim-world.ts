@@ -11,7 +11,8 @@ import { watchedClient } from "../../../src/relayer/health/watched-client.ts";
 import { createWatches } from "../../../src/relayer/health/watches.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
-import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
+import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
+import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
 import { openGate } from "../../../src/relayer/submit/submit-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
@@ -137,7 +138,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const connectionIds = remotes.map((_remote, index) => `connection-${index}`);
   const metricsRegistry = new MetricsRegistry();
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
-  const journal = openJournal(undefined, "local-1");
+  const journal = createJournal("local-1", { session: { run: async () => [] }, queue: { push: () => {} } });
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
     watches.local.note({ latestHeight, latestTimeNs }),
   );
@@ -157,6 +158,12 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     ...common,
     chainName: "neutron",
     local,
+    checkHistory: createLocalHistoryCheck({
+      journal,
+      registry,
+      blockHash: async () => undefined,
+      logger: common.logger,
+    }),
     subscription: local.subscription,
     registry,
     height,
@@ -216,7 +223,6 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       const failures = await done;
       for (const remote of remotes) remote.client.close();
       await clock.runUntil(clock.nowMs());
-      journal.close();
       return failures.map(({ error }) => error);
     },
   };
