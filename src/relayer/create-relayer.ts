@@ -85,7 +85,12 @@ export async function createRelayer(
       settings: workerSettings(config),
     })),
     height,
-    tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
+    tx: {
+      journal,
+      lookbackBlocks: config.queries.tx_lookback_blocks,
+      skipPruned: config.queries.tx_skip_pruned,
+      deadLetterErrors: config.queries.tx_dead_letter_errors,
+    },
     reloadMs: config.queries.reload_every,
     onLocalError: watches.local.noteError,
     gate: openGate,

@@ -17,7 +17,7 @@ const RELAYER_QUESTIONS: readonly Question[] = [
   },
   {
     title: "What does it cost?",
-    has: (name) => /_(?:gas|fees?|tx|client_updates|simulations?|batch|rpc|spend|budget)_/.test(name),
+    has: (name) => /_(?:gas|fees?|tx_bytes|client_updates|simulations?|batch|rpc|spend|budget)_/.test(name),
   },
   {
     title: "Is it active?",

@@ -11,6 +11,7 @@ export interface RelayerMetrics {
   readonly gasUsed: Counter<"connection_id">;
   readonly txBytes: Counter<"connection_id">;
   readonly queryListReloads: Counter<string>;
+  readonly prunedBlocks: Counter<"connection_id">;
   readonly rpcCalls: Counter<"chain_id" | "method" | "outcome">;
   readonly rpcBytes: Counter<"chain_id" | "direction">;
 }
@@ -61,6 +62,12 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       help: "Complete reads of the list of queries: at the start, once a minute, and after missed events.",
       registers,
     }),
+    prunedBlocks: new Counter({
+      name: "relaywatch_relayer_tx_pruned_blocks_total",
+      help: "Remote blocks that TX queries did not search, because every endpoint has pruned them.",
+      labelNames: ["connection_id"],
+      registers,
+    }),
     rpcCalls: new Counter({
       name: "relaywatch_relayer_rpc_calls_total",
       help: "RPC calls by chain, method and outcome: ok, or the code of the error.",
@@ -83,6 +90,7 @@ function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
     metrics.results.inc({ connection_id, outcome }, 0);
   for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
   metrics.clientUpdates.inc({ connection_id }, 0);
+  metrics.prunedBlocks.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });
