@@ -13,6 +13,13 @@ import {
 import { issueText } from "../ops/config-issue.ts";
 import { logSchema } from "../ops/log-config.ts";
 import { signerSchema } from "./signer-config.ts";
+import {
+  historySchema,
+  leaseSchema,
+  shardsSchema,
+  spendingSchema,
+  storeField,
+} from "./state/store-config.ts";
 
 /** Accepts a positive decimal string such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 function decimalField() {
@@ -55,6 +62,18 @@ const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
 /** The schema of the relayer's configuration file. `secrets` resolves the secret references. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
+  return fieldsSchema(secrets)
+    .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
+      path: ["store"],
+      error: issueText("is given beside state_dir", "one of the two"),
+    })
+    .refine(({ shards, connections }) => shards === undefined || shards.count <= connections.length, {
+      path: ["shards", "count"],
+      error: issueText("is greater than the number of connections", "at most one shard for each connection"),
+    });
+}
+
+function fieldsSchema(secrets: SecretSource) {
   return z.strictObject({
     chain: z
       .strictObject({
@@ -154,11 +173,17 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
       })
       .prefault({}),
     /**
-     * Directory of the journal: progress of TX searches, and dead letters. Without it both are lost at a restart. Every
+     * Directory of the state: progress of TX searches, dead letters, attempts. Without it they are lost at a restart. Every
      * TX search then starts `tx_lookback_blocks` before the tip: older transactions are not searched, and newer ones are
      * submitted again. The local chain ignores a second submission, but charges its fee.
      */
     state_dir: z.string().min(1).optional(),
+    /** PostgreSQL instead of `state_dir`, for several instances. */
+    store: storeField(secrets).optional(),
+    lease: leaseSchema(),
+    shards: shardsSchema().optional(),
+    history: historySchema(),
+    spending: spendingSchema(),
     http: z
       .strictObject({
         listen: listenField().prefault("127.0.0.1:9999"),

@@ -17,7 +17,9 @@ import { createLocalQueries } from "./local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { openJournal } from "./state/journal.ts";
+import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
+import { placeOf } from "./state/store-config.ts";
+import { openStore } from "./state/store.ts";
 import { openGate } from "./submit/submit-gate.ts";
 
 /** A complete relayer. */
@@ -26,8 +28,8 @@ export interface Relayer {
   /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
-  /** Closes the connections and the journal. Call it after the services have ended. */
-  readonly close: () => void;
+  /** Closes the connections and the store. Call it after the services have ended. */
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -46,18 +48,23 @@ export async function createRelayer(
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const { subscription, newBlock } = followLocalChain(config, context);
   const sender = await openSender(config, chains.local.client, newBlock, context);
-  const journal = openJournal(config.state_dir, config.chain.id);
+  const { max_age: maxAgeMs, max_attempts: maxRows } = config.history;
+  const limits = { maxAgeMs, maxRows };
+  const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
+  const { journal } = store;
   const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
   const registry = createRegistry(queryFilter(config, connectionIds), {
     local,
     localHeight: height.now,
     onRemoved: journal.forget,
   });
+  const blockHash = createBlockHashReader(chains.local.client);
   const common = { registry, metrics, clock, random, logger };
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
     local: chains.local.client,
+    checkHistory: createLocalHistoryCheck({ journal, registry, blockHash, logger }),
     subscription,
     workers: chains.remotes.map(({ connectionId, client: remote }) => ({
       ...common,
@@ -68,7 +75,12 @@ export async function createRelayer(
       settings: workerSettings(config),
     })),
     height,
-    tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
+    tx: {
+      journal,
+      lookbackBlocks: config.queries.tx_lookback_blocks,
+      skipPruned: config.queries.tx_skip_pruned,
+      deadLetterErrors: config.queries.tx_dead_letter_errors,
+    },
     gate: openGate,
   });
   const { isConnected } = subscription;
@@ -87,9 +99,9 @@ export async function createRelayer(
     services: [http, check, poller, ...engine.services],
     http,
     status: () => relayerStatus(api),
-    close: () => {
+    close: async () => {
       for (const { client } of allChains) client.close();
-      journal.close();
+      await store.close();
     },
   };
 }

@@ -14,6 +14,7 @@ export interface RelayerMetrics {
   readonly localHeight: Gauge<string>;
   readonly connected: Gauge<string>;
   readonly queryListReloads: Counter<string>;
+  readonly prunedBlocks: Counter<"connection_id">;
   readonly accountBalance: Gauge<"denom">;
   readonly clientExpiry: Gauge<"connection_id">;
   readonly rpcCalls: Counter<"chain_id" | "method" | "outcome">;
@@ -82,6 +83,12 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       help: "Complete reads of the list of queries: at the start, once a minute, and after missed events.",
       registers,
     }),
+    prunedBlocks: new Counter({
+      name: "relaywatch_relayer_tx_pruned_blocks_total",
+      help: "Remote blocks that TX queries did not search, because every endpoint has pruned them.",
+      labelNames: ["connection_id"],
+      registers,
+    }),
     accountBalance: new Gauge({
       name: "relaywatch_relayer_account_balance",
       help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
@@ -117,6 +124,7 @@ function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
   for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
   for (const state of QUERY_STATUSES) metrics.queries.set({ connection_id, state }, 0);
   metrics.clientUpdates.inc({ connection_id }, 0);
+  metrics.prunedBlocks.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });

@@ -7,7 +7,6 @@ import type { ChainClient } from "../../client/chain-client.ts";
 import type { ChainNotice, ChainSubscription } from "../../client/events/subscription.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import { ERROR_BACKOFF, errorKind } from "../relay-error.ts";
-import type { Journal } from "../state/journal.ts";
 import type { HeightSignal } from "./height-signal.ts";
 import { type QueryChange, queryChanges } from "./query-events.ts";
 import type { Registry } from "./registry.ts";
@@ -27,7 +26,8 @@ export interface FollowDeps {
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
   readonly height: HeightSignal;
-  readonly journal: Pick<Journal, "noteLocalHeight">;
+  /** Notices that the local chain was reset. Called with its latest height before the list is read. */
+  readonly checkHistory: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -74,8 +74,8 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
 
 async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { latestHeight } = await deps.local.status(signal);
-  // Height first: the registry compares heights of results with it to recognise a chain that was reset.
-  deps.journal.noteLocalHeight(latestHeight);
+  // First: of a chain that was reset, nothing that is known applies.
+  await deps.checkHistory(latestHeight, signal);
   deps.height.set(latestHeight);
   await deps.registry.reload(signal);
   deps.metrics.queryListReloads.inc();

@@ -6,7 +6,8 @@ import { type RelayerStatus, relayerStatus } from "../../../src/relayer/api/stat
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
-import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
+import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
+import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
 import { openGate } from "../../../src/relayer/submit/submit-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
@@ -132,7 +133,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const connectionIds = remotes.map((_remote, index) => `connection-${index}`);
   const metricsRegistry = new MetricsRegistry();
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
-  const journal = openJournal(undefined, "local-1");
+  const journal = createJournal("local-1", { session: { run: async () => [] }, queue: { push: () => {} } });
   const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
   const filter = { connectionIds, owners: [], queryIds: [], types: ["kv", "tx"] as const };
   const registry = createRegistry(filter, {
@@ -145,6 +146,12 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     ...common,
     chainName: "neutron",
     local,
+    checkHistory: createLocalHistoryCheck({
+      journal,
+      registry,
+      blockHash: async () => undefined,
+      logger: common.logger,
+    }),
     subscription: local.subscription,
     registry,
     height,
@@ -186,7 +193,6 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       const failures = await done;
       for (const remote of remotes) remote.client.close();
       await clock.runUntil(clock.nowMs());
-      journal.close();
       return failures.map(({ error }) => error);
     },
   };
