@@ -2,11 +2,18 @@ import { Gauge, type Registry } from "prom-client";
 import type { GateStatus } from "./create-gate.ts";
 import { ROLES } from "./leadership.ts";
 
+/** Owners with a value of their own, those with the most gas. The others count as "other". */
+const MAX_OWNERS = 100;
+
 /**
- * Registers the metrics of the gate. They are read at scrape time, so they are current while nothing is sent. Owners are
- * at most `maxOwners`, those with the most gas; the others count as "other".
+ * Registers the metrics of the gate. They are read at scrape time, so they are current while nothing is sent. `dailyFee` is
+ * the configured limit.
  */
-export function registerGateMetrics(registry: Registry, status: () => GateStatus, maxOwners = 100): void {
+export function registerGateMetrics(
+  registry: Registry,
+  status: () => GateStatus,
+  dailyFee: bigint | undefined,
+): void {
   const registers = [registry];
   const gauge = (name: string, help: string, collect: (set: (value: number) => void) => void): void => {
     const metric: Gauge = new Gauge({
@@ -40,7 +47,6 @@ export function registerGateMetrics(registry: Registry, status: () => GateStatus
   gauge("spent_today_fees", "Fees of the transactions of this UTC day, in units of the fee denom.", (set) =>
     set(Number(status().spending.fee)),
   );
-  const { dailyFee } = status().spending.limits;
   // Without a limit the metric is absent.
   if (dailyFee !== undefined)
     gauge("daily_fee_limit", "Limit of the fees of one UTC day. Absent without a limit.", (set) =>
@@ -56,7 +62,7 @@ export function registerGateMetrics(registry: Registry, status: () => GateStatus
     registers,
     collect: () => {
       gas.reset();
-      for (const [owner, value] of largest(status().spending.gasByOwner, maxOwners))
+      for (const [owner, value] of largest(status().spending.gasByOwner, MAX_OWNERS))
         gas.set({ owner }, Number(value));
     },
   });

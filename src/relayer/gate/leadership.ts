@@ -6,7 +6,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Service } from "../../base/service.ts";
 import { createWakeSignal, type WakeSignal } from "../../base/wake-signal.ts";
 import type { Lease, LeaseAttempt } from "../../storage/lease.ts";
-import { ERROR_BACKOFF } from "../relay-error.ts";
+import { errorBackoff } from "../relay-error.ts";
 
 /** Values of {@link LeadershipStatus.role}, as in JSON and metrics. */
 export const ROLES = ["leader", "starting", "standby"] as const;
@@ -181,7 +181,7 @@ async function prepareTerms(
       deps.logger[failures === 0 ? "warn" : "debug"]("this process cannot submit yet", {
         reason: state.startError,
       });
-      await pause(backoffMs(failures++, ERROR_BACKOFF, deps.random), deps.clock, signal);
+      await pause(backoffMs(failures++, errorBackoff(error), deps.random), deps.clock, signal);
     }
   }
 }

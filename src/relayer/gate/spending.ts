@@ -19,7 +19,7 @@ export interface DailySpending {
 }
 
 /** Why a transaction would exceed a limit. */
-export interface SpendingRefusal {
+interface SpendingRefusal {
   readonly reason: string;
   /** The owners whose budget is used up; undefined: the limit of all. */
   readonly owners?: readonly string[];
