@@ -18,6 +18,7 @@ import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { openJournal } from "./state/journal.ts";
+import { openGate } from "./submit/submit-gate.ts";
 
 /** A complete relayer. */
 export interface Relayer {
@@ -68,6 +69,7 @@ export async function createRelayer(
     })),
     height,
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
+    gate: openGate,
   });
   const { isConnected } = subscription;
   const { address } = sender;

@@ -11,6 +11,8 @@ import { followChain } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
 import { createBatchBudget } from "./submit/batch-budget.ts";
+import type { SubmitGate } from "./submit/submit-gate.ts";
+import type { SubmitterStatus } from "./submit/submitter-status.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 
 /** A worker without the parts that its cycles change. The engine adds those. */
@@ -24,6 +26,7 @@ export interface EngineDeps {
   readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
+  readonly gate: SubmitGate;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -38,6 +41,8 @@ export interface Engine {
   readonly isLoaded: () => boolean;
   /** The error of each connection's last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
+  /** Undefined before the submitter runs. */
+  readonly submitter: () => SubmitterStatus | undefined;
 }
 
 const TYPES = ["kv", "tx"] as const;
@@ -75,6 +80,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ],
     localHeight: deps.height.now,
     isLoaded: () => isLoaded,
+    submitter: () => undefined,
     workerErrors: () =>
       new Map(
         deps.workers.map((parts) => [

@@ -1,10 +1,10 @@
 import { bad } from "../base/result.ts";
-import { advanceAlert, type ActiveAlertState, type AlertStep, INACTIVE } from "./conditions/alert-state.ts";
-import type { AlertRule, ConditionInput, Verdict } from "./conditions/condition.ts";
+import type { AlertRule } from "./conditions/condition.ts";
 import { isNodeServed, type NodeOracleCalls, recordOracleCalls } from "./conditions/node-oracle-calls.ts";
 import { judgePrices, type PricesState } from "./conditions/prices-state.ts";
+import { stepAlerts } from "./conditions/step-alerts.ts";
 import { countReading } from "./ledger/ledger.ts";
-import { type Notification, toNotification } from "./notify/notification.ts";
+import type { Notification } from "./notify/notification.ts";
 import type { Poll } from "./sources/poller.ts";
 import type { WatchdogState } from "./state/state-store.ts";
 
@@ -57,7 +57,7 @@ export function planEvaluation(
   const windowMs = Math.max(MIN_WINDOW_MS, 3 * options.intervalMs);
   const oracleCalls = recordOracleCalls(previousCalls, counting?.step, atMs, windowMs);
   const prices = judgePrices(poll.prices.outcome, isNodeServed(oracleCalls, atMs, windowMs));
-  const { alerts, notifications } = stepAlerts(state, { poll, prices, ledger }, options.alerts);
+  const { alerts, notifications } = stepAlerts(state.alerts, { poll, prices, ledger }, options.alerts);
   const pending = options.queueNotifications
     ? [...state.notifications, ...notifications]
     : state.notifications;
@@ -76,48 +76,4 @@ function withTwoNodes(poll: Poll): Poll {
   const text =
     "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
   return { ...poll, node: { ...poll.node, outcome: bad({ code: "two-nodes", text }) } };
-}
-
-/** Advances every alert by one poll. The state of an alert that has no rule any more is dropped. */
-function stepAlerts(
-  state: WatchdogState,
-  input: ConditionInput,
-  rules: readonly AlertRule[],
-): { readonly alerts: WatchdogState["alerts"]; readonly notifications: readonly Notification[] } {
-  const alerts = new Map<string, ActiveAlertState>();
-  const notifications: Notification[] = [];
-  for (const rule of rules) {
-    const { id } = rule.condition;
-    const before = state.alerts.get(id);
-    const verdict = rule.condition.evaluate(input);
-    const step = advanceAlert(before ?? INACTIVE, verdict, input.poll.atMs, rule.forMs);
-    if (step.state.phase !== "inactive") alerts.set(id, step.state);
-    const notification = notificationOf(rule, { before, step, verdict }, input);
-    if (notification !== undefined) notifications.push(notification);
-  }
-  return { alerts, notifications };
-}
-
-interface AlertChange {
-  readonly before: ActiveAlertState | undefined;
-  readonly step: AlertStep;
-  readonly verdict: Verdict;
-}
-
-/** Returns the notification of an alert that began to fire or was resolved. */
-function notificationOf(
-  { condition }: AlertRule,
-  { before, step, verdict }: AlertChange,
-  { poll, ledger }: ConditionInput,
-): Notification | undefined {
-  // A resolved alert has no times. The state before it has them.
-  const active = step.state.phase === "inactive" ? before : step.state;
-  if (step.change === undefined || active === undefined) return undefined;
-  return toNotification(condition, {
-    status: step.change,
-    chainId: ledger.baseline?.chainId ?? "unknown chain",
-    sinceMs: active.sinceMs,
-    atMs: poll.atMs,
-    reason: verdict.reason,
-  });
 }

@@ -23,6 +23,7 @@ export const SIDEWAYS: ReadonlySet<string> = new Set([
   "merkle>proto",
   "comet>proto",
   "comet>merkle",
+  "storage>ops",
   "cli>daemons",
 ]);
 

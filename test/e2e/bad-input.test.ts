@@ -79,7 +79,12 @@ http: { listen: "127.0.0.1:${ports.relayer}" }
     const configured = await home.run(daemon, "start", "--config", config);
     await close(server);
     expectRefusal(moved, 1, new RegExp(`\\b${ports[daemon]}\\b`), "choose another port with --port-offset");
-    expectRefusal(configured, 1, new RegExp(`\\b${ports[daemon]}\\b`), "choose another port with http.listen");
+    expectRefusal(
+      configured,
+      1,
+      new RegExp(`\\b${ports[daemon]}\\b`),
+      "choose another port with http.listen",
+    );
   });
 
   it("ends with 78 and the place of every error when a configuration cannot be used", async () => {

@@ -5,6 +5,7 @@ import { errorText } from "../../base/errors.ts";
 import { createPrivateFile, PRIVATE_DIRECTORY_MODE } from "../../ops/private-file.ts";
 import { migrateSchema, NewerSchemaError } from "../../ops/sqlite-schema.ts";
 import { RelayError } from "../relay-error.ts";
+import { MIGRATIONS } from "./schema.ts";
 
 /** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
 export interface DeadLetter {
@@ -50,23 +51,6 @@ const MAX_LAG = 20n;
 
 /** Dead letters that are kept for one local chain. */
 const MAX_DEAD_LETTERS = 1_000;
-
-// Heights and ids are text: an SQLite integer has 63 bits, and libsql returns it as a JavaScript number.
-
-/**
- * Migrations of the journal (`src/ops/sqlite-schema.ts`). Each needs a file of the version before it in
- * `test/fixtures/state`. In `tx_handled`, `reason` and `at_ms` are set for dead letters only.
- */
-export const MIGRATIONS: readonly string[] = [
-  // "IF NOT EXISTS": the first programs created these tables and set no version, so their files have version 0.
-  `
-CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
-CREATE TABLE IF NOT EXISTS local_height (chain TEXT PRIMARY KEY, height TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS tx_handled (
-  chain TEXT, query_id TEXT, hash TEXT, remote_height TEXT NOT NULL, reason TEXT, at_ms INTEGER,
-  PRIMARY KEY (chain, query_id, hash));
-`,
-];
 
 /**
  * Opens the journal of one local chain in the directory `stateDir`, or in memory when it is undefined. Throws

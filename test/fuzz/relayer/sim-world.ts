@@ -7,6 +7,7 @@ import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
 import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
+import { openGate } from "../../../src/relayer/submit/submit-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
@@ -148,6 +149,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     registry,
     height,
     tx: { journal, lookbackBlocks: 100n },
+    gate: openGate,
     workers: remotes.map((remote, index) => ({
       ...common,
       connectionId: `connection-${index}`,

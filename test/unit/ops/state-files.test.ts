@@ -5,11 +5,8 @@ import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { migrateSchema, NewerSchemaError } from "../../../src/ops/sqlite-schema.ts";
 import { RelayError } from "../../../src/relayer/relay-error.ts";
-import {
-  JOURNAL_FILE,
-  MIGRATIONS as JOURNAL_MIGRATIONS,
-  openJournal,
-} from "../../../src/relayer/state/journal.ts";
+import { JOURNAL_FILE, openJournal } from "../../../src/relayer/state/journal.ts";
+import { MIGRATIONS as JOURNAL_MIGRATIONS } from "../../../src/relayer/state/schema.ts";
 import { MIGRATIONS as WATCHDOG_MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";

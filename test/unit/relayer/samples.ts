@@ -1,4 +1,5 @@
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import type { Attempt } from "../../../src/relayer/state/attempt.ts";
 import type { ProvenResult } from "../../../src/relayer/submit/plan.ts";
 import { type QueryState, refreshed } from "../../../src/relayer/registry/query-state.ts";
 
@@ -26,4 +27,25 @@ export function sampleState(fields: Partial<RegisteredQuery> = {}): QueryState {
 /** A proven result whose message has `bytes` bytes, each equal to the query id. */
 export function sampleResult(id: bigint, bytes = 100, keys = 1): ProvenResult {
   return { state: sampleState({ id }), message: new Uint8Array(bytes).fill(Number(id)), keys };
+}
+
+/** An included attempt of query 1; `fields` replace its fields. */
+export function sampleAttempt(fields: Partial<Attempt> = {}): Attempt {
+  return {
+    queryId: 1n,
+    connectionId: "connection-0",
+    owner: "neutron1owner",
+    type: "kv",
+    startedAtMs: 1_000,
+    dueHeight: 5n,
+    remoteHeight: 9n,
+    txHash: undefined,
+    outcome: "included",
+    reason: undefined,
+    localHeight: undefined,
+    gas: 10n,
+    fee: 3n,
+    simulations: 1,
+    ...fields,
+  };
 }

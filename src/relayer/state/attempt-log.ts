@@ -1,0 +1,226 @@
+import {
+  bigintOf,
+  numberOf,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlSession,
+  type SqlValue,
+  textOf,
+} from "../../storage/sql-database.ts";
+import type { WriteQueue } from "../../storage/write-queue.ts";
+import {
+  ATTEMPT_OUTCOMES,
+  type Attempt,
+  type AttemptFilter,
+  type AttemptLog,
+  type AttemptOutcome,
+  type DailyCost,
+  dayOf,
+  MAX_ATTEMPTS_READ,
+} from "./attempt.ts";
+
+/** How long attempts and costs are kept. */
+export interface AttemptLimits {
+  /** Age at which an attempt is deleted, ms. */
+  readonly maxAgeMs: number;
+  /** Attempts of one local chain. The oldest are deleted first. */
+  readonly maxRows: number;
+}
+
+export interface AttemptLogDeps {
+  readonly database: SqlDatabase;
+  readonly queue: Pick<WriteQueue, "offer">;
+  /** Wall-clock time, ms. */
+  readonly nowMs: () => number;
+}
+
+/** Longer reasons are cut: a chain's log may hold a whole stack. */
+const MAX_REASON = 500;
+/** Rows of one INSERT. Both databases accept this many values. */
+const ROWS_PER_INSERT = 100;
+/** Attempts between two deletions of old ones. */
+const PRUNE_EVERY = 1_000;
+/** Days for which the cost is kept. */
+const COST_DAYS = 400;
+
+const COLUMNS =
+  "chain, query_id, connection_id, owner, type, started_at_ms, due_height, remote_height, tx_hash, outcome, reason, local_height, gas, fee, simulations";
+const PLACEHOLDERS = `(${COLUMNS.split(", ")
+  .map(() => "?")
+  .join(", ")})`;
+
+/** Creates the log of one local chain on an open store (`openStore`). */
+export function createAttemptLog(chain: string, limits: AttemptLimits, deps: AttemptLogDeps): AttemptLog {
+  const { database, queue, nowMs } = deps;
+  // Old rows are deleted at the first write too, since many restarts with few attempts each would never reach the count.
+  let sincePrune = PRUNE_EVERY;
+  return {
+    note: (attempts) => {
+      if (attempts.length === 0) return;
+      queue.offer(async (session) => {
+        await insert(session, chain, attempts);
+        await addCosts(session, chain, attempts);
+      });
+      sincePrune += attempts.length;
+      if (sincePrune < PRUNE_EVERY) return;
+      sincePrune = 0;
+      const at = nowMs();
+      queue.offer((session) => prune(session, chain, limits, at));
+    },
+    find: async (filter) => (await select(database, chain, filter)).map(toAttempt),
+    costs: async ({ from, to }) => {
+      const rows = await database.run(
+        "SELECT * FROM cost WHERE chain = ? AND day >= ? AND day <= ? ORDER BY day, owner",
+        [chain, from, to],
+      );
+      return rows.map(toCost);
+    },
+  };
+}
+
+async function insert(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
+  for (let start = 0; start < attempts.length; start += ROWS_PER_INSERT) {
+    const part = attempts.slice(start, start + ROWS_PER_INSERT);
+    const rows = part.map(() => PLACEHOLDERS).join(", ");
+    await session.run(
+      `INSERT INTO attempts (${COLUMNS}) VALUES ${rows}`,
+      part.flatMap((attempt) => toValues(chain, attempt)),
+    );
+  }
+}
+
+function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
+  return [
+    chain,
+    attempt.queryId,
+    attempt.connectionId,
+    attempt.owner,
+    attempt.type,
+    attempt.startedAtMs,
+    attempt.dueHeight,
+    attempt.remoteHeight,
+    attempt.txHash ?? null,
+    attempt.outcome,
+    attempt.reason?.slice(0, MAX_REASON) ?? null,
+    attempt.localHeight ?? null,
+    attempt.gas,
+    `${attempt.fee}`,
+    attempt.simulations,
+  ];
+}
+
+/** Fees are added here and not in SQL, because they may exceed the integers of SQL. One leader writes, so none is lost. */
+async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
+  for (const cost of sums(attempts)) {
+    const [row] = await session.run(
+      "SELECT attempts, included, gas, fee FROM cost WHERE chain = ? AND day = ? AND owner = ?",
+      [chain, cost.day, cost.owner],
+    );
+    await session.run(
+      "INSERT INTO cost (chain, day, owner, attempts, included, gas, fee) VALUES (?, ?, ?, ?, ?, ?, ?) " +
+        "ON CONFLICT (chain, day, owner) DO UPDATE SET attempts = excluded.attempts, included = excluded.included, gas = excluded.gas, fee = excluded.fee",
+      [
+        chain,
+        cost.day,
+        cost.owner,
+        numberOf(row, "attempts") + cost.attempts,
+        numberOf(row, "included") + cost.included,
+        (bigintOf(row, "gas") ?? 0n) + cost.gas,
+        `${(bigintOf(row, "fee") ?? 0n) + cost.fee}`,
+      ],
+    );
+  }
+}
+
+function sums(attempts: readonly Attempt[]): readonly DailyCost[] {
+  const byKey = new Map<string, DailyCost>();
+  for (const { startedAtMs, owner, outcome, gas, fee } of attempts) {
+    const day = dayOf(startedAtMs);
+    const key = `${day} ${owner}`;
+    const sum = byKey.get(key) ?? { day, owner, attempts: 0, included: 0, gas: 0n, fee: 0n };
+    byKey.set(key, {
+      ...sum,
+      attempts: sum.attempts + 1,
+      included: sum.included + (outcome === "included" ? 1 : 0),
+      gas: sum.gas + gas,
+      fee: sum.fee + fee,
+    });
+  }
+  return [...byKey.values()];
+}
+
+async function prune(
+  session: SqlSession,
+  chain: string,
+  limits: AttemptLimits,
+  nowMs: number,
+): Promise<void> {
+  const [oldest] = await session.run(
+    "SELECT started_at_ms FROM attempts WHERE chain = ? ORDER BY started_at_ms DESC LIMIT 1 OFFSET ?",
+    [chain, limits.maxRows],
+  );
+  // Rows of the same instant as the first one too many go with it, so that at most `maxRows` remain.
+  const cut = Math.max(
+    nowMs - limits.maxAgeMs,
+    oldest === undefined ? 0 : numberOf(oldest, "started_at_ms") + 1,
+  );
+  await session.run("DELETE FROM attempts WHERE chain = ? AND started_at_ms < ?", [chain, cut]);
+  await session.run("DELETE FROM cost WHERE chain = ? AND day < ?", [chain, dayOf(nowMs) - COST_DAYS]);
+}
+
+function select(
+  database: SqlSession,
+  chain: string,
+  { queryId, connectionId, owner, outcome, sinceMs, untilMs, limit }: AttemptFilter,
+): Promise<readonly SqlRow[]> {
+  const conditions: readonly (readonly [string, SqlValue | undefined])[] = [
+    ["chain = ?", chain],
+    ["query_id = ?", queryId],
+    ["connection_id = ?", connectionId],
+    ["owner = ?", owner],
+    ["outcome = ?", outcome],
+    ["started_at_ms >= ?", sinceMs],
+    ["started_at_ms < ?", untilMs],
+  ];
+  const used = conditions.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  const where = used.map(({ sql }) => sql).join(" AND ");
+  return database.run(
+    `SELECT ${COLUMNS} FROM attempts WHERE ${where} ORDER BY started_at_ms DESC, query_id LIMIT ?`,
+    [...used.map(({ value }) => value), Math.min(limit, MAX_ATTEMPTS_READ)],
+  );
+}
+
+function toAttempt(row: SqlRow): Attempt {
+  return {
+    queryId: bigintOf(row, "query_id") ?? 0n,
+    connectionId: textOf(row, "connection_id") ?? "",
+    owner: textOf(row, "owner") ?? "",
+    type: textOf(row, "type") === "tx" ? "tx" : "kv",
+    startedAtMs: numberOf(row, "started_at_ms"),
+    dueHeight: bigintOf(row, "due_height") ?? 0n,
+    remoteHeight: bigintOf(row, "remote_height") ?? 0n,
+    txHash: textOf(row, "tx_hash"),
+    outcome: toOutcome(textOf(row, "outcome")),
+    reason: textOf(row, "reason"),
+    localHeight: bigintOf(row, "local_height"),
+    gas: bigintOf(row, "gas") ?? 0n,
+    fee: bigintOf(row, "fee") ?? 0n,
+    simulations: numberOf(row, "simulations"),
+  };
+}
+
+/** A code that only a newer program knows counts as "lost". */
+function toOutcome(text: string | undefined): AttemptOutcome {
+  return ATTEMPT_OUTCOMES.find((outcome) => outcome === text) ?? "lost";
+}
+
+function toCost(row: SqlRow): DailyCost {
+  return {
+    day: numberOf(row, "day"),
+    owner: textOf(row, "owner") ?? "",
+    attempts: numberOf(row, "attempts"),
+    included: numberOf(row, "included"),
+    gas: bigintOf(row, "gas") ?? 0n,
+    fee: bigintOf(row, "fee") ?? 0n,
+  };
+}

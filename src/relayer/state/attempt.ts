@@ -1,0 +1,97 @@
+import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+
+/**
+ * How an attempt ended, as in JSON and metrics:
+ *
+ * - "included": the result is in a block of the local chain;
+ * - one of `QUERY_FAILURE_CODES`: the query has a failure of its own;
+ * - "superseded": a newer result of the same query took its place before it was sent;
+ * - "removed": the query was removed from the chain;
+ * - "lost": the transaction was in no block. The query is due again.
+ */
+export const ATTEMPT_OUTCOMES = [
+  "included",
+  ...QUERY_FAILURE_CODES,
+  "superseded",
+  "removed",
+  "lost",
+] as const;
+
+/** One of {@link ATTEMPT_OUTCOMES}. */
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+/** One attempt to answer a query, from the moment it was due to its end. */
+export interface Attempt {
+  readonly queryId: bigint;
+  readonly connectionId: string;
+  /** Bech32 address of the contract that owns the query. */
+  readonly owner: string;
+  readonly type: RegisteredQuery["type"];
+  /** Wall-clock time at which the attempt began, ms. */
+  readonly startedAtMs: number;
+  /** Local height at which the query was due. */
+  readonly dueHeight: bigint;
+  /** Height of the remote state or transaction; 0 when the attempt ended before one was chosen. */
+  readonly remoteHeight: bigint;
+  /** Upper-case hex hash of the local transaction; undefined when nothing was broadcast. */
+  readonly txHash: string | undefined;
+  readonly outcome: AttemptOutcome;
+  /** For people. Undefined for "included". */
+  readonly reason: string | undefined;
+  /** Height of the local block with the transaction; undefined when it is in none. */
+  readonly localHeight: bigint | undefined;
+  /** Share of the gas that the transaction used. 0 when it is in no block. */
+  readonly gas: bigint;
+  /** Share of the fee of the transaction, in units of the fee denom. 0 when nothing was paid. */
+  readonly fee: bigint;
+  /** Simulations that the result took part in. */
+  readonly simulations: number;
+}
+
+/** Receives the attempts when they have ended. */
+export interface AttemptSink {
+  /** Stores attempts. Returns at once: they are written later, and dropped while the store cannot write. */
+  readonly note: (attempts: readonly Attempt[]) => void;
+}
+
+/** Selects attempts; an absent field selects all. */
+export interface AttemptFilter {
+  readonly queryId?: bigint;
+  readonly connectionId?: string;
+  readonly owner?: string;
+  readonly outcome?: AttemptOutcome;
+  /** Started at this time or later, ms. */
+  readonly sinceMs?: number;
+  /** Started before this time, ms. */
+  readonly untilMs?: number;
+  /** At most this many, the newest. At most {@link MAX_ATTEMPTS_READ}. */
+  readonly limit: number;
+}
+
+/** Attempts that one read returns at most. */
+export const MAX_ATTEMPTS_READ = 1_000;
+
+/** What one owner's queries cost on one day. */
+export interface DailyCost {
+  /** Days since 1970-01-01, UTC. */
+  readonly day: number;
+  readonly owner: string;
+  readonly attempts: number;
+  readonly included: number;
+  readonly gas: bigint;
+  readonly fee: bigint;
+}
+
+/** The stored attempts. Reads see what was written, which is at most some milliseconds behind. */
+export interface AttemptLog extends AttemptSink {
+  /** Returns the attempts that the filter selects, newest first. */
+  readonly find: (filter: AttemptFilter) => Promise<readonly Attempt[]>;
+  /** Returns the cost of the days `from` to `to`, both included, by day and owner. Kept longer than the attempts. */
+  readonly costs: (days: { readonly from: number; readonly to: number }) => Promise<readonly DailyCost[]>;
+}
+
+/** The day of a wall-clock time, as in {@link DailyCost}. */
+export function dayOf(atMs: number): number {
+  return Math.floor(atMs / 86_400_000);
+}

@@ -1,0 +1,28 @@
+/**
+ * Migrations of the relayer's store (`src/ops/sqlite-schema.ts`). Each needs a file of its version in
+ * `test/fixtures/state`. Ids and heights of the first tables are text, those of later ones `BIGINT`.
+ */
+export const MIGRATIONS: readonly string[] = [
+  // "IF NOT EXISTS": the first programs created these tables and set no version, so their files have version 0.
+  // In `tx_handled`, `reason` and `at_ms` are set for dead letters only.
+  `
+CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
+CREATE TABLE IF NOT EXISTS local_height (chain TEXT PRIMARY KEY, height TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS tx_handled (
+  chain TEXT, query_id TEXT, hash TEXT, remote_height TEXT NOT NULL, reason TEXT, at_ms INTEGER,
+  PRIMARY KEY (chain, query_id, hash));
+`,
+  // `fee` is text: fees of a denom with 18 decimals do not fit 63 bits. `day` is days since 1970-01-01 (UTC).
+  `
+CREATE TABLE attempts (
+  chain TEXT NOT NULL, query_id BIGINT NOT NULL, connection_id TEXT NOT NULL, owner TEXT NOT NULL, type TEXT NOT NULL,
+  started_at_ms BIGINT NOT NULL, due_height BIGINT NOT NULL, remote_height BIGINT NOT NULL, tx_hash TEXT,
+  outcome TEXT NOT NULL, reason TEXT, local_height BIGINT, gas BIGINT NOT NULL, fee TEXT NOT NULL,
+  simulations BIGINT NOT NULL);
+CREATE INDEX attempts_by_time ON attempts (chain, started_at_ms);
+CREATE INDEX attempts_by_query ON attempts (chain, query_id, started_at_ms);
+CREATE TABLE cost (
+  chain TEXT NOT NULL, day BIGINT NOT NULL, owner TEXT NOT NULL, attempts BIGINT NOT NULL, included BIGINT NOT NULL,
+  gas BIGINT NOT NULL, fee TEXT NOT NULL, PRIMARY KEY (chain, day, owner));
+`,
+];

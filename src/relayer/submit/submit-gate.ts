@@ -1,0 +1,32 @@
+/** What a transaction will cost, before its broadcast. */
+interface AdmissionRequest {
+  /** Gas limit. */
+  readonly gas: bigint;
+  /** In units of the fee denom. */
+  readonly fee: bigint;
+  /** The parts of `gas` by owner of the queries. A client update counts for the owners of the results behind it. */
+  readonly gasByOwner: ReadonlyMap<string, bigint>;
+}
+
+/** Response of a {@link SubmitGate}. */
+type Admission =
+  | { readonly admitted: true }
+  | {
+      readonly admitted: false;
+      /** For people. */
+      readonly reason: string;
+      /**
+       * The owners whose budget is used up. Their results back off with the code "over-budget", and the transaction is
+       * offered again without them. Undefined: nothing may be sent now.
+       */
+      readonly owners?: readonly string[];
+    };
+
+/** Decides before each broadcast whether this process may send and pay: leader lease, balance reserve, caps on spending. */
+export interface SubmitGate {
+  /** Called immediately before a broadcast. Rejects on abort only; an error of the gate's own is a refusal with a reason. */
+  readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
+}
+
+/** A gate that admits every transaction. */
+export const openGate: SubmitGate = { admit: () => Promise.resolve({ admitted: true }) };

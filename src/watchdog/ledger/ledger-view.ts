@@ -1,0 +1,89 @@
+import type { BlockCounts } from "./block-counts.ts";
+import type { Month } from "./month.ts";
+
+/**
+ * What is counted. "calls": the node's calls to its sidecar. "votes": vote extensions with a price, as the blocks have them.
+ * "revenue": what the chain's revenue module counted, by which it pays.
+ */
+export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
+
+/** One of {@link LEDGER_SOURCES}. */
+export type LedgerSource = (typeof LEDGER_SOURCES)[number];
+
+/** Counted blocks of one period. */
+export interface Tally {
+  /** All blocks, measured and estimated. */
+  readonly counts: BlockCounts;
+  /** The part of `counts` whose period is an estimate: blocks before the first reading. */
+  readonly estimated: BlockCounts;
+}
+
+/** Counted blocks of one minute, hour or day (UTC). */
+export interface Rollup extends Tally {
+  readonly startMs: number;
+}
+
+/** Counted blocks of one month (UTC, by block time). */
+export interface MonthRecord extends Tally {
+  readonly month: Month;
+  /** Start of the time that the counts cover; later than the start of the month when the watchdog came later. */
+  readonly coveredFromMs: number;
+  /** Present when the month is over and its counts can no longer change. */
+  readonly seal?: Seal;
+}
+
+/** A closed month. */
+export interface Seal {
+  readonly atMs: number;
+  /** SHA-256 of the record's canonical text, hex; see `sealOf`. */
+  readonly hash: string;
+}
+
+/**
+ * Something that happened to a node, the chain or the watchdog.
+ * "node-restart": `fromMs` is the last reading before it, `toMs` the start of the new process.
+ * "watchdog-start": the watchdog began to run. "first-reading": counting began; blocks from `fromMs` on are estimated.
+ * "gap": no reading of any node. "backfill": the part of a gap that was filled from Prometheus.
+ * "halt": the chain made no block while its nodes could be read. "clock-jump": this machine's clock was set back.
+ * "two-nodes": two nodes answered at one URL, so that neither was counted.
+ * "parameter-change": the chain's reward parameters changed. "month-sealed": a month was closed.
+ */
+export type LedgerEventKind =
+  | "node-restart"
+  | "watchdog-start"
+  | "first-reading"
+  | "gap"
+  | "backfill"
+  | "halt"
+  | "clock-jump"
+  | "two-nodes"
+  | "parameter-change"
+  | "month-sealed";
+
+/** One event. An instant has equal times. */
+export interface LedgerEvent {
+  readonly kind: LedgerEventKind;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Name of the node; absent for events of the validator or the chain. */
+  readonly node?: string;
+  /** What happened, with values, as one sentence. */
+  readonly text: string;
+}
+
+/** Reads the counts of one validator. Times are UTC, ms; ranges are [fromMs, toMs). Lists are oldest first. */
+export interface LedgerView {
+  readonly validator: string;
+  /** Undefined before the first reading. */
+  readonly chainId: string | undefined;
+  /** Months without a block are absent. */
+  readonly months: (source?: LedgerSource) => readonly MonthRecord[];
+  /** Days without a block are absent. Kept for ever. */
+  readonly days: (fromMs: number, toMs: number, source?: LedgerSource) => readonly Rollup[];
+  /** Kept for 400 days. Counted for "calls" only. */
+  readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
+  /** Kept for 12 hours. Counted for "calls" only. */
+  readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
+  /** Events that overlap the range. */
+  readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
+}

@@ -1,0 +1,120 @@
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import type { Month } from "../ledger/month.ts";
+import type { SuccessRate, Tier } from "./reward-tier.ts";
+
+/** Names of the curves between the two boundaries. */
+export const CURVES = ["linear", "revenue-quadratic"] as const;
+
+/** One of {@link CURVES}. */
+export type Curve = (typeof CURVES)[number];
+
+/** The two boundaries of a tier table: at or above "full" the reward is complete, below "none" there is none. */
+export const BOUNDARIES = ["full", "none"] as const;
+
+/** One of {@link BOUNDARIES}. */
+export type Boundary = (typeof BOUNDARIES)[number];
+
+/** A reward policy. Shares are scaled by 10^18. */
+export interface Policy {
+  readonly curve: Curve;
+  /** Least success rate of each boundary. */
+  readonly least: Readonly<Record<Boundary, bigint>>;
+  /** Reward of a full month, in hundredths of the currency unit. */
+  readonly fullRewardCents: bigint;
+  /** Where the values come from: the specification, the configuration, or the chain's parameters. */
+  readonly source: "specification" | "configuration" | "chain";
+}
+
+/**
+ * State of one boundary in this month. "clinched": even a total outage until the end of the month stays above it. "lost":
+ * even without any further miss the month ends below it. "open": neither.
+ */
+export type BoundaryState = "open" | "clinched" | "lost";
+
+/** How far one boundary is away. */
+export interface Headroom {
+  readonly boundary: Boundary;
+  readonly state: BoundaryState;
+  /** Further bad blocks that the month can have and still end at or above the boundary; negative when lost. */
+  readonly misses: bigint;
+  /** The same as time of a total outage at this block time; 0 when lost. Undefined while the block time is not known. */
+  readonly outageMs: number | undefined;
+  /** Least success rate of the remaining blocks; above 1 when lost, 0 or less when clinched. */
+  readonly requiredRate: number;
+  /** Share of bad blocks of each window, divided by the share that the boundary allows. Absent without a block. */
+  readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
+}
+
+/** Windows of the burn rates. */
+export const BURN_WINDOWS = ["1h", "6h", "3d"] as const;
+
+/** One of {@link BURN_WINDOWS}. */
+export type BurnWindow = (typeof BURN_WINDOWS)[number];
+
+/** Expected rate at the end of the month. `low` and `high` bound 80 % of the outcomes that recent days suggest. */
+export interface Forecast {
+  readonly low: SuccessRate;
+  readonly middle: SuccessRate;
+  readonly high: SuccessRate;
+  /** Tier and reward of each rate, in hundredths of the currency unit. */
+  readonly tiers: Readonly<Record<"low" | "middle" | "high", Tier>>;
+  readonly rewardCents: Readonly<Record<"low" | "middle" | "high", bigint>>;
+  /** Where the rate of the remaining blocks comes from. */
+  readonly basis: "recent days" | "month so far";
+}
+
+/** Rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */
+export interface RotationRisk {
+  /** Closed months below the boundary, directly before the current one. */
+  readonly inARow: number;
+  /** Months below the boundary among the last five closed ones. */
+  readonly inWindow: number;
+  /** "due": a rule is met. "next": the current month would meet one. "none": neither. */
+  readonly state: "none" | "next" | "due";
+  /** Closed months that count as below, oldest first. */
+  readonly months: readonly Month[];
+}
+
+/** Everything that the policy says of one validator's current month. */
+export interface Assessment {
+  readonly month: Month;
+  readonly policy: Policy;
+  readonly counts: BlockCounts;
+  /** The part of `counts` that is estimated. */
+  readonly estimated: BlockCounts;
+  /** Undefined while no block is counted; so are the fields that follow from it. */
+  readonly rate: SuccessRate | undefined;
+  /** The rate when every unknown block was bad, and when every one was good. */
+  readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
+  readonly tier: Tier | undefined;
+  /** Reward if the month ended now, in hundredths of the currency unit. */
+  readonly rewardCents: bigint | undefined;
+  /** Mean time between blocks, ms. Undefined while it is not known. */
+  readonly blockTimeMs: number | undefined;
+  /** Blocks that the chain will make until the end of the month. Undefined while the block time is not known. */
+  readonly remainingBlocks: bigint | undefined;
+  /** One for each boundary, "full" first. Empty while the rate or the block time is not known. */
+  readonly headroom: readonly Headroom[];
+  readonly forecast: Forecast | undefined;
+  readonly rotation: RotationRisk;
+}
+
+/** Cost of something that would happen now. */
+export interface WhatIf {
+  /** Bad blocks that it adds. */
+  readonly misses: bigint;
+  /** Rate, tier and reward at the end of the month without it and with it. */
+  readonly without: Outcome;
+  readonly with: Outcome;
+  /** Reward that it costs, in hundredths of the currency unit. */
+  readonly costCents: bigint;
+  /** Boundaries that it would cross. */
+  readonly crosses: readonly Boundary[];
+}
+
+/** End of a month. */
+export interface Outcome {
+  readonly rate: SuccessRate;
+  readonly tier: Tier;
+  readonly rewardCents: bigint;
+}
