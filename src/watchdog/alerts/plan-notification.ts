@@ -27,7 +27,7 @@ export function planNotification(
 ): { readonly alert: AlertState; readonly kind?: EventKind } {
   const { phase, notified, quietReason, quietAtMs } = alert;
   if (phase === "resolved")
-    // Who knows of the alert hears of its end, also during a silence. Nobody else does.
+    // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
     return notified === undefined || alert.resolvedAtMs !== nowMs ? { alert } : { alert, kind: "resolved" };
   if (phase !== "firing" || quietReason !== undefined) return { alert };
   if (notified === undefined) {
