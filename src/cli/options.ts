@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
-import { isHostName } from "../ops/config-fields.ts";
+import { isHostName, parseDurationMs } from "../ops/config-fields.ts";
 import { type HttpAccess, isOriginPattern } from "../ops/http-access.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { MAX_PORT_OFFSET } from "../../daemons/localnet/ports.ts";
@@ -78,6 +78,13 @@ export function parseUint64(text: string): bigint {
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** Parses a duration such as "2m" or "1h30m" to ms; more than zero. */
+export function parseDuration(text: string): number {
+  const durationMs = parseDurationMs(text);
+  if (durationMs !== undefined && durationMs > 0) return durationMs;
+  throw new InvalidArgumentError('a duration such as "30s", "2m" or "1h30m" was expected');
+}
 
 function parsePortOffset(text: string): number {
   return parseWhole(text, 0, MAX_PORT_OFFSET);
