@@ -1,13 +1,14 @@
 import type { Verdict } from "../conditions/condition.ts";
+import type { AlertEvent } from "../notify/alert-event.ts";
 
 /** What was notified of an alert. */
 export interface NotifiedState {
-  /** Time of the last notification that was queued. */
-  readonly atMs: number;
   /** Number of reminders so far. */
   readonly reminders: number;
   /** Badness at the last notification. */
   readonly badness?: number;
+  /** The last notification that was queued. */
+  readonly event: AlertEvent;
 }
 
 /** State of one alert of one validator that is not inactive. Times are wall clock, ms. */
@@ -76,7 +77,10 @@ function advanceActive(
   { nowMs, forMs }: AlertTiming,
   created: NewAlert,
 ): AlertState {
-  const cause = { reason: verdict.reason, ...(verdict.badness === undefined ? {} : { badness: verdict.badness }) };
+  const cause = {
+    reason: verdict.reason,
+    ...(verdict.badness === undefined ? {} : { badness: verdict.badness }),
+  };
   if (current?.phase === "firing") {
     const { clearSinceMs: _, badness: __, ...rest } = current;
     return { ...rest, ...cause, lastActiveMs: nowMs };
@@ -84,7 +88,9 @@ function advanceActive(
   // After a gap in polling it is unknown whether the condition was active in between. After a step of the clock into the
   // past the times cannot be compared. In both cases the time begins again.
   const goesOn =
-    current !== undefined && nowMs - current.lastActiveMs <= Math.max(forMs, MIN_GAP_MS) && nowMs >= current.sinceMs;
+    current !== undefined &&
+    nowMs - current.lastActiveMs <= Math.max(forMs, MIN_GAP_MS) &&
+    nowMs >= current.sinceMs;
   const begin = goesOn ? current : { ...created, sinceMs: nowMs };
   const isDue = forMs === 0 || nowMs - begin.sinceMs > forMs;
   return { ...begin, ...cause, phase: isDue ? "firing" : "pending", lastActiveMs: nowMs };
@@ -105,13 +111,18 @@ function advanceClear(
 }
 
 /** A pending alert lasts until its last active evaluation is too old. A firing alert stays: only a clear verdict ends it. */
-function advanceUnknown(current: AlertState | undefined, { nowMs, forMs }: AlertTiming): AlertState | undefined {
+function advanceUnknown(
+  current: AlertState | undefined,
+  { nowMs, forMs }: AlertTiming,
+): AlertState | undefined {
   if (current?.phase === "firing") {
     // What was not seen was not clear.
     const { clearSinceMs: _, ...rest } = current;
     return rest;
   }
-  return current !== undefined && nowMs - current.lastActiveMs <= Math.max(forMs, MIN_GAP_MS) ? current : undefined;
+  return current !== undefined && nowMs - current.lastActiveMs <= Math.max(forMs, MIN_GAP_MS)
+    ? current
+    : undefined;
 }
 
 /** Keeps a resolved alert for a while. */

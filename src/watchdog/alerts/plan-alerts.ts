@@ -3,9 +3,9 @@ import type { AlertCost, AlertEvent } from "../notify/alert-event.ts";
 import type { ChannelSettings } from "../notify/channel.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
-import { type Silence, silences } from "../silences/silence.ts";
+import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
 import { type AlertState, advanceAlert } from "./alert-state.ts";
-import { planNotification, type ReminderTimes, toEvent } from "./plan-notification.ts";
+import { dueNotification, type ReminderTimes, toEvent, withNotification } from "./plan-notification.ts";
 
 /** State of alerting that survives a restart. */
 export interface AlertingState {
@@ -62,23 +62,32 @@ export function planAlerts(state: AlertingState, poll: JudgedPoll, options: Aler
     return next === undefined ? [] : [{ rule, alert: next }];
   });
   const quiet = quietReasons(advanced, state.silences, poll, options);
-  const planned = advanced.map(({ rule, alert }) => {
-    const plan = planNotification(withQuiet(alert, quiet.get(alert.alert), poll.nowMs), rule, poll.nowMs, options.reminders);
-    const event = plan.kind === undefined ? [] : [toEvent(plan.alert, plan.kind, rule, poll, options.runbooks)];
-    return { alert: plan.alert, event };
+  const events: AlertEvent[] = [];
+  const alerts = advanced.map(({ rule, alert }) => {
+    const current = withQuiet(alert, quiet.get(alert.alert), poll.nowMs);
+    const kind = dueNotification(current, rule.severity, poll.nowMs, options.reminders);
+    if (kind === undefined) return current;
+    const event = toEvent(current, kind, { rule, poll, runbooks: options.runbooks });
+    events.push(event);
+    return withNotification(current, event);
   });
-  const events = planned.flatMap(({ event }) => event);
   return {
     state: {
-      alerts: [
+      alerts: sameOr(state.alerts, [
         ...state.alerts.filter(({ validator }) => validator !== poll.validator),
-        ...planned.map(({ alert }) => alert),
-      ],
-      silences: state.silences,
+        ...alerts,
+      ]),
+      silences: sameOr(state.silences, withoutExpired(state.silences, poll.nowMs)),
       outbox: enqueue(state.outbox, events, options.channels),
     },
     events,
   };
+}
+
+/** Returns `before` when both lists have the same elements: a state that did not change is not written again. */
+function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
+  return isSame ? before : after;
 }
 
 interface RuledAlert {
@@ -86,7 +95,11 @@ interface RuledAlert {
   readonly alert: AlertState;
 }
 
-function advanceOne(before: AlertState | undefined, rule: AlertRule, poll: JudgedPoll): AlertState | undefined {
+function advanceOne(
+  before: AlertState | undefined,
+  rule: AlertRule,
+  poll: JudgedPoll,
+): AlertState | undefined {
   const { name } = rule.condition;
   const verdict = poll.verdicts.get(name) ?? { kind: "unknown", reason: "not judged" };
   const timing = { nowMs: poll.nowMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
@@ -116,6 +129,7 @@ function quietReasons(
 
 function withQuiet(alert: AlertState, reason: string | undefined, nowMs: number): AlertState {
   if (reason !== undefined) return { ...alert, quietReason: reason, quietAtMs: nowMs };
+  if (alert.quietReason === undefined) return alert;
   const { quietReason: _, ...rest } = alert;
   return rest;
 }

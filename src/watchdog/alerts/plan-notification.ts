@@ -1,6 +1,6 @@
 import { type AlertRule, runbookFile, type Severity } from "../conditions/condition.ts";
 import { type AlertEvent, alertKey, type EventKind } from "../notify/alert-event.ts";
-import type { AlertState } from "./alert-state.ts";
+import type { AlertState, NotifiedState } from "./alert-state.ts";
 import type { JudgedPoll } from "./plan-alerts.ts";
 
 /** Time between reminders of a firing alert, ms, by severity; 0: none. */
@@ -18,49 +18,65 @@ const WORSE_FACTOR = 1.5;
 /** Share of the time between reminders after which a worse alert is repeated. */
 const WORSE_SHARE = 0.25;
 
-/** Decides whether an alert is notified now. Returns the alert with the notification recorded. */
-export function planNotification(
+/** Returns the notification that is due for an alert now; undefined when none is. */
+export function dueNotification(
   alert: AlertState,
-  rule: AlertRule,
+  severity: Severity,
   nowMs: number,
   reminders: ReminderTimes,
-): { readonly alert: AlertState; readonly kind?: EventKind } {
+): EventKind | undefined {
   const { phase, notified, quietReason, quietAtMs } = alert;
+  // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
   if (phase === "resolved")
-    // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
-    return notified === undefined || alert.resolvedAtMs !== nowMs ? { alert } : { alert, kind: "resolved" };
-  if (phase !== "firing" || quietReason !== undefined) return { alert };
+    return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
+  if (phase !== "firing" || quietReason !== undefined) return undefined;
   if (notified === undefined) {
-    if (quietAtMs !== undefined && nowMs - quietAtMs <= AFTER_QUIET_MS && nowMs >= quietAtMs) return { alert };
-    return { alert: recorded(alert, nowMs, 0), kind: "firing" };
+    const wasQuiet = quietAtMs !== undefined && nowMs >= quietAtMs && nowMs - quietAtMs <= AFTER_QUIET_MS;
+    return wasQuiet ? undefined : "firing";
   }
-  // A repeated reminder says nothing new while the condition is clear or not seen.
-  if (alert.lastActiveMs !== nowMs || !isReminderDue(alert, reminders[rule.severity], nowMs)) return { alert };
-  return { alert: recorded(alert, nowMs, notified.reminders + 1), kind: "reminder" };
+  // A reminder says nothing new while the condition is clear or not seen.
+  return alert.lastActiveMs === nowMs && isReminderDue(alert, notified, reminders[severity], nowMs)
+    ? "reminder"
+    : undefined;
 }
 
-function isReminderDue({ notified, badness }: AlertState, everyMs: number, nowMs: number): boolean {
-  if (notified === undefined || everyMs === 0) return false;
+function isReminderDue(
+  { badness }: AlertState,
+  last: NotifiedState,
+  everyMs: number,
+  nowMs: number,
+): boolean {
+  if (everyMs === 0) return false;
   const isWorse =
-    badness !== undefined && notified.badness !== undefined && badness >= notified.badness * WORSE_FACTOR;
-  return nowMs - notified.atMs >= (isWorse ? everyMs * WORSE_SHARE : everyMs);
+    badness !== undefined && last.badness !== undefined && badness >= last.badness * WORSE_FACTOR;
+  return nowMs - last.event.atMs >= (isWorse ? everyMs * WORSE_SHARE : everyMs);
 }
 
-function recorded(alert: AlertState, atMs: number, reminders: number): AlertState {
+/** Records a notification in the state of its alert. */
+export function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   const { badness } = alert;
-  return { ...alert, notified: { atMs, reminders, ...(badness === undefined ? {} : { badness }) } };
+  const reminders = (alert.notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);
+  return { ...alert, notified: { reminders, event, ...(badness === undefined ? {} : { badness }) } };
+}
+
+/** What an event says besides the state of its alert. */
+interface EventContext {
+  readonly rule: AlertRule;
+  readonly poll: JudgedPoll;
+  /** Prefix of runbook file names. */
+  readonly runbooks: string;
 }
 
 /** Creates the event of an alert. The same alert and kind give the same id, also after a restart. */
 export function toEvent(
   alert: AlertState,
   kind: EventKind,
-  { condition, severity }: AlertRule,
-  { validator, chainId, nowMs, badBlocks, costOf }: JudgedPoll,
-  runbooks: string,
+  { rule, poll, runbooks }: EventContext,
 ): AlertEvent {
+  const { condition, severity } = rule;
+  const { validator, chainId, nowMs, badBlocks, costOf } = poll;
   const key = alertKey(chainId, validator, alert.alert);
-  const number = kind === "reminder" ? `-${alert.notified?.reminders ?? 0}` : "";
+  const number = kind === "reminder" ? `-${(alert.notified?.reminders ?? 0) + 1}` : "";
   const blocks = badBlocks - alert.badBlocksBefore;
   return {
     id: `${key}/${alert.sinceMs}/${kind}${number}`,

@@ -50,7 +50,10 @@ const sections = z.strictObject({
 export const alertsSchema = sections.prefault({}).transform((file): AlertsConfig => {
   const { major_pairs, ...rest } = file;
   const values: Readonly<Record<string, unknown>> = rest;
-  return { majorPairs: major_pairs, rules: CONDITIONS.flatMap((one) => toRule(one, values[sectionKey(one.name)])) };
+  return {
+    majorPairs: major_pairs,
+    rules: CONDITIONS.flatMap((one) => toRule(one, values[sectionKey(one.name)])),
+  };
 });
 
 const parsedSection = z

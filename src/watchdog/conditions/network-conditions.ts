@@ -13,8 +13,10 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     title: "Node's gRPC port closed",
     when: "the node answers, and its gRPC port accepts no connection",
     description: "The sidecar reads its market map from the node's gRPC server, every ten seconds.",
-    impact: "Nothing is lost at once. After its next restart the sidecar has no market and no price: every vote is missed.",
-    action: "Set [grpc] enable = true in the node's app.toml, check the address and the firewall, and restart the node.",
+    impact:
+      "Nothing is lost at once. After its next restart the sidecar has no market and no price: every vote is missed.",
+    action:
+      "Set [grpc] enable = true in the node's app.toml, check the address and the firewall, and restart the node.",
     for: "2m",
     resolveFor: "30s",
     thresholds: {},
@@ -26,13 +28,20 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Outbound HTTPS closed",
     when: "no configured target accepts a connection",
-    description: "The sidecar needs outbound connections to its price providers. The watchdog tries them from its own machine.",
-    impact: "Prices go within two minutes when the sidecar's machine has the same problem: every vote is missed.",
+    description:
+      "The sidecar needs outbound connections to its price providers. The watchdog tries them from its own machine.",
+    impact:
+      "Prices go within two minutes when the sidecar's machine has the same problem: every vote is missed.",
     action: "Check DNS, firewall and routing for outbound ports 443 and 8443.",
     for: "2m",
     resolveFor: "1m",
     thresholds: {},
-    inhibits: ["websocket-providers-failing", "all-prices-missing", "major-pairs-missing", "empty-prices-counted"],
+    inhibits: [
+      "websocket-providers-failing",
+      "all-prices-missing",
+      "major-pairs-missing",
+      "empty-prices-counted",
+    ],
     judge: (input) => judgeNodes(input, ({ node }) => judgeEgress(node)),
   }),
   condition({
@@ -41,7 +50,8 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     title: "Clocks differ",
     when: "the clocks of the node's and the watchdog's machines differ by more than `max_skew`",
     description: "Months are counted by time, and the sidecar drops prices by age. Both need correct clocks.",
-    impact: "Blocks near the end of a month can be counted in the wrong one. A large difference makes prices stale.",
+    impact:
+      "Blocks near the end of a month can be counted in the wrong one. A large difference makes prices stale.",
     action: "Check the time service of both machines.",
     for: "2m",
     resolveFor: "2m",
@@ -63,7 +73,13 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     for: "5m",
     resolveFor: "1m",
     thresholds: {},
-    inhibits: ["cannot-see-node", "cannot-see-prices", "cannot-see-sidecar-metrics", "cannot-see-chain", "grpc-closed"],
+    inhibits: [
+      "cannot-see-node",
+      "cannot-see-prices",
+      "cannot-see-sidecar-metrics",
+      "cannot-see-chain",
+      "grpc-closed",
+    ],
     judge: ({ observation }) => judgeBlind(observation),
   }),
   cannotSeeSource({

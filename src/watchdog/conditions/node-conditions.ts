@@ -63,7 +63,8 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       max_blocks: { unit: "number", initial: 10, description: "blocks behind" },
     },
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
-    judge: (input, limit) => judgeNodes(input, (node) => judgeBehind(node, input.observation, limit("max_blocks"))),
+    judge: (input, limit) =>
+      judgeNodes(input, (node) => judgeBehind(node, input.observation, limit("max_blocks"))),
   }),
   condition({
     name: "not-in-validator-set",
@@ -168,7 +169,9 @@ function judgeBehind({ node: { metrics } }: NodeInput, observation: Observation,
   if (metrics.state !== "up") return cannotSee("the node's height cannot be read");
   const { height, isSyncing } = metrics.value;
   if (height === undefined || best === undefined)
-    return isSyncing === true ? active("the node is catching up") : cannotSee("the node's height cannot be read");
+    return isSyncing === true
+      ? active("the node is catching up")
+      : cannotSee("the node's height cannot be read");
   const behind = Number(best - height);
   const reason = `the node is ${behind} blocks behind height ${best}`;
   if (isSyncing === true) return active(`the node is catching up, ${behind} blocks behind`, behind);
@@ -182,13 +185,17 @@ function judgeSigning({ nodes, chain }: Observation, maxBlocks: number): Verdict
     if (metrics.state !== "up") return [];
     const { height, lastSignedHeight, votingPower } = metrics.value;
     const signs = isInSet === true || (votingPower ?? 0n) > 0n;
-    return height === undefined || lastSignedHeight === undefined || !signs ? [] : [Number(height - lastSignedHeight)];
+    return height === undefined || lastSignedHeight === undefined || !signs
+      ? []
+      : [Number(height - lastSignedHeight)];
   });
   // Several nodes can sign for one validator. The one that signed last counts.
   const lag = lags.length === 0 ? undefined : Math.min(...lags);
   if (lag !== undefined && lag > maxBlocks) return active(`the last signature is ${lag} blocks old`, lag);
   if (chain.validator.state === "up" && chain.validator.value.signedLatest === false)
-    return lag === undefined ? active("the latest commit lacks its signature") : cannotSee("one commit lacks its signature");
+    return lag === undefined
+      ? active("the latest commit lacks its signature")
+      : cannotSee("one commit lacks its signature");
   if (lag === undefined && chain.validator.state !== "up") return cannotSee("signatures cannot be read");
   return clear("it signs");
 }

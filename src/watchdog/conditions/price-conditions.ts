@@ -91,7 +91,8 @@ function judgeMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonly s
   const priced = new Set(prices.value.pairs);
   // All missing is another condition, which mutes this one.
   const missing = majorPairs.filter((pair) => !priced.has(pair));
-  if (missing.length === 0) return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
+  if (missing.length === 0)
+    return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
   const root = priced.has(CONVERSION_PAIR)
     ? ""
     : `; ${CONVERSION_PAIR} is missing too, and most markets are converted through it`;
@@ -106,7 +107,9 @@ function judgeEmptyPrices(input: NodeInput): Verdict {
   if (calls === "unknown") return cannotSee("no call of the node was seen lately");
   return verdictOf(
     calls === "good",
-    calls === "good" ? "the sidecar answers without any price, and the node counts it as success" : "the node's calls fail",
+    calls === "good"
+      ? "the sidecar answers without any price, and the node counts it as success"
+      : "the node's calls fail",
   );
 }
 

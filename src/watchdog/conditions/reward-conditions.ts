@@ -1,7 +1,15 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import { active, cannotSee, clear, type Condition, condition, type Severity, type Verdict } from "./condition.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type Condition,
+  condition,
+  type Severity,
+  type Verdict,
+} from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
 
 type Boundary = Headroom["boundary"];
@@ -33,7 +41,8 @@ const ANY: BoundaryTexts = {
   prefix: "any-reward",
   reward: "any reward",
   severity: "critical",
-  impact: "Below the lower boundary the month pays nothing, and it counts towards rotation out of the validator set.",
+  impact:
+    "Below the lower boundary the month pays nothing, and it counts towards rotation out of the validator set.",
   lesser: ["full-reward-at-risk", "full-reward-fast-burn", "full-reward-slow-burn", "full-reward-rate-low"],
 };
 
@@ -62,7 +71,8 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     description:
       "A validator below the lower boundary in 2 months in a row, or in 3 of 6, may be rotated out of the validator set.",
     impact: "Rotation ends all pay.",
-    action: "Avoid any further missed block this month, and explain earlier months to the DAO before it decides.",
+    action:
+      "Avoid any further missed block this month, and explain earlier months to the DAO before it decides.",
     for: "10m",
     resolveFor: "1h",
     thresholds: {},
@@ -89,7 +99,9 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       inhibits: [own("rate-low"), own("at-risk"), own("fast-burn"), own("slow-burn"), ...lesser],
       judge: ({ assessment }) =>
         judgeHeadroom(assessment, boundary, (headroom) =>
-          headroom.state === "lost" ? active(`the month is ${-headroom.misses} blocks below the boundary`) : undefined,
+          headroom.state === "lost"
+            ? active(`the month is ${-headroom.misses} blocks below the boundary`)
+            : undefined,
         ),
     }),
     condition({
@@ -133,7 +145,11 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       resolveFor: "5m",
       thresholds: {
         hour_factor: { unit: "number", initial: FAST_1H, description: "burn rate of the last hour" },
-        six_hours_factor: { unit: "number", initial: FAST_6H, description: "burn rate of the last six hours" },
+        six_hours_factor: {
+          unit: "number",
+          initial: FAST_6H,
+          description: "burn rate of the last six hours",
+        },
       },
       inhibits: [own("slow-burn"), ...lesser.filter((name) => name.endsWith("-burn"))],
       judge: (input, limit) =>
@@ -195,14 +211,17 @@ function judgeRisk(
   return judgeHeadroom(assessment, boundary, (headroom) => {
     const { forecast, rate } = assessment ?? {};
     const { state, outageMs } = headroom;
-    if (rate === undefined || rate.total < BigInt(limit("min_blocks"))) return cannotSee("the month has too few blocks");
+    if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
+      return cannotSee("the month has too few blocks");
     if (state === "lost") return active(headroomText(headroom));
     if (state === "clinched") return undefined;
     const tier = forecast?.tiers.middle;
     const isForecast = boundary === "full" ? tier !== undefined && tier !== "full" : tier === "none";
     if (forecast !== undefined && isForecast)
       return active(`the month will end at ${formatPercent(forecast.middle)} %; ${headroomText(headroom)}`);
-    return outageMs !== undefined && outageMs < limit("min_headroom") ? active(headroomText(headroom)) : undefined;
+    return outageMs !== undefined && outageMs < limit("min_headroom")
+      ? active(headroomText(headroom))
+      : undefined;
   });
 }
 

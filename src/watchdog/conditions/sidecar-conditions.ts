@@ -105,7 +105,8 @@ function judgeSidecarDown(input: NodeInput): Verdict {
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   if (prices.state === "up") return clear("the sidecar answers");
   // A source that cannot be read says nothing by itself. The node's own calls show that the sidecar is down.
-  if (latestCalls(input) !== "bad") return cannotSee("the watchdog cannot reach the sidecar, and no call of the node fails");
+  if (latestCalls(input) !== "bad")
+    return cannotSee("the watchdog cannot reach the sidecar, and no call of the node fails");
   const process = sidecar.state === "up" ? "; its metrics page answers" : "";
   return active(`${prices.failure.text}, and the node's calls fail${process}`);
 }

@@ -1,4 +1,11 @@
-import type { NodeObservation, NodePage, Observation, PricesPage, Seen, SidecarPage } from "../observation.ts";
+import type {
+  NodeObservation,
+  NodePage,
+  Observation,
+  PricesPage,
+  Seen,
+  SidecarPage,
+} from "../observation.ts";
 
 /**
  * What the polls of this process showed: times at which something last changed, wall clock, ms. Kept in memory only. After a
@@ -61,7 +68,11 @@ export function advanceTrail({ nodes, chain }: Trail, observation: Observation):
   };
 }
 
-function advanceNode(before: NodeTrail, { metrics, prices, sidecar }: NodeObservation, atMs: number): NodeTrail {
+function advanceNode(
+  before: NodeTrail,
+  { metrics, prices, sidecar }: NodeObservation,
+  atMs: number,
+): NodeTrail {
   const withCalls = metrics.state === "up" ? advanceCalls(before, metrics.value, atMs) : before;
   const tick = advanceTick(before.tick, prices, atMs);
   return {

@@ -64,7 +64,8 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** Parses `Retry-After` in seconds, also with a fraction (Discord). Dates are ignored: the backoff is then used. */
 function retryAfter(header: string | string[] | undefined): number | undefined {
-  const seconds = typeof header === "string" && /^\d{1,9}(?:\.\d+)?$/.test(header) ? Number(header) : undefined;
+  const seconds =
+    typeof header === "string" && /^\d{1,9}(?:\.\d+)?$/.test(header) ? Number(header) : undefined;
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, seconds * 1000);
 }
 

@@ -36,11 +36,15 @@ export function enqueue(
       .filter((delivery) => !known.has(deliveryKey(delivery))),
   );
   const all = [...outbox, ...added];
-  return channels.reduce((rest, { name }) => bounded(rest, name), all);
+  return channels.reduce<readonly Delivery[]>((rest, { name }) => bounded(rest, name), all);
 }
 
 /** Returns the oldest deliveries of a channel that belong to one validator, at most `limit`. */
-export function nextDeliveries(outbox: readonly Delivery[], channel: string, limit: number): readonly Delivery[] {
+export function nextDeliveries(
+  outbox: readonly Delivery[],
+  channel: string,
+  limit: number,
+): readonly Delivery[] {
   const own = outbox.filter((delivery) => delivery.channel === channel);
   const first = own[0]?.event;
   if (first === undefined) return [];

@@ -45,7 +45,10 @@ const weekly = z.strictObject({
 /** Field for one maintenance window: `{from, duration}` or `{days, at, duration}`. */
 export const maintenanceField = z
   .union([once, weekly], {
-    error: issueText("is not a maintenance window", "{reason, from, duration} or {reason, days, at, duration}"),
+    error: issueText(
+      "is not a maintenance window",
+      "{reason, from, duration} or {reason, days, at, duration}",
+    ),
   })
   .refine(({ duration }) => duration <= DAY_MS, {
     path: ["duration"],
@@ -92,6 +95,8 @@ function isOpen(start: MaintenanceStart, durationMs: number, nowMs: number): boo
   // A window of at most 24 h began today or yesterday.
   return [midnightMs, midnightMs - DAY_MS].some((dayMs) => {
     const beginMs = dayMs + start.timeOfDayMs;
-    return start.days.includes(new Date(dayMs).getUTCDay()) && nowMs >= beginMs && nowMs < beginMs + durationMs;
+    return (
+      start.days.includes(new Date(dayMs).getUTCDay()) && nowMs >= beginMs && nowMs < beginMs + durationMs
+    );
   });
 }

@@ -67,7 +67,9 @@ export function parseSilence(
 ): Silence | SilenceRefusal {
   const parsed = request.safeParse(body);
   if (!parsed.success) {
-    const issues = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
+    const issues = parsed.error.issues.map(
+      ({ path, message }) => `${path.join(".") || "the body"}: ${message}`,
+    );
     return { refused: `${issues.join("; ")}; send {"alerts": […], "author": …, "reason": …, "ends_at": …}` };
   }
   const { alerts, validators, author, reason, starts_at, ends_at } = parsed.data;
@@ -83,11 +85,7 @@ export function parseSilence(
   return { id, alerts, validators, author, reason, startsAtMs, endsAtMs };
 }
 
-function unknownNames(
-  what: string,
-  names: readonly string[],
-  known: readonly string[],
-): string | undefined {
+function unknownNames(what: string, names: readonly string[], known: readonly string[]): string | undefined {
   const unknown = names.find((name) => !known.includes(name));
   return unknown === undefined
     ? undefined

@@ -2,7 +2,13 @@ import { z } from "zod";
 import type { Secret } from "../../../base/secret.ts";
 import { httpUrlField, secretField } from "../../../ops/config-fields.ts";
 import type { AlertEvent } from "../alert-event.ts";
-import { type ChannelDeps, type ChannelSettings, COMMON_FIELDS, type EventChannel, toSettings } from "../channel.ts";
+import {
+  type ChannelDeps,
+  type ChannelSettings,
+  COMMON_FIELDS,
+  type EventChannel,
+  toSettings,
+} from "../channel.ts";
 import { postAccepted } from "../http-post.ts";
 import { clip, costText, eventText } from "../message.ts";
 
@@ -19,10 +25,18 @@ export const pagerdutyFields = z
     kind: z.literal("pagerduty"),
     ...COMMON_FIELDS,
     // PagerDuty repeats and escalates by itself.
-    reminders: z.boolean().default(false).describe("whether reminders are sent; PagerDuty escalates by itself"),
-    min_severity: COMMON_FIELDS.min_severity.unwrap().default("critical").describe("less severe alerts are not sent"),
+    reminders: z
+      .boolean()
+      .default(false)
+      .describe("whether reminders are sent; PagerDuty escalates by itself"),
+    min_severity: COMMON_FIELDS.min_severity
+      .unwrap()
+      .default("critical")
+      .describe("less severe alerts are not sent"),
     routing_key: secretField().describe("integration key of the service; a secret"),
-    url: httpUrlField().prefault("https://events.pagerduty.com/v2/enqueue").describe("address of the Events API"),
+    url: httpUrlField()
+      .prefault("https://events.pagerduty.com/v2/enqueue")
+      .describe("address of the Events API"),
   })
   .transform(
     (file): PagerdutyConfig => ({
