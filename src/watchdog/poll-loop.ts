@@ -41,6 +41,7 @@ export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): Poll
   const lastSuccessMs = new Map<SourceName, number>();
   const changes = createChangeLog(deps.logger);
   const options = evaluationOptions(config);
+  const channels = options.channels.map(({ name }) => name);
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
   const status = (): WatchdogStatus => {
@@ -48,6 +49,7 @@ export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): Poll
     return toStatus({
       state,
       rules: config.alerts.rules,
+      channels,
       startedAtMs,
       nowMs: clock.nowMs(),
       lastSuccessMs,

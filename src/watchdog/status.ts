@@ -31,7 +31,7 @@ export interface MonthStatus {
 }
 
 /** Whether the sidecar has prices. "unknown": the watchdog cannot read them. */
-export type PricesState = "present" | "missing" | "unknown";
+type PricesState = "present" | "missing" | "unknown";
 
 /** Everything that the API, the page and the metrics show. */
 export interface WatchdogStatus {
@@ -50,7 +50,7 @@ export interface WatchdogStatus {
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  /** Deliveries that are not accepted yet, by channel; a channel without one is absent. */
+  /** Deliveries that are not accepted yet, by channel. */
   readonly pending: ReadonlyMap<string, number>;
   /** Silences that have begun and not ended. */
   readonly activeSilences: number;
@@ -59,6 +59,8 @@ export interface WatchdogStatus {
 export interface StatusInput {
   readonly state: WatchdogState;
   readonly rules: readonly AlertRule[];
+  /** Names of all channels that have an outbox. */
+  readonly channels: readonly string[];
   readonly startedAtMs: number;
   readonly nowMs: number;
   /** Time of the last successful scrape by source. */
@@ -68,7 +70,7 @@ export interface StatusInput {
 }
 
 export function toStatus(input: StatusInput): WatchdogStatus {
-  const { state, rules, startedAtMs, nowMs, lastSuccessMs, last } = input;
+  const { state, rules, channels, startedAtMs, nowMs, lastSuccessMs, last } = input;
   const { ledger, alerting } = state;
   const prices = last?.poll.prices.outcome;
   const scrapes = last === undefined ? [] : scrapesOf(last.poll);
@@ -85,7 +87,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     pairs: prices?.ok === true ? prices.value.pairs : [],
     alerts: alertStatuses(alerting.alerts, rules, [VALIDATOR]),
     sources: scrapes.map(([name, scrape]) => toSourceStatus(name, scrape, lastSuccessMs.get(name))),
-    pending: countByChannel(alerting.outbox),
+    pending: countByChannel(alerting.outbox, channels),
     activeSilences: alerting.silences.filter(
       ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
     ).length,
@@ -153,10 +155,11 @@ function pricesState(outcome: Poll["prices"]["outcome"] | undefined): PricesStat
   return outcome.value.pairs.length > 0 ? "present" : "missing";
 }
 
-function countByChannel(outbox: readonly Delivery[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { channel } of outbox) counts.set(channel, (counts.get(channel) ?? 0) + 1);
-  return counts;
+function countByChannel(
+  outbox: readonly Delivery[],
+  channels: readonly string[],
+): ReadonlyMap<string, number> {
+  return new Map(channels.map((name) => [name, outbox.filter(({ channel }) => channel === name).length]));
 }
 
 function isoTime(ms: number | undefined): string | null {

@@ -48,7 +48,7 @@ export interface AlertTiming {
 export type NewAlert = Pick<AlertState, "validator" | "alert" | "badBlocksBefore">;
 
 /** How long a resolved alert stays in the state: Alertmanager must receive its end, and people see it on the page. */
-export const KEEP_RESOLVED_MS = 900_000;
+const KEEP_RESOLVED_MS = 900_000;
 
 /**
  * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined for an alert

@@ -83,7 +83,10 @@ function sourceTable(sources: readonly SourceStatus[]): string {
 }
 
 function detailTable({ pairs, pending, polledAtMs }: WatchdogStatus): string {
-  const waiting = [...pending].map(([channel, count]) => `${channel}: ${count}`).join(", ");
+  const waiting = [...pending]
+    .filter(([, count]) => count > 0)
+    .map(([channel, count]) => `${channel}: ${count}`)
+    .join(", ");
   return table(
     "Details",
     ["Value", "Now"],

@@ -65,11 +65,6 @@ function toRule(condition: Condition, value: unknown): readonly AlertRule[] {
   return enabled ? [{ condition, severity, forMs, resolveForMs, limits }] : [];
 }
 
-/** Rules with the values of the table. */
-export function defaultRules(): readonly AlertRule[] {
-  return alertsSchema.parse({}).rules;
-}
-
 /** Configuration key of a condition. */
 export function sectionKey(name: string): string {
   return name.replaceAll("-", "_");

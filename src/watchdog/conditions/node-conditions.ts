@@ -24,7 +24,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       "The chain makes no block, as far as the watchdog can see: neither the validator's nodes nor the chain's API has a new one.",
     impact: "No block is lost, since none is made. Pay is counted by blocks.",
     action:
-      "Look for an announcement of an upgrade or a halt. When other validators go on, this node is the problem: restart it.",
+      "Search for an announcement of an upgrade or a halt. When other validators go on, this node is the problem: restart it.",
     for: "1m",
     resolveFor: "30s",
     thresholds: {

@@ -41,7 +41,7 @@ export interface NodeTrail {
 }
 
 /** One WebSocket provider. */
-export interface WebSocketTrail {
+interface WebSocketTrail {
   readonly reads: bigint;
   /** First poll that showed the provider. */
   readonly sinceMs: number;

@@ -56,7 +56,7 @@ export async function runDelivery(
       // The events stay in the outbox until they are delivered or expired. A failure therefore delays all later ones of
       // this channel: a receiver never gets "resolved" before "firing".
       const batch = await nextBatch(channel, groupWaitMs, deps, signal);
-      const attempt = await deliverOnce(channel, batch, failures, deps, signal);
+      const attempt = await deliverOnce(channel, { batch, failures }, deps, signal);
       // Removed after the receiver accepted it, not before: a crash in between repeats the events with the same ids
       // instead of losing them.
       if (attempt.outcome !== "failed") deps.outbox.remove(batch);
@@ -87,6 +87,12 @@ async function nextBatch(
   return outbox.next(name, maxEvents, signal);
 }
 
+interface Try {
+  readonly batch: readonly Delivery[];
+  /** Failed attempts directly before this one. */
+  readonly failures: number;
+}
+
 interface Attempt {
   readonly outcome: DeliveryOutcome;
   /** Time that the receiver asked to wait for. */
@@ -95,8 +101,7 @@ interface Attempt {
 
 async function deliverOnce(
   channel: EventChannel,
-  batch: readonly Delivery[],
-  failures: number,
+  { batch, failures }: Try,
   { clock, logger }: DeliveryDeps,
   signal: AbortSignal,
 ): Promise<Attempt> {

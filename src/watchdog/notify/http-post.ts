@@ -10,7 +10,7 @@ export interface JsonPost {
 }
 
 /** The response of a receiver. */
-export interface PostReply {
+interface PostReply {
   readonly status: number;
   /** Time that the receiver asked to wait for (`Retry-After`), ms. */
   readonly retryAfterMs?: number;

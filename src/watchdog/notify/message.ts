@@ -56,7 +56,7 @@ export function costText({ blocks, pay }: AlertCost): string {
 }
 
 /** Formats a duration with two units at most: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
-export function formatDuration(ms: number): string {
+function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);

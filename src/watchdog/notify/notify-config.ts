@@ -34,15 +34,24 @@ export interface NotifyConfig {
   readonly deadMan?: DeadManConfig;
 }
 
-const channel = z.discriminatedUnion("kind", [
-  alertmanagerFields,
-  discordFields,
-  emailFields,
-  pagerdutyFields,
-  slackFields,
-  telegramFields,
-  webhookFields,
-]);
+const channel = z.discriminatedUnion(
+  "kind",
+  [
+    alertmanagerFields,
+    discordFields,
+    emailFields,
+    pagerdutyFields,
+    slackFields,
+    telegramFields,
+    webhookFields,
+  ],
+  {
+    error: issueText(
+      "is not a kind of channel",
+      "alertmanager, discord, email, pagerduty, slack, telegram or webhook",
+    ),
+  },
+);
 
 const reminder = (initial: string, severity: string) =>
   durationField(0).prefault(initial).describe(`time between reminders of ${severity} alerts; 0s: none`);

@@ -30,7 +30,7 @@ export interface NotifyDeps {
 }
 
 /** What notifying records. */
-export interface NotifyMetrics {
+interface NotifyMetrics {
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
 }

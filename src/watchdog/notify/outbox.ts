@@ -9,10 +9,10 @@ export interface Delivery {
 }
 
 /** Deliveries of one channel; at most this many wait. */
-export const MAX_DELIVERIES = 200;
+const MAX_DELIVERIES = 200;
 
 /** Whether a channel receives an event. */
-export function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolean {
+function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolean {
   if (kind === "reminder" && !channel.sendReminders) return false;
   if (kind === "resolved" && !channel.sendResolved) return false;
   return isAtLeast(severity, channel.minSeverity);

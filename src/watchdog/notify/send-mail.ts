@@ -1,4 +1,5 @@
 import { createTransport } from "nodemailer";
+import { onAbort } from "../../base/abort.ts";
 import type { Secret } from "../../base/secret.ts";
 import { ChannelError, safeText } from "./http-post.ts";
 
@@ -55,8 +56,7 @@ export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal }) =
       ? {}
       : { auth: { user: server.user, pass: server.password?.reveal() ?? "" } }),
   });
-  const close = (): void => transport.close();
-  signal.addEventListener("abort", close, { once: true });
+  const unwatch = onAbort(signal, () => transport.close());
   try {
     const { rejected } = await transport.sendMail({
       from: mail.from,
@@ -70,7 +70,7 @@ export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal }) =
   } catch (error) {
     throw error instanceof ChannelError ? error : toChannelError(error);
   } finally {
-    signal.removeEventListener("abort", close);
+    unwatch();
     transport.close();
   }
 };

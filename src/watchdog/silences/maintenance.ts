@@ -14,7 +14,7 @@ export interface MaintenanceWindow {
 }
 
 /** Begin of a window: once, or at a time of the day on some days of the week (0 is Sunday). */
-export type MaintenanceStart =
+type MaintenanceStart =
   | { readonly kind: "once"; readonly atMs: number }
   | { readonly kind: "weekly"; readonly days: readonly number[]; readonly timeOfDayMs: number };
 

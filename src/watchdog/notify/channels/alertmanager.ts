@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { withDeadline } from "../../../base/abort.ts";
+import { withDeadline, withTimeout } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Secret } from "../../../base/secret.ts";
@@ -88,26 +88,10 @@ export async function runAlertmanager(
   while (!signal.aborted) {
     try {
       await Promise.all(config.urls.map((url) => pushOnce(url, config, deps, signal)));
-      await untilChange(config.resendMs, deps, signal);
+      await withTimeout(config.resendMs, deps.clock, signal, deps.changed);
     } catch (error) {
       if (!signal.aborted) throw error;
     }
-  }
-}
-
-async function untilChange(
-  resendMs: number,
-  { clock, changed }: AlertmanagerDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const own = new AbortController();
-  const inner = AbortSignal.any([signal, own.signal]);
-  const ends = [clock.sleep(resendMs, inner), changed(inner)];
-  try {
-    await Promise.race(ends);
-  } finally {
-    own.abort(new Error("the wait is over"));
-    await Promise.allSettled(ends);
   }
 }
 
@@ -118,7 +102,7 @@ export function createAlertmanagerTest(config: AlertmanagerConfig, { post }: Cha
     maxEvents: MESSAGE_EVENTS,
     send: async (events, signal) => {
       const alerts = events.map((event) => alertJson({ event, resolvedAtMs: event.atMs }, event.atMs));
-      await Promise.all(config.urls.map((url) => push(url, alerts, config, post, signal)));
+      await Promise.all(config.urls.map((url) => push(url, alerts, { ...config, post }, signal)));
     },
   };
 }
@@ -137,7 +121,7 @@ async function pushOnce(
   if (alerts.length === 0) return;
   try {
     await withDeadline(`channel ${name}`, deadlineMs, signal, (inner) =>
-      push(url, alerts, config, post, inner),
+      push(url, alerts, { ...config, post }, inner),
     );
     count(name, "delivered");
   } catch (error) {
@@ -154,8 +138,7 @@ async function pushOnce(
 function push(
   url: string,
   alerts: readonly unknown[],
-  { authorization }: AlertmanagerConfig,
-  post: PostJson,
+  { authorization, post }: Pick<AlertmanagerConfig, "authorization"> & { readonly post: PostJson },
   signal: AbortSignal,
 ): Promise<void> {
   return postAccepted(post, "Alertmanager", {

@@ -61,7 +61,7 @@ export function createWebhook(config: WebhookConfig, { post }: ChannelDeps): Eve
 }
 
 /** Encodes events as the body of a webhook request. */
-export function webhookBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
+function webhookBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
   const text = messageText(alertMessage(events), TEXT_LIMIT);
   return { version: 2, alerts: events.map(eventJson), content: text, text };
 }
