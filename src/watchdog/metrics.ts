@@ -133,13 +133,8 @@ export interface WatchdogMetrics {
   readonly showStatus: (status: WatchdogStatus) => void;
 }
 
-/** The part of the configuration that closes the label sets. */
-export interface MetricsConfig {
-  readonly notify: { readonly channels: readonly { readonly name: string }[] };
-}
-
 /** Registers all metrics. Counters of all label values begin at zero. Labelled gauges are absent before the first `showStatus`. */
-export function createWatchdogMetrics(registry: Registry, { notify }: MetricsConfig): WatchdogMetrics {
+export function createWatchdogMetrics(registry: Registry, channels: readonly string[]): WatchdogMetrics {
   const registers = [registry];
   const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
     gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
@@ -153,7 +148,7 @@ export function createWatchdogMetrics(registry: Registry, { notify }: MetricsCon
   // Zero from the start: Prometheus' rate() and increase() do not count the first appearance of a series.
   for (const source of SOURCE_NAMES)
     for (const outcome of ["success", "failure"]) scrapes.inc({ source, outcome }, 0);
-  for (const { name: channel } of notify.channels)
+  for (const channel of channels)
     for (const outcome of DELIVERY_OUTCOMES) attempts.inc({ channel, outcome }, 0);
   return {
     recordPoll: (poll, nodeRestarted) => {

@@ -51,7 +51,10 @@ export interface Watchdog extends Service {
 export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watchdog {
   const ready = createDeferred<ListenAddress>();
   const keeper = createStateKeeper(deps.logger);
-  const metrics = createWatchdogMetrics(deps.registry, config);
+  const metrics = createWatchdogMetrics(
+    deps.registry,
+    config.notify.channels.map(({ name }) => name),
+  );
   const reader = deps.reader ?? createHttpPageReader();
   const poll = createPoller(config.sources, { clock: deps.clock, read: reader.read });
   const loop = createPollLoop(config, { ...deps, poll, keeper, metrics });

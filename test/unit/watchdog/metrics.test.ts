@@ -5,12 +5,10 @@ import { createWatchdogMetrics } from "../../../src/watchdog/metrics.ts";
 
 const readme = readFileSync(new URL("../../../src/watchdog/README.md", import.meta.url), "utf8");
 
-const CONFIG = { notify: { channels: [{ name: "webhook" }] } };
-
 describe("createWatchdogMetrics", () => {
   it("registers the metrics of the README's table, with their types", async () => {
     const registry = new Registry();
-    createWatchdogMetrics(registry, CONFIG);
+    createWatchdogMetrics(registry, ["webhook"]);
     const listed = [...readme.matchAll(/^\| `(oracle_watchdog_\w+)` \| (\w+) \|/gm)];
     const registered = await registry.getMetricsAsJSON();
     expect(registered.length).toBeGreaterThan(0);
@@ -21,7 +19,7 @@ describe("createWatchdogMetrics", () => {
 
   it("follows the naming rules", async () => {
     const registry = new Registry();
-    createWatchdogMetrics(registry, CONFIG);
+    createWatchdogMetrics(registry, ["webhook"]);
     for (const { name, help, type } of await registry.getMetricsAsJSON()) {
       expect(name).toMatch(/^oracle_watchdog_[a-z_]+$/);
       expect(name.endsWith("_total")).toBe(String(type) === "counter");
@@ -31,7 +29,7 @@ describe("createWatchdogMetrics", () => {
 
   it("sets the counters of all label values to zero", async () => {
     const registry = new Registry();
-    createWatchdogMetrics(registry, CONFIG);
+    createWatchdogMetrics(registry, ["webhook"]);
     const page = await registry.metrics();
     for (const line of [
       'oracle_watchdog_scrapes_total{source="sidecar-metrics",outcome="failure"} 0',

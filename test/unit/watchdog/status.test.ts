@@ -49,7 +49,7 @@ function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
 /** The three places at which a status is shown. */
 async function shown(status: WatchdogStatus) {
   const registry = new Registry();
-  createWatchdogMetrics(registry, { notify: { channels: [] } }).showStatus(status);
+  createWatchdogMetrics(registry, []).showStatus(status);
   return { json: statusJson(status), page: statusPage(status), metrics: await registry.metrics() };
 }
 
