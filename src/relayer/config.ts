@@ -128,6 +128,8 @@ function fieldsSchema(secrets: SecretSource) {
         min_kv_update_period: amountField().prefault("0"),
         /** Number of remote blocks before the tip where the first search of a TX query starts. */
         tx_lookback_blocks: amountField().prefault("100"),
+        /** Interval of the complete reads of the list of queries. Events announce changes in between. */
+        reload_every: durationField(1_000).prefault("1m"),
         /** Whether blocks that every endpoint has pruned are skipped; otherwise their query backs off. */
         tx_skip_pruned: z.boolean().default(true),
         /**
@@ -178,6 +180,14 @@ function fieldsSchema(secrets: SecretSource) {
      * submitted again. The local chain ignores a second submission, but charges its fee.
      */
     state_dir: z.string().min(1).optional(),
+    health: z
+      .strictObject({
+        /** A chain without a new block for this long is a problem. */
+        no_block_after: durationField(1_000).prefault("60s"),
+        /** Local blocks that a result may be late; default: 3 × the update period of the query + 5. */
+        overdue_blocks: z.int().min(1).max(1_000_000).optional(),
+      })
+      .prefault({}),
     /** PostgreSQL instead of `state_dir`, for several instances. */
     store: storeField(secrets).optional(),
     lease: leaseSchema(),

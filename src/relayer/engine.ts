@@ -26,6 +26,10 @@ export interface EngineDeps {
   readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
+  /** Interval of the regular reload of the list of queries. */
+  readonly reloadMs: number;
+  /** Called with the error of each read of the local chain that failed. */
+  readonly onLocalError: (error: unknown) => void;
   /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;

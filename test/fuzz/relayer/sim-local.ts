@@ -106,6 +106,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
         owner: "neutron1owner",
         keys: [],
         transactionsFilter: "",
+        registeredAtHeight: state.height,
         lastLocalHeight: 0n,
         lastRemoteHeight: undefined,
         ...query,

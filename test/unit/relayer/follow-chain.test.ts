@@ -43,7 +43,9 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
       random: () => 1,
       logger,
       metrics: createRelayerMetrics(new MetricsRegistry(), []),
+      reloadMs: 60_000,
       onLoaded: () => {},
+      onLocalError: () => {},
     },
     stop.signal,
   );
