@@ -16,7 +16,7 @@ export interface CountedPoll {
   readonly assessment: Assessment | undefined;
 }
 
-/** What alerting needs of the configuration. */
+/** Configuration of alerting, and of the conditions. */
 export interface AlertOptions extends AlertingOptions {
   readonly majorPairs: readonly string[];
 }
