@@ -1,9 +1,9 @@
 import { bad } from "../base/result.ts";
-import { type AlertingOptions, planAlerts } from "./alerts/plan-alerts.ts";
-import { judgeAll } from "./conditions/conditions.ts";
-import { advanceTrail, type Trail } from "./conditions/trail.ts";
+import { alertOnPoll, type AlertOptions } from "./alerts/alert-on-poll.ts";
+import type { Trail } from "./conditions/trail.ts";
 import { NO_BLOCKS } from "./ledger/block-counts.ts";
-import { countReading } from "./ledger/ledger.ts";
+import { countReading, type Ledger } from "./ledger/ledger.ts";
+import type { LedgerView } from "./ledger/ledger-view.ts";
 import type { AlertEvent } from "./notify/alert-event.ts";
 import { pollObservation, VALIDATOR } from "./poll-observation.ts";
 import type { Poll } from "./sources/poller.ts";
@@ -22,17 +22,12 @@ export interface Evaluation {
   readonly events: readonly AlertEvent[];
 }
 
-/** Configuration of the evaluation. */
-export interface EvaluationOptions extends AlertingOptions {
-  readonly majorPairs: readonly string[];
-}
-
 /** Evaluates one poll: counts its blocks, judges the conditions, and advances every alert. Pure. */
 export function planEvaluation(
   state: WatchdogState,
   scraped: Poll,
   previous: Trail,
-  options: EvaluationOptions,
+  options: AlertOptions,
 ): Evaluation {
   const { node, atMs } = scraped;
   // A failed scrape of the node changes nothing in the ledger: the next reading covers the time in between.
@@ -40,23 +35,16 @@ export function planEvaluation(
   const ledger = counting?.ledger ?? state.ledger;
   const poll = ledger.conflict === undefined || !node.outcome.ok ? scraped : withTwoNodes(scraped);
   const observation = pollObservation(poll);
-  const trail = advanceTrail(previous, observation);
-  const verdicts = judgeAll(options.rules, {
-    observation,
+  const {
+    state: alerting,
+    events,
     trail,
-    recent: { "5m": NO_BLOCKS, "30m": NO_BLOCKS },
-    assessment: undefined,
-    majorPairs: options.majorPairs,
-  });
-  const judged = {
-    validator: VALIDATOR,
-    chainId: ledger.baseline?.chainId ?? "unknown chain",
-    nowMs: atMs,
-    verdicts,
-    badBlocks: [...ledger.months.values()].reduce((sum, counts) => sum + counts.bad, 0n),
-    costOf: (blocks: bigint) => ({ blocks }),
-  };
-  const { state: alerting, events } = planAlerts(state.alerting, judged, options);
+  } = alertOnPoll(
+    state.alerting,
+    { observation, ledger: monthsView(ledger), assessment: undefined },
+    previous,
+    options,
+  );
   return {
     poll,
     state: { ledger, alerting },
@@ -71,4 +59,23 @@ function withTwoNodes(poll: Poll): Poll {
   const text =
     "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
   return { ...poll, node: { ...poll.node, outcome: bad({ code: "two-nodes", text }) } };
+}
+
+/** The months of a ledger. It has neither days nor hours nor minutes. */
+function monthsView(ledger: Ledger): LedgerView {
+  return {
+    validator: VALIDATOR,
+    chainId: ledger.baseline?.chainId,
+    months: () =>
+      [...ledger.months].map(([month, counts]) => ({
+        month,
+        counts,
+        estimated: NO_BLOCKS,
+        coveredFromMs: Date.parse(`${month}-01`),
+      })),
+    days: () => [],
+    hours: () => [],
+    minutes: () => [],
+    events: () => [],
+  };
 }

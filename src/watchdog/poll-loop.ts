@@ -1,9 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import type { AlertOptions } from "./alerts/alert-on-poll.ts";
 import { createChangeLog } from "./change-log.ts";
 import { EMPTY_TRAIL } from "./conditions/trail.ts";
 import type { WatchdogConfig } from "./config.ts";
-import { type Evaluation, type EvaluationOptions, planEvaluation } from "./evaluation.ts";
+import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
 import { type Poll, type Poller, scrapesOf, type SourceName } from "./sources/poller.ts";
 import type { StateKeeper } from "./state/state-keeper.ts";
@@ -95,7 +96,7 @@ export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): Poll
   return { run, status, isAlive, problem };
 }
 
-function evaluationOptions({ alerts, notify, maintenance }: WatchdogConfig): EvaluationOptions {
+function evaluationOptions({ alerts, notify, maintenance }: WatchdogConfig): AlertOptions {
   const { channels, reminders, runbooks } = notify;
   // Alertmanager gets the state of the alerts, not their events.
   const eventChannels = channels.filter(({ kind }) => kind !== "alertmanager");
