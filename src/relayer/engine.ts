@@ -7,7 +7,7 @@ import type { RelayerMetrics } from "./api/metrics.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
 import { runWorker } from "./connection/worker-loop.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
-import { followChain } from "./registry/follow-chain.ts";
+import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
 import { createBatchBudget } from "./submit/batch-budget.ts";
@@ -26,7 +26,15 @@ export interface EngineDeps {
   readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
+  /** Interval of the regular reload of the list of queries. */
+  readonly reloadMs: number;
+  /** Called with the error of each read of the local chain that failed. */
+  readonly onLocalError: (error: unknown) => void;
+  /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
+  readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
+  /** Whether this process submits. Otherwise the workers rest, and everything else goes on. */
+  readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -65,7 +73,7 @@ export function createEngine(deps: EngineDeps): Engine {
       { name: "local chain subscription", run: (signal) => deps.subscription.run(signal) },
       {
         name: "query registry",
-        run: (signal) => followChain({ ...deps, journal: deps.tx.journal, onLoaded }, signal),
+        run: (signal) => followChain({ ...deps, onLoaded }, signal),
       },
       ...loops.map(({ parts, type, name }) => ({
         name,
@@ -73,7 +81,13 @@ export function createEngine(deps: EngineDeps): Engine {
           runWorker(
             // Each worker has its own budget and client id, so that the two share no state that changes.
             toWorker(parts, deps.height),
-            { height: deps.height, tx: deps.tx, type, onCycle: (error) => errors.set(name, error) },
+            {
+              height: deps.height,
+              leads: deps.leads,
+              tx: deps.tx,
+              type,
+              onCycle: (error) => errors.set(name, error),
+            },
             signal,
           ),
       })),
