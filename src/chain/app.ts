@@ -1,6 +1,7 @@
 import type { Application } from "./abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
+import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
@@ -41,7 +42,7 @@ export interface AppOptions {
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
-  /** Contracts that a genesis may instantiate, in addition to `icq-consumer` and `echo`. */
+  /** Contracts that a genesis may instantiate, in addition to `icq-consumer`, `echo` and `rate-limiter`. */
   readonly contracts?: readonly ContractCode[];
 }
 
@@ -184,7 +185,7 @@ function contractModules(
 ): readonly ChainModule[] {
   const address = accounts.parseAddress;
   const wasm = createWasmModule(
-    { ...names, codes: [icqConsumer, echo, ...contracts], allowedQueries: CONTRACT_QUERIES },
+    { ...names, codes: [icqConsumer, echo, rateLimiter, ...contracts], allowedQueries: CONTRACT_QUERIES },
     {
       bank: {
         sendCoins: (context, from, to, coins) => bank.send(context, address(from), address(to), coins),

@@ -5,7 +5,7 @@ import type { ContractScope } from "../../src/chain/modules/wasm/contract.ts";
 import { createMemoryWorld } from "./memory-context.ts";
 
 /** Block time at which a limiter is created, nanoseconds. */
-export const START_NS = 1_571_797_419_879_305_533n;
+const START_NS = 1_571_797_419_879_305_533n;
 export const GOVERNANCE = "neutron17dtl0mjt3t77kpuhg2edqzjpszulwhgzcdvagh";
 const ADDRESS = new Uint8Array(32).fill(7);
 

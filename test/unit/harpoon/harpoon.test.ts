@@ -89,64 +89,60 @@ function errorOf(work: () => unknown): {
 describe("MsgManageHookSubscription", () => {
   const INVALID = "failed to validate manage hook subscription message: ";
 
-  it.each<[string, Manage, string, number, string]>([
+  it.each<[string, Manage, readonly [codespace: string, code: number, text: string]]>([
     [
       "empty authority",
       { authority: "" },
-      "undefined",
-      1,
-      `${INVALID}authority is invalid: empty address string is not allowed`,
+      ["undefined", 1, `${INVALID}authority is invalid: empty address string is not allowed`],
     ],
     [
       "malformed contract",
       { contract: "neutron1x" },
-      "undefined",
-      1,
-      `${INVALID}hook subscription contractAddress is invalid: decoding bech32 failed: invalid separator index 7`,
+      [
+        "undefined",
+        1,
+        `${INVALID}hook subscription contractAddress is invalid: decoding bech32 failed: invalid separator index 7`,
+      ],
     ],
     [
       "a hook twice",
       { hooks: [4, 9, 4] },
-      "undefined",
-      1,
-      `${INVALID}subscription hooks are not unique: non-unique hook=HOOK_TYPE_AFTER_VALIDATOR_BONDED`,
+      [
+        "undefined",
+        1,
+        `${INVALID}subscription hooks are not unique: non-unique hook=HOOK_TYPE_AFTER_VALIDATOR_BONDED`,
+      ],
     ],
     [
       "an unknown hook twice",
       { hooks: [100, 100] },
-      "undefined",
-      1,
-      `${INVALID}subscription hooks are not unique: non-unique hook=100`,
+      ["undefined", 1, `${INVALID}subscription hooks are not unique: non-unique hook=100`],
     ],
     [
       "an unknown hook",
       { hooks: [100] },
-      "undefined",
-      1,
-      `${INVALID}non-existing hook type: non-existing hook=100`,
+      ["undefined", 1, `${INVALID}non-existing hook type: non-existing hook=100`],
     ],
     [
       "the unspecified hook",
       { hooks: [0] },
-      "undefined",
-      1,
-      `${INVALID}non-existing hook type: unspecified hooks are not allowed`,
+      ["undefined", 1, `${INVALID}non-existing hook type: unspecified hooks are not allowed`],
     ],
     [
       "an account that is no contract, also from a wrong authority",
       { authority: C1, contract: AUTHORITY, hooks: [1, 9] },
-      "sdk",
-      7,
-      `contract address not found: ${AUTHORITY}: invalid address`,
+      ["sdk", 7, `contract address not found: ${AUTHORITY}: invalid address`],
     ],
     [
       "a wrong authority",
       { authority: C1, contract: C2, hooks: [1] },
-      "harpoon",
-      2,
-      `invalid authority; expected ${AUTHORITY}, got ${C1}: expected gov account as only signer for proposal message`,
+      [
+        "harpoon",
+        2,
+        `invalid authority; expected ${AUTHORITY}, got ${C1}: expected gov account as only signer for proposal message`,
+      ],
     ],
-  ])("refuses %s and stores nothing", (_name, message, codespace, code, text) => {
+  ])("refuses %s and stores nothing", (_name, message, [codespace, code, text]) => {
     const before = world.dump("harpoon");
     expect(errorOf(() => manage(message))).toEqual({ codespace, code, text });
     expect(world.dump("harpoon")).toEqual(before);
@@ -180,7 +176,9 @@ describe("MsgManageHookSubscription", () => {
     for (const [contract, hooks, expected] of steps) {
       manage({ contract, hooks });
       for (const [hook, contracts] of Object.entries(expected))
-        expect(subscribed(Number(hook)), `after ${contract} [${hooks}]: ${hook}`).toEqual(contracts);
+        expect(subscribed(Number(hook)), `after ${contract} [${hooks.join(",")}]: ${hook}`).toEqual(
+          contracts,
+        );
     }
   });
 

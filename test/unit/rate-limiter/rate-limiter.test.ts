@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { createLimiter, GOVERNANCE, type Limiter, packetJson, pathJson } from "../../support/rate-limiter.ts";
+import {
+  createLimiter,
+  GOVERNANCE,
+  type Limiter,
+  packetJson,
+  pathJson,
+  type Transfer,
+} from "../../support/rate-limiter.ts";
 
 const WEEK = 604_800;
 const DAY = 86_400;
@@ -190,65 +197,71 @@ describe("several quotas", () => {
 
 describe("the path of a packet", () => {
   const limiter = createLimiter(1_000n);
-  it.each<
+  it.each<readonly ["send" | "receive", Omit<Transfer, "amount">, readonly [channel: string, denom: string]]>(
     [
-      direction: "send" | "receive",
-      source: string,
-      destination: string,
-      denom: string,
-      channel: string,
-      local: string,
-    ]
-  >([
-    ["send", "channel-17-local", "omitted", "uosmo", "channel-17-local", "uosmo"],
-    [
-      "receive",
-      "channel-42-counterparty",
-      "channel-17-local",
-      "ujuno",
-      "channel-17-local",
-      "ibc/09E4864A262249507925831FBAD69DAD08F66FAAA0640714E765912A0751289A",
+      [
+        "send",
+        { source: "channel-17-local", destination: "omitted", denom: "uosmo" },
+        ["channel-17-local", "uosmo"],
+      ],
+      [
+        "receive",
+        { source: "channel-42-counterparty", destination: "channel-17-local", denom: "ujuno" },
+        ["channel-17-local", "ibc/09E4864A262249507925831FBAD69DAD08F66FAAA0640714E765912A0751289A"],
+      ],
+      [
+        "receive",
+        {
+          source: "channel-42-counterparty",
+          destination: "channel-17-local",
+          denom: "transfer/channel-42-counterparty/uosmo",
+        },
+        ["channel-17-local", "uosmo"],
+      ],
+      [
+        "receive",
+        { source: "channel-42", destination: "channel-0", denom: "transfer/channel-0/uatom" },
+        ["channel-0", "ibc/6CDD4663F2F09CD62285E2D45891FC149A3568E316CE3EBBE201A71A78A69388"],
+      ],
+      [
+        "receive",
+        {
+          source: "channel-0",
+          destination: "channel-42",
+          denom: "transfer/channel-0/transfer/channel-0/uatom",
+        },
+        ["channel-42", ATOM],
+      ],
+      [
+        "send",
+        { source: "channel-141", destination: "omitted", denom: "transfer/channel-141/uosmo" },
+        ["channel-141", "ibc/14F9BC3E44B8A9C1BE1FB08980FAB87034C9905EF17CF2F5008FC085218811CC"],
+      ],
+      [
+        "receive",
+        { source: "channel-1", destination: "channel-0", denom: "transfer/channel-10/uatom" },
+        ["channel-0", ""],
+      ],
+      [
+        "receive",
+        {
+          source: "channel-7",
+          destination: "channel-0",
+          denom: "transfer/channel-7/factory/neutron1abc/foo",
+        },
+        ["channel-0", "ibc/AA812EDFE93B839EC9F2307DCBE4A32BE2287971BC41342244EE5CBDAA99179A"],
+      ],
+      [
+        "send",
+        { source: "channel-0", destination: "omitted", denom: "factory/neutron1abc/foo" },
+        ["channel-0", "factory/neutron1abc/foo"],
+      ],
     ],
-    [
-      "receive",
-      "channel-42-counterparty",
-      "channel-17-local",
-      "transfer/channel-42-counterparty/uosmo",
-      "channel-17-local",
-      "uosmo",
-    ],
-    [
-      "receive",
-      "channel-42",
-      "channel-0",
-      "transfer/channel-0/uatom",
-      "channel-0",
-      "ibc/6CDD4663F2F09CD62285E2D45891FC149A3568E316CE3EBBE201A71A78A69388",
-    ],
-    ["receive", "channel-0", "channel-42", "transfer/channel-0/transfer/channel-0/uatom", "channel-42", ATOM],
-    [
-      "send",
-      "channel-141",
-      "omitted",
-      "transfer/channel-141/uosmo",
-      "channel-141",
-      "ibc/14F9BC3E44B8A9C1BE1FB08980FAB87034C9905EF17CF2F5008FC085218811CC",
-    ],
-    ["receive", "channel-1", "channel-0", "transfer/channel-10/uatom", "channel-0", ""],
-    [
-      "receive",
-      "channel-7",
-      "channel-0",
-      "transfer/channel-7/factory/neutron1abc/foo",
-      "channel-0",
-      "ibc/AA812EDFE93B839EC9F2307DCBE4A32BE2287971BC41342244EE5CBDAA99179A",
-    ],
-    ["send", "channel-0", "omitted", "factory/neutron1abc/foo", "channel-0", "factory/neutron1abc/foo"],
-  ])("%s %s -> %s %s", (direction, source, destination, denom, channel, local) => {
-    expect(limiter[direction]({ amount: 1n, source, destination, denom })).toEqual({
+  )("%s %j", (direction, transfer, [channel, denom]) => {
+    expect(limiter[direction]({ ...transfer, amount: 1n })).toEqual({
       method: "try_transfer",
       channel_id: channel,
-      denom: local,
+      denom,
       quota: "none",
     });
   });

@@ -24,7 +24,7 @@ import { accounts, allowedChannels, limitsOf, rolesOf, timelockDelay } from "./s
 import { processMessages, queueMessage, removeMessage } from "./timelock.ts";
 
 /** Roles in the order of the contract's enum. The governance account has all of them. */
-export const ROLES = [
+const ROLES = [
   "AddRateLimit",
   "RemoveRateLimit",
   "ResetPathQuota",

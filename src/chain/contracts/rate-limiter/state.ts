@@ -1,7 +1,9 @@
 import { concat, fromUtf8, prefixEnd, utf8 } from "../../../base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../base/json.ts";
 import { unreachable } from "../../../base/errors.ts";
+import { asText, asUint32, asUint64, isPresent, type JsonField, member } from "../../../base/json-fields.ts";
 import type { KVStore } from "../../store/kv-store.ts";
+import { messageFields } from "../icq-consumer-state.ts";
 import type { Flow, Quota, RateLimit } from "./quota.ts";
 import type { Path } from "./packet.ts";
 
@@ -129,41 +131,36 @@ export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessa
 }
 
 function readLimit(json: JsonValue): RateLimit {
-  const quota = objectOf(objectOf(json)["quota"]);
-  const flow = objectOf(objectOf(json)["flow"]);
-  return { quota: readQuota(quota), flow: readFlow(flow) };
+  const stored = messageFields(json);
+  return { quota: readQuota(member(stored, "quota")), flow: readFlow(member(stored, "flow")) };
 }
 
-function readQuota(json: JsonObject): Quota {
-  const value = json["channel_value"];
+function readQuota(stored: JsonField): Quota {
+  const value = member(stored, "channel_value");
   return {
-    name: String(json["name"]),
-    maxPercentageSend: Number(json["max_percentage_send"]),
-    maxPercentageRecv: Number(json["max_percentage_recv"]),
-    duration: BigInt(Number(json["duration"])),
-    channelValue: typeof value === "string" ? BigInt(value) : undefined,
+    name: asText(member(stored, "name")),
+    maxPercentageSend: asUint32(member(stored, "max_percentage_send")),
+    maxPercentageRecv: asUint32(member(stored, "max_percentage_recv")),
+    duration: asUint64(member(stored, "duration")),
+    channelValue: isPresent(value) ? BigInt(asText(value)) : undefined,
   };
 }
 
-function readFlow(json: JsonObject): Flow {
-  const integer = (name: string): bigint => BigInt(String(json[name]));
+function readFlow(stored: JsonField): Flow {
+  const integer = (name: string): bigint => BigInt(asText(member(stored, name)));
   return { inflow: integer("inflow"), outflow: integer("outflow"), periodEnd: integer("period_end") };
 }
 
 function readQueued(json: JsonValue): QueuedMessage {
-  const fields = objectOf(json);
+  const stored = messageFields(json);
   return {
-    message: fields["message"] ?? null,
-    submittedAt: BigInt(String(fields["submitted_at"])),
-    delayHours: Number(fields["timelock_delay"]),
-    id: String(fields["message_id"]),
+    message: isRecord(json) ? (json["message"] ?? null) : null,
+    submittedAt: BigInt(asText(member(stored, "submitted_at"))),
+    delayHours: asUint32(member(stored, "timelock_delay")),
+    id: asText(member(stored, "message_id")),
   };
 }
 
 function listOf(json: JsonValue): readonly JsonValue[] {
   return Array.isArray(json) ? json : unreachable("the contract stores a list here");
-}
-
-function objectOf(json: JsonValue | undefined): JsonObject {
-  return isRecord(json) ? json : unreachable("the contract stores an object here");
 }

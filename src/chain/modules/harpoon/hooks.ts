@@ -39,7 +39,7 @@ export interface HarpoonHooks {
 
 /**
  * Creates the hooks. Each sends one sudo message, as JSON text of Go's `encoding/json`, to the contracts of its type
- * (chain-extension-modules.md, "Hook subscription module: sudo messages").
+ * (chain-extension-modules.md, "Hook subscription module").
  */
 export function createHooks(environment: Environment): HarpoonHooks {
   const { bech32Prefix } = environment;

@@ -32,7 +32,7 @@ export function setSubscriptions(context: Context, record: HookSubscriptions): v
 }
 
 /**
- * Replaces the hook types to which a contract is subscribed (chain-extension-modules.md, "Hook subscriptions"). A
+ * Replaces the hook types to which a contract is subscribed (chain-extension-modules.md, "States and transitions"). A
  * subscription that the contract keeps stays at its place in the order of calls; a new one is the last.
  */
 export function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {

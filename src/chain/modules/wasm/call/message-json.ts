@@ -46,7 +46,8 @@ function withExactIntegers(json: GoJson): JsonValue {
       return json.items.map(withExactIntegers);
     case "object":
       return Object.fromEntries(json.members.map(([name, value]) => [name, withExactIntegers(value)]));
-    default:
+    case "bool":
+    case "string":
       return json.value;
   }
 }
