@@ -109,10 +109,13 @@ export function undo({ quota, flow }: RateLimit, amount: bigint): RateLimit {
 }
 
 function add(flow: Flow, direction: Direction, amount: bigint): Flow {
-  const saturated = (value: bigint): bigint => (value > MAX_UINT256 ? MAX_UINT256 : value);
   return direction === "in"
     ? { ...flow, inflow: saturated(flow.inflow + amount) }
     : { ...flow, outflow: saturated(flow.outflow + amount) };
+}
+
+function saturated(value: bigint): bigint {
+  return value > MAX_UINT256 ? MAX_UINT256 : value;
 }
 
 /** The supply before the transfer. */
