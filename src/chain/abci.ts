@@ -32,11 +32,22 @@ interface InitChainRequest {
 }
 
 /** Whether a validator signed the previous block. */
-interface LastCommitVote {
+export interface LastCommitVote {
   /** 20 bytes. */
   readonly address: Uint8Array;
   readonly power: bigint;
   readonly signed: boolean;
+}
+
+/** Evidence that a validator signed two blocks of one height. */
+export interface Misbehavior {
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  readonly height: bigint;
+  /** Time of that height. */
+  readonly timeNs: bigint;
+  /** Power of the validator at that height. */
+  readonly power: bigint;
 }
 
 /** One decided block. */
@@ -46,6 +57,8 @@ export interface FinalizeBlockRequest {
   readonly proposerAddress: Uint8Array;
   readonly txs: readonly Uint8Array[];
   readonly lastCommit: readonly LastCommitVote[];
+  /** Default: none. */
+  readonly misbehavior?: readonly Misbehavior[];
 }
 
 /** Outcome of one block. */

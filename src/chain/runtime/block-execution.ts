@@ -5,16 +5,18 @@ import type { Context } from "./context.ts";
 import type { ChainEvent } from "./events.ts";
 import { type BlockFacts, createContext } from "./execution-context.ts";
 import { createGasMeter } from "./gas.ts";
+import type { BlockInput } from "./module.ts";
 import { ErrOutOfGas } from "./sdk-errors.ts";
 import { runTx, type TxRules } from "./tx-runner.ts";
 
-type BlockHook = (context: Context) => void;
+type BeginHook = (context: Context, block: BlockInput) => void;
+type EndHook = (context: Context) => void;
 
 /** Hooks and rules of every block. */
 export interface BlockRules {
   readonly tx: TxRules;
-  readonly begin: readonly BlockHook[];
-  readonly end: readonly BlockHook[];
+  readonly begin: readonly BeginHook[];
+  readonly end: readonly EndHook[];
   /** Returns the changes to the validator set. Called after the end hooks. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
   /** Gas that the transactions of a block may use together; 0 or less: no limit. */
@@ -39,7 +41,7 @@ export function executeBlock(
   // Written before the hooks, so that the record is part of the state that this height commits to.
   writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });
   const beginContext = blockContext(block, branch, appendWithMode("BeginBlock", events));
-  for (const hook of rules.begin) hook(beginContext);
+  for (const hook of rules.begin) hook(beginContext, request);
   const txResults = runTransactions(request, block, branch, rules);
   const endContext = blockContext(block, branch, appendWithMode("EndBlock", events));
   for (const hook of rules.end) hook(endContext);

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../base/json.ts";
+import type { FinalizeBlockRequest } from "../abci.ts";
 import type { Context } from "./context.ts";
 
 /** Response of a message handler. */
@@ -29,6 +30,9 @@ export interface QueryHandler {
   readonly query: (context: Context, request: Uint8Array) => Uint8Array;
 }
 
+/** What the node knows about the validators of a block. */
+export type BlockInput = Pick<FinalizeBlockRequest, "lastCommit" | "misbehavior">;
+
 /** A module of the chain. A module calls another one only through an interface that it declares itself. */
 export interface ChainModule {
   /** The module's member in the genesis document. */
@@ -37,7 +41,7 @@ export interface ChainModule {
   readonly stores: readonly string[];
   readonly messages: readonly MessageHandler[];
   readonly queries: readonly QueryHandler[];
-  readonly beginBlock?: (context: Context) => void;
+  readonly beginBlock?: (context: Context, block: BlockInput) => void;
   readonly endBlock?: (context: Context) => void;
   /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;

@@ -1,6 +1,7 @@
 import { moduleAddress } from "../../runtime/address.ts";
-import { type Coin, sumCoins } from "../../runtime/coins.ts";
+import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
+import { ErrInsufficientFunds } from "../../runtime/sdk-errors.ts";
 import {
   addCoins,
   balanceOf,
@@ -8,6 +9,7 @@ import {
   changeSupply,
   holdersOf,
   sendEnabled,
+  setBalance,
   subtractCoins,
   supplies,
 } from "./balances.ts";
@@ -47,6 +49,10 @@ export interface BankKeeper {
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   /** Moves coins from one sender to several recipients. The sums must be equal. */
   readonly sendToMany: (context: Context, from: Payment, to: readonly Payment[]) => void;
+  /** Moves coins of a delegator into a pool of staking. */
+  readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
+  /** Moves coins of a pool of staking back to a delegator. */
+  readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
   /** Throws bank/5 when messages may not send one of the denominations. */
@@ -79,6 +85,13 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
       send(context, moduleAddress(from), moduleAddress(to), coins);
     },
     sendToMany: (context, from, to) => sendToMany(context, accounts, from, to),
+    delegate: (context, from, module, coins) => delegate(context, accounts, { from, module }, coins),
+    undelegate: (context, module, to, coins) => {
+      accounts.moduleAccount(context, module);
+      spend(context, accounts, moduleAddress(module), coins);
+      accounts.get(context, to);
+      receive(context, accounts, to, coins);
+    },
     mint: (context, module, coins) => {
       accounts.moduleAccount(context, module);
       const minter = receive(context, accounts, moduleAddress(module), coins);
@@ -105,6 +118,27 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   subtractCoins(context, from, coins);
   context.emit(coinSpent(spender, coins));
   return spender;
+}
+
+/** As `DelegateCoins` of the SDK: two events instead of those of a transfer, and the balance in the error. */
+function delegate(
+  context: Context,
+  accounts: BankAccounts,
+  { from, module }: { readonly from: Uint8Array; readonly module: string },
+  coins: readonly Coin[],
+): void {
+  accounts.moduleAccount(context, module);
+  for (const coin of coins) {
+    const balance = balanceOf(context, from, coin.denom);
+    if (balance.amount < coin.amount) {
+      const words = `failed to delegate; ${formatCoin(balance)} is smaller than ${formatCoins(coins)}`;
+      throw ErrInsufficientFunds(words);
+    }
+    setBalance(context, from, { denom: coin.denom, amount: balance.amount - coin.amount });
+  }
+  accounts.get(context, from);
+  context.emit(coinSpent(accounts.formatAddress(from), coins));
+  receive(context, accounts, moduleAddress(module), coins);
 }
 
 /** Adds coins. Returns the recipient as bech32. */

@@ -1,0 +1,32 @@
+import { orQueryError } from "../../runtime/handler-forms.ts";
+import { ModuleError } from "../../runtime/module-error.ts";
+import { QueryError } from "../../runtime/module.ts";
+import type { AddressCodec, Environment } from "./types.ts";
+
+export const SERVICE = "/cosmos.staking.v1beta1.Query";
+const INVALID_ARGUMENT = 3;
+
+/** The error of an absent address. */
+export function emptyAddress(role: "delegator" | "validator"): QueryError {
+  return new QueryError(INVALID_ARGUMENT, `${role} address cannot be empty`);
+}
+
+export function operatorOf({ operators }: Environment, text: string): Uint8Array {
+  return parse(operators, text);
+}
+
+export function delegatorOf({ accounts }: Environment, text: string): Uint8Array {
+  return parse(accounts, text);
+}
+
+function parse(codec: AddressCodec, text: string): Uint8Array {
+  try {
+    return codec.parse(text);
+  } catch (error) {
+    // A registered error keeps its codespace in the text of the query.
+    if (error instanceof ModuleError) throw error;
+    return orQueryError(() => {
+      throw error;
+    });
+  }
+}

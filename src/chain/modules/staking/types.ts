@@ -1,0 +1,85 @@
+import { AddressError, formatAddress, parseAddress } from "../../runtime/address.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrLogic } from "../../runtime/sdk-errors.ts";
+import type { StakingHooks } from "./hooks.ts";
+
+export interface StakingOptions {
+  /** Prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons`. */
+  readonly bech32Prefix: string;
+  /** The account that may change parameters, bech32. */
+  readonly authority: string;
+  /** Denomination of the default parameters. */
+  readonly denom: string;
+}
+
+/** Functions of the bank module that staking calls. `module` is the name of a pool. */
+export interface StakingBank {
+  readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
+  /** Moves coins of a delegator into a pool. */
+  readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
+  /** Moves coins of a pool back to a delegator. */
+  readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
+  readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
+  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
+}
+
+export interface StakingDeps {
+  readonly bank: StakingBank;
+  readonly hooks: StakingHooks;
+  /** Types of consensus keys that the chain allows. */
+  readonly keyTypes: (context: Context) => readonly string[];
+}
+
+/** Conversion of addresses between bytes and text. */
+export interface AddressCodec {
+  readonly parse: (text: string) => Uint8Array;
+  readonly format: (bytes: Uint8Array) => string;
+}
+
+/** Options, keepers of other modules and address codecs. */
+export interface Environment extends StakingOptions, StakingDeps {
+  readonly accounts: AddressCodec;
+  readonly operators: AddressCodec;
+  readonly consensus: AddressCodec;
+}
+
+/** A delegator and a validator, as bytes. */
+export interface Pair {
+  readonly delegator: Uint8Array;
+  readonly validator: Uint8Array;
+}
+
+/** A delegator and the two validators of a redelegation, as bytes. */
+export interface Triplet {
+  readonly delegator: Uint8Array;
+  readonly source: Uint8Array;
+  readonly destination: Uint8Array;
+}
+
+export function createEnvironment(options: StakingOptions, deps: StakingDeps): Environment {
+  const { bech32Prefix } = options;
+  return {
+    ...options,
+    ...deps,
+    accounts: addressCodec(bech32Prefix),
+    operators: addressCodec(`${bech32Prefix}valoper`),
+    consensus: addressCodec(`${bech32Prefix}valcons`),
+  };
+}
+
+/** Creates the codec of one prefix. As in the SDK, a wrong prefix is sdk/35 and any other invalid text an `AddressError`. */
+export function addressCodec(prefix: string): AddressCodec {
+  return {
+    parse: (text) => {
+      try {
+        return parseAddress(prefix, text);
+      } catch (error) {
+        if (!(error instanceof AddressError) || error.facts.code !== "wrong-prefix") throw error;
+        const { expected, got } = error.facts;
+        throw ErrLogic(`hrp does not match bech32 prefix: expected '${expected}' got '${got}'`);
+      }
+    },
+    format: (bytes) => formatAddress(prefix, bytes),
+  };
+}
