@@ -7,14 +7,20 @@ import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
-import { maxBlockGas } from "./modules/consensus/params.ts";
+import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
+import { createHarpoonModule } from "./modules/harpoon/module.ts";
 import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import { createInterchainqueriesModule } from "./modules/interchainqueries/module.ts";
+import { createSlashingModule } from "./modules/slashing/module.ts";
+import { joinHooks, type StakingHooks } from "./modules/staking/hooks.ts";
+import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
+import type { StakingKeeper } from "./modules/staking/keeper.ts";
+import { createStakingModule } from "./modules/staking/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
@@ -56,7 +62,13 @@ const VERSION = "6.0.3";
 /** Module account that is the authority over parameters. Nobody holds its key. */
 const AUTHORITY_NAME = "adminmodule";
 
+const POOLS: ModulePermissions = {
+  [BONDED_POOL]: ["burner", "staking"],
+  [NOT_BONDED_POOL]: ["burner", "staking"],
+};
+
 const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
+  ...POOLS,
   [ESCROW_NAME]: [],
   dex: ["minter", "burner"],
   fee_collector: [],
@@ -65,25 +77,27 @@ const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   wasm: ["burner"],
 };
 
-const REMOTE_MODULE_ACCOUNTS: ModulePermissions = { [ESCROW_NAME]: [], fee_collector: [] };
+const REMOTE_MODULE_ACCOUNTS: ModulePermissions = { ...POOLS, [ESCROW_NAME]: [], fee_collector: [] };
 
 /** gRPC queries that contracts may call, as on the deployed chain. */
 const CONTRACT_QUERIES = [
-  "Params",
-  "RegisteredQueries",
-  "RegisteredQuery",
-  "QueryResult",
-  "LastRemoteHeight",
-].map((rpc) => `/neutron.interchainqueries.Query/${rpc}`);
+  ...["Params", "RegisteredQueries", "RegisteredQuery", "QueryResult", "LastRemoteHeight"].map(
+    (rpc) => `/neutron.interchainqueries.Query/${rpc}`,
+  ),
+  "/neutron.harpoon.Query/SubscribedContracts",
+];
 
 /** The fee market closes its block last, as on the deployed chain. */
-const END_BLOCK_ORDER = ["interchainqueries", "dex", "feemarket"];
+const END_BLOCK_ORDER = ["staking", "interchainqueries", "dex", "feemarket"];
 
 /**
  * Upgrades, in order of release. A home that was written before a module existed gets the module in its next block. Modules
  * of the first release have no upgrade.
  */
-const UPGRADES: readonly Upgrade[] = [{ name: "dex", adds: ["dex"] }];
+const UPGRADES: readonly Upgrade[] = [
+  { name: "dex", adds: ["dex"] },
+  { name: "staking", adds: ["staking", "slashing", "harpoon"] },
+];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
@@ -98,8 +112,10 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   const ibc = createIbcModule({ bech32Prefix, authority });
   const base: readonly ChainModule[] = [createConsensusModule(), auth, bank, feemarket, ibc];
   const names: ChainNames = { chainName, bech32Prefix, authority, denom };
-  const keepers: BaseKeepers = { accounts, bank: bank.keeper, ibc: ibc.keeper };
-  const modules = kind === "local" ? localModules(base, names, keepers, options.contracts) : base;
+  const stake = stakeModules(names, bank.keeper);
+  const keepers: BaseKeepers = { accounts, bank: bank.keeper, ibc: ibc.keeper, stake };
+  const modules =
+    kind === "local" ? localModules(base, names, keepers, options.contracts) : [...base, ...stake.modules];
   return createApplication(
     {
       version: options.version ?? VERSION,
@@ -108,6 +124,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       modules,
       upgrades: UPGRADES,
       endBlockOrder: END_BLOCK_ORDER,
+      validatorUpdates: stake.validatorUpdates,
       ante: createAnteHandler({
         accounts,
         takeFee: feemarket.takeFee,
@@ -132,6 +149,23 @@ interface BaseKeepers {
   readonly accounts: AuthKeeper;
   readonly bank: BankKeeper;
   readonly ibc: IbcKeeper;
+  readonly stake: StakeModules;
+}
+
+/** Staking and slashing. Their genesis runs hooks, so it comes after that of the modules that have some. */
+interface StakeModules {
+  readonly modules: readonly ChainModule[];
+  readonly validatorUpdates: StakingKeeper["validatorUpdates"];
+  /** The hooks of staking in order of the calls. A module with hooks adds its own. */
+  readonly hooks: Partial<StakingHooks>[];
+}
+
+function stakeModules(names: ChainNames, bank: BankKeeper): StakeModules {
+  const hooks: Partial<StakingHooks>[] = [];
+  const staking = createStakingModule(names, { bank, hooks: joinHooks(() => hooks), keyTypes });
+  const slashing = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
+  hooks.push(slashing.hooks);
+  return { modules: [staking, slashing], validatorUpdates: staking.keeper.validatorUpdates, hooks };
 }
 
 /** Creates the modules of a local chain. */
@@ -180,7 +214,7 @@ function dexModule(names: ChainNames, bank: BankKeeper): ChainModule {
 function contractModules(
   base: readonly ChainModule[],
   names: ChainNames,
-  { accounts, bank, ibc }: BaseKeepers,
+  { accounts, bank, ibc, stake }: BaseKeepers,
   contracts: readonly ContractCode[] = [],
 ): readonly ChainModule[] {
   const address = accounts.parseAddress;
@@ -208,8 +242,11 @@ function contractModules(
     contracts: wasm.host,
     ibc,
   });
-  // The genesis of contracts runs messages of all other modules, so the contract host is last.
-  const modules = [icq, wasm];
+  const harpoon = createHarpoonModule(names, { contracts: wasm.host });
+  stake.hooks.push(harpoon.hooks);
+  // The genesis of contracts runs messages of other modules, so the contract host follows them. Subscriptions name contracts,
+  // and the genesis of staking calls the subscribers.
+  const modules = [icq, wasm, harpoon, ...stake.modules];
   const routes = once(() => routesOf([...base, ...modules]));
   return modules;
 }

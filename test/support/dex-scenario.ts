@@ -101,7 +101,7 @@ function timeOf(step: Fields): bigint {
 function runHook(world: DexWorld, step: Fields): string | undefined {
   const { beginBlock, endBlock } = world.module;
   const hook = step["op"] === "begin_block" ? beginBlock : endBlock;
-  const { events } = world.run(timeOf(step), (context) => hook?.(context));
+  const { events } = world.run(timeOf(step), (context) => hook?.(context, { lastCommit: [] }));
   return compareEvents(step, events);
 }
 

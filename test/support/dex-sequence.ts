@@ -63,7 +63,7 @@ export function createDexSequence(): DexSequence {
       if (each.kind === "block") {
         world.run(timeNs, (context) => world.module.endBlock?.(context));
         timeNs += BigInt(each.seconds) * NS;
-        world.run(timeNs, (context) => world.module.beginBlock?.(context));
+        world.run(timeNs, (context) => world.module.beginBlock?.(context, { lastCommit: [] }));
         return undefined;
       }
       if (each.kind === "cancel" || each.kind === "withdrawFilled") {

@@ -29,3 +29,10 @@ export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
 
 /** A panic that baseapp recovered, as cosmossdk.io/errors registers it. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
+
+/** Codespace `gov`: somebody else than the authority signed a message of the authority. */
+export const ErrInvalidSigner = registerError(
+  "gov",
+  8,
+  "expected gov account as only signer for proposal message",
+);

@@ -253,7 +253,7 @@ describe("the module", () => {
 
   it("sets the height of the localhost client at the beginning of a block", () => {
     module.initGenesis(chain.at(1n, 0n), undefined);
-    module.beginBlock?.(chain.at(7n, 0n));
+    module.beginBlock?.(chain.at(7n, 0n), { lastCommit: [] });
     const states = module.exportGenesis(chain.at(7n, 0n));
     expect(JSON.stringify(states)).toContain('"latest_height":{"revision_number":"1","revision_height":"7"}');
   });

@@ -31,3 +31,15 @@ export function consensusParams(context: Context): ConsensusParams {
 export function maxBlockGas(context: Context): bigint {
   return consensusParams(context).block?.maxGas ?? -1n;
 }
+
+/** Types of consensus keys that validators may have. */
+export function keyTypes(context: Context): readonly string[] {
+  return consensusParams(context).validator?.pubKeyTypes ?? [];
+}
+
+/** Returns the age from which evidence no longer counts. It must exceed both bounds. */
+export function evidenceAge(context: Context): { readonly blocks: bigint; readonly timeNs: bigint } {
+  const { maxAgeNumBlocks = 0n, maxAgeDuration } = consensusParams(context).evidence ?? {};
+  const timeNs = (maxAgeDuration?.seconds ?? 0n) * 1_000_000_000n + BigInt(maxAgeDuration?.nanos ?? 0);
+  return { blocks: maxAgeNumBlocks, timeNs };
+}

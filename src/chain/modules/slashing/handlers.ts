@@ -2,9 +2,8 @@ import { MsgUnjail, MsgUpdateParams } from "../../../proto/gen/cosmos/slashing/v
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { toMessageHandler } from "../../runtime/handler-forms.ts";
-import { registerError } from "../../runtime/module-error.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { ErrInvalidAddress } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidAddress, ErrInvalidSigner } from "../../runtime/sdk-errors.ts";
 import {
   ErrMissingSelfDelegation,
   ErrSelfDelegationTooLowToUnjail,
@@ -14,8 +13,6 @@ import {
 import { DEFAULT_PARAMS, storedParams, validateParams } from "./params.ts";
 import { signingInfos } from "./signing-infos.ts";
 import type { Environment } from "./types.ts";
-
-const ErrInvalidSigner = registerError("gov", 8, "expected gov account as only signer for proposal message");
 
 /** The messages of the module. */
 export function createHandlers(environment: Environment): readonly MessageHandler[] {

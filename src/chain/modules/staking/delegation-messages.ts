@@ -11,9 +11,9 @@ import {
 import { formatCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/module-error.ts";
-import { ErrInvalidRequest, ErrNotFound } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidRequest, ErrInvalidSigner, ErrNotFound } from "../../runtime/sdk-errors.ts";
 import { delegate } from "./delegate.ts";
-import { ErrDelegatorShareExRateInvalid, ErrInvalidSigner, ErrValidatorJailed } from "./errors.ts";
+import { ErrDelegatorShareExRateInvalid, ErrValidatorJailed } from "./errors.ts";
 import { cancelledUnbonding, delegated, redelegated, undelegated } from "./events.ts";
 import { addressOf, positiveCoin, requireBondDenom } from "./messages.ts";
 import { storedParams, validateParams } from "./params.ts";

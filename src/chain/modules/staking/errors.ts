@@ -61,10 +61,3 @@ export const ErrDelegatorShareExRateInvalid = register(
 );
 export const ErrEmptyValidatorPubKey = register(39, "empty validator public key");
 export const ErrCommissionLTMinRate = register(40, "commission cannot be less than min rate");
-
-/** Codespace `gov`: the SDK's error for a message of the authority that somebody else signed. */
-export const ErrInvalidSigner = registerError(
-  "gov",
-  8,
-  "expected gov account as only signer for proposal message",
-);

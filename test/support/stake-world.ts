@@ -1,0 +1,138 @@
+import type { JsonObject } from "../../src/base/json.ts";
+import type { LastCommitVote, Misbehavior } from "../../src/chain/abci.ts";
+import { createAuthModule } from "../../src/chain/modules/auth/module.ts";
+import { createBankModule } from "../../src/chain/modules/bank/module.ts";
+import { evidenceAge, keyTypes } from "../../src/chain/modules/consensus/params.ts";
+import { createHarpoonModule } from "../../src/chain/modules/harpoon/module.ts";
+import { createSlashingModule } from "../../src/chain/modules/slashing/module.ts";
+import { joinHooks, type StakingHooks } from "../../src/chain/modules/staking/hooks.ts";
+import { createStakingModule } from "../../src/chain/modules/staking/module.ts";
+import type { Context } from "../../src/chain/runtime/context.ts";
+import { type ChainEvent, event } from "../../src/chain/runtime/events.ts";
+import { messageFromJson } from "../../src/proto/json.ts";
+import { toBase64 } from "../../src/base/bytes.ts";
+import { createMemoryWorld } from "./memory-context.ts";
+
+export const AUTHORITY = "neutron1hxskfdxpp5hqgtjj6am6nkjefhfzj359x0ar3z";
+export const ECHO = "neutron1nc5tatafv6eyq7llkr2gv50ff9e22mnf70qgjlv737ktmt4eswrqcd0mrx";
+/** Addresses of contracts are longer than those of accounts. */
+const CONTRACT_ADDRESS_LENGTH = 66;
+
+interface Place {
+  readonly height: bigint;
+  readonly timeNs: bigint;
+}
+
+/** The modules of staking over memory, with contracts that note their sudo calls. */
+export interface StakeWorld {
+  readonly events: ChainEvent[];
+  /** Sudo calls in order. */
+  readonly calls: (readonly [contract: string, message: string])[];
+  /** Called for every sudo message; throws to fail it. */
+  onSudo: (context: Context, contract: string, message: string) => void;
+  readonly context: () => Context;
+  /** Runs a block: begin hooks, `transactions`, end hooks. Returns the events of the hooks and the validator updates. */
+  readonly block: (
+    place: Place,
+    votes?: readonly LastCommitVote[],
+    transactions?: () => void,
+    misbehavior?: readonly Misbehavior[],
+  ) => {
+    readonly events: readonly ChainEvent[];
+    readonly updates: readonly { readonly key: string; readonly power: bigint }[];
+  };
+  /** Runs a message in the gateway's JSON. Returns the encoded response. */
+  readonly run: (message: JsonObject) => Uint8Array;
+  /** Keeps the writes of `work` only when it returns. */
+  readonly atomically: <T>(work: () => T) => T;
+  /** Runs a query with encoded messages. */
+  readonly query: (path: string, request: Uint8Array) => Uint8Array;
+  readonly modules: readonly ReturnType<typeof createStakeModules>["modules"][number][];
+  readonly dump: (store: string) => readonly (readonly [key: string, value: string])[];
+}
+
+function createStakeModules(sudo: (context: Context, contract: string, message: string) => void) {
+  const names = { chainName: "neutron", bech32Prefix: "neutron", authority: AUTHORITY, denom: "untrn" };
+  const pools = { bonded_tokens_pool: ["burner", "staking"], not_bonded_tokens_pool: ["burner", "staking"] };
+  const auth = createAuthModule({ bech32Prefix: "neutron", moduleAccounts: pools });
+  const bank = createBankModule({ blockedModules: Object.keys(pools) }, auth.keeper);
+  const hooks: Partial<StakingHooks>[] = [];
+  const staking = createStakingModule(names, { bank: bank.keeper, hooks: joinHooks(() => hooks), keyTypes });
+  const slashing = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
+  const isContract = (_context: Context, address: string): boolean =>
+    address.length === CONTRACT_ADDRESS_LENGTH;
+  const harpoon = createHarpoonModule(names, { contracts: { isContract, sudo } });
+  hooks.push(slashing.hooks, harpoon.hooks);
+  return { modules: [auth, bank, harpoon, staking, slashing], staking, slashing };
+}
+
+/** Starts the modules from a genesis state. */
+export function createStakeWorld(genesis: JsonObject, timeNs: bigint): StakeWorld {
+  const memory = createMemoryWorld();
+  const calls: (readonly [string, string])[] = [];
+  const { modules, staking, slashing } = createStakeModules((context, contract, message) => {
+    calls.push([contract, message]);
+    context.emit(event("sudo", [["_contract_address", contract]]));
+    if (contract === ECHO)
+      context.emit(
+        event("wasm", [
+          ["_contract_address", contract],
+          ["sudo", message],
+        ]),
+      );
+    world.onSudo(context, contract, message);
+  });
+  let place: Place = { height: 0n, timeNs };
+  let current: Context | undefined;
+  const context = (): Context => current ?? memory.context(place);
+  const handlers = new Map(modules.flatMap(({ messages }) => messages.map((one) => [one.typeUrl, one])));
+  const queries = new Map(modules.flatMap(({ queries: some }) => some.map((one) => [one.path, one])));
+  const world: StakeWorld = {
+    events: memory.events,
+    calls,
+    onSudo: () => undefined,
+    context,
+    modules,
+    dump: memory.dump,
+    block: (at, lastCommit = [], transactions = () => undefined, misbehavior = []) => {
+      place = at;
+      const begun = memory.events.length;
+      slashing.beginBlock?.(context(), { lastCommit, misbehavior });
+      const begin = withMode("BeginBlock", memory.events.slice(begun));
+      transactions();
+      const ending = memory.events.length;
+      staking.endBlock?.(context());
+      const events = [...begin, ...withMode("EndBlock", memory.events.slice(ending))];
+      const updates = staking.keeper.validatorUpdates(context());
+      return {
+        events,
+        updates: updates.map(({ publicKey, power }) => ({ key: toBase64(publicKey), power })),
+      };
+    },
+    run: ({ "@type": typeUrl, ...fields }) => {
+      const handler = handlers.get(String(typeUrl));
+      if (handler === undefined) throw new Error(`nobody handles ${String(typeUrl)}`);
+      const bytes = messageFromJson(String(typeUrl).slice(1), fields);
+      return handler.handle(context(), bytes).response;
+    },
+    atomically: (work) =>
+      context().atomically((inner) => {
+        current = inner;
+        try {
+          return work();
+        } finally {
+          current = undefined;
+        }
+      }),
+    query: (path, request) => queries.get(path)?.query(context(), request) ?? new Uint8Array(0),
+  };
+  for (const module of modules) module.initGenesis(context(), genesis[module.name]);
+  return world;
+}
+
+function withMode(mode: string, events: readonly ChainEvent[]): readonly ChainEvent[] {
+  return events.map(({ type, attributes }) => ({
+    type,
+    attributes: [...attributes, { key: "mode", value: mode, index: true }],
+  }));
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { fromBase64 } from "../../../src/base/bytes.ts";
+import { isRecord, type JsonValue } from "../../../src/base/json.ts";
+import { TxMsgData } from "../../../src/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
+import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
+import { fixtureFile } from "../../support/fixture-file.ts";
+import {
+  FIRST_HEIGHT,
+  RECORDED_BLOCKS,
+  RECORDED_TXS,
+  type RecordedTx,
+  replayStake,
+} from "../../support/recorded-stake.ts";
+
+// SOURCE: test/fixtures/modules, recorded on a real chain of release 6.0.3.
+
+/** Cases of other modules: a proposal whose inner signer differs (adminmodule), a message without a module (distribution). */
+const NOT_OURS: readonly number[] = [4, 58];
+const FEE_BURNER = "neutron1m7kmeak80lq38pkrqnng96acdfjjd52luk06sm";
+
+const replay = replayStake();
+const txs = RECORDED_TXS.filter(({ seq }) => !NOT_OURS.includes(seq));
+const blocks = RECORDED_BLOCKS.filter(
+  ({ chain_id, height }) => chain_id === "test-1" && height >= FIRST_HEIGHT,
+);
+
+type Pairs = readonly (readonly [type: string, ...attributes: string[]])[];
+interface AnyEvent {
+  readonly type: string;
+  readonly attributes: readonly { readonly key: string; readonly value: string }[];
+}
+
+function pairsOf(events: readonly AnyEvent[]): Pairs {
+  return events.map(({ type, attributes }) => [
+    type,
+    ...attributes.filter(({ key }) => key !== "msg_index").map(({ key, value }) => `${key}=${value}`),
+  ]);
+}
+
+/** The events that the messages of a transaction emitted themselves. */
+function messageEvents({ events }: RecordedTx): Pairs {
+  const ofMessages = events.filter(
+    ({ type, attributes }) =>
+      attributes.some(({ key }) => key === "msg_index") &&
+      attributes[0]?.key !== "action" &&
+      type !== "submit_admin_proposal",
+  );
+  return pairsOf(ofMessages);
+}
+
+function isFee({ attributes }: AnyEvent): boolean {
+  return attributes.some(({ value }) => value === FEE_BURNER);
+}
+
+describe("recorded staking, slashing and harpoon transactions", () => {
+  it("are 70, of which 68 belong to these modules", () => {
+    expect([RECORDED_TXS.length, txs.length]).toEqual([70, 68]);
+  });
+
+  it.each(txs.map((tx) => [tx.seq, tx.name, tx] as const))("%d %s", (seq, _name, tx) => {
+    const got = replay.txs.get(seq);
+    expect(got?.text === undefined ? "" : got.text).toSatisfy((text: string) => tx.raw_log.includes(text));
+    if (tx.code === 0 || tx.codespace !== "undefined")
+      expect([got?.code, got?.codespace]).toEqual([tx.code, tx.codespace]);
+    else expect(got?.code).not.toBe(0);
+    expect(pairsOf(got?.events ?? [])).toEqual(messageEvents(tx));
+    const isProposal = String(tx.messages[0]?.["@type"]).endsWith("MsgSubmitProposal");
+    if (tx.code === 0 && !isProposal)
+      expect(got?.responses).toEqual(
+        TxMsgData.decode(fromBase64(tx.data)).msgResponses.map(({ value }) => value),
+      );
+  });
+});
+
+describe("recorded block events", () => {
+  it("are 110 blocks", () => {
+    expect([RECORDED_BLOCKS.length, blocks.length]).toEqual([110, 110]);
+  });
+
+  it.each(blocks.map((block) => [block.height, block] as const))("block %d", (height, block) => {
+    const got = replay.blocks.get(height);
+    expect(pairsOf(got?.events ?? [])).toEqual(
+      pairsOf(block.finalize_block_events.filter((one) => !isFee(one))),
+    );
+    expect(got?.updates).toEqual(
+      (block.validator_updates ?? []).map(({ pub_key, power }) => ({
+        key: pub_key.Sum.value.ed25519,
+        power: BigInt(power ?? "0"),
+      })),
+    );
+  });
+});
+
+interface RestCall {
+  readonly note: string;
+  readonly chain_id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status?: number;
+  readonly body?: string;
+}
+const REST: readonly RestCall[] = JSON.parse(readFileSync(fixtureFile("modules/rest.json"), "utf8"));
+
+const STATE_QUERIES: readonly (readonly [note: string, rpc: string, request: JsonValue])[] = [
+  ["validators", "Validators", {}],
+  ["validators, page of one", "Validators", { pagination: { limit: "1" } }],
+  ["pool", "Pool", {}],
+  ["staking params", "Params", {}],
+  ["validator delegations", "ValidatorDelegations", { validator_addr: VALIDATOR() }],
+  [
+    "validator delegations, page of one",
+    "ValidatorDelegations",
+    { validator_addr: VALIDATOR(), pagination: { limit: "1" } },
+  ],
+  ["validator unbonding delegations", "ValidatorUnbondingDelegations", { validator_addr: VALIDATOR() }],
+];
+
+function VALIDATOR(): string {
+  return "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr";
+}
+
+describe("the state after all of them", () => {
+  it.each(STATE_QUERIES)("%s", (note, rpc, request) => {
+    const call = REST.find((one) => one.note === note && one.chain_id === "test-1");
+    const base = `cosmos.staking.v1beta1.Query${rpc}`;
+    const bytes = messageFromJson(`${base}Request`, isRecord(request) ? request : {});
+    const got = replay.world.query(`/cosmos.staking.v1beta1.Query/${rpc}`, bytes);
+    expect(messageToJson(`${base}Response`, got)).toEqual(JSON.parse(call?.body ?? "null"));
+  });
+});
