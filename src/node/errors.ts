@@ -19,6 +19,7 @@ export type NodeErrorFacts =
   | { readonly code: "bad-genesis"; readonly path: string }
   | { readonly code: "state-mismatch"; readonly height: bigint }
   | { readonly code: "no-quorum"; readonly height: bigint }
+  | { readonly code: "bad-evidence"; readonly height: bigint }
   | { readonly code: "bad-validator-update"; readonly reason: string };
 
 /** Thrown when a node cannot start, must stop, or rejects a control command. */

@@ -1,6 +1,10 @@
+import { equalBytes, toHex } from "../base/bytes.ts";
+import type { Misbehavior } from "../chain/abci.ts";
+import type { ChainState } from "./consensus/chain-state.ts";
 import type { Production } from "./consensus/production.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Validators } from "./consensus/validators.ts";
+import { NodeError } from "./errors.ts";
 
 /** Commands to a running local chain. A real network has none of them. */
 export interface NodeControl {
@@ -18,6 +22,11 @@ export interface NodeControl {
    * Throws `NodeError` `bad-validator-update`.
    */
   readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;
+  /**
+   * Puts evidence into the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
+   * `bad-evidence` for an address that is not in the set of that block, and for the only validator.
+   */
+  readonly reportDoubleSign: (address: Uint8Array) => void;
 }
 
 /** Creates the control of a node. */
@@ -37,6 +46,23 @@ export function createNodeControl(deps: {
     },
     setAbsent: validators.setAbsent,
     absent: validators.absent,
+    reportDoubleSign: (address) => validators.accuse(evidenceAgainst(engine.state(), address)),
     setValidator: (seed, power) => validators.schedule(seed, power, engine.state().nextValidators).address,
   };
+}
+
+function evidenceAgainst(
+  { height, lastTimeNs, lastValidators, nextValidators }: ChainState,
+  address: Uint8Array,
+): Misbehavior {
+  const found = lastValidators.validators.find((one) => equalBytes(one.address, address));
+  if (found === undefined) {
+    const text = `${toHex(address)} is not in the validator set of height ${height}`;
+    throw new NodeError({ code: "bad-evidence", height }, text);
+  }
+  if (nextValidators.validators.every((one) => equalBytes(one.address, address))) {
+    const text = `${toHex(address)} is the only validator; without it, the chain could make no block`;
+    throw new NodeError({ code: "bad-evidence", height }, text);
+  }
+  return { address: found.address, height, timeNs: lastTimeNs, power: found.power };
 }

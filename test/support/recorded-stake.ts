@@ -3,7 +3,6 @@ import { fromBase64 } from "../../src/base/bytes.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { parseRfc3339Ns } from "../../src/base/rfc3339.ts";
 import { ed25519Address } from "../../src/comet/ed25519.ts";
-import { messageFromJson } from "../../src/proto/json.ts";
 import type { ChainEvent } from "../../src/chain/runtime/events.ts";
 import { ModuleError } from "../../src/chain/runtime/module-error.ts";
 import { fixtureFile } from "./fixture-file.ts";
@@ -12,29 +11,31 @@ import { createStakeWorld, type StakeWorld } from "./stake-world.ts";
 // The recorded transactions and blocks of staking, slashing and harpoon, run on our modules.
 
 /** Transactions that succeeded and were left out of the recording. REST and the ids of the other ones show what they were. */
-const LEFT_OUT: readonly { readonly height: number; readonly message: JsonObject }[] = [
-  left(2619, "MsgBeginRedelegate", {
-    delegator_address: "neutron10h9stc5v6ntgeygf5xf945njqq5h32r54rf7kf",
-    validator_src_address: "neutronvaloper1qnk2n4nlkpw9xfqntladh74w6ujtulwnqshepx",
-    validator_dst_address: "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr",
-    amount: { denom: "untrn", amount: "100" },
-  }),
-  left(2622, "MsgUndelegate", {
-    delegator_address: "neutron1qnk2n4nlkpw9xfqntladh74w6ujtulwn6dwq8z",
-    validator_address: "neutronvaloper1qnk2n4nlkpw9xfqntladh74w6ujtulwnqshepx",
-    amount: { denom: "untrn", amount: "1000000" },
-  }),
-  ...[
-    [2668, "14"],
-    [2670, "15"],
-  ].map(([height, amount]) =>
-    left(Number(height), "MsgUndelegate", {
-      delegator_address: "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2",
-      validator_address: "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr",
-      amount: { denom: "untrn", amount: String(amount) },
+const LEFT_OUT: readonly { readonly height: number; readonly message: JsonObject; readonly time?: string }[] =
+  [
+    left(2619, "MsgBeginRedelegate", {
+      delegator_address: "neutron10h9stc5v6ntgeygf5xf945njqq5h32r54rf7kf",
+      validator_src_address: "neutronvaloper1qnk2n4nlkpw9xfqntladh74w6ujtulwnqshepx",
+      validator_dst_address: "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr",
+      amount: { denom: "untrn", amount: "100" },
     }),
-  ),
-];
+    left(2622, "MsgUndelegate", {
+      delegator_address: "neutron1qnk2n4nlkpw9xfqntladh74w6ujtulwn6dwq8z",
+      validator_address: "neutronvaloper1qnk2n4nlkpw9xfqntladh74w6ujtulwnqshepx",
+      amount: { denom: "untrn", amount: "1000000" },
+    }),
+    ...[
+      [2668, "14", "2026-11-21T21:20:36.417971510Z"],
+      [2670, "15", "2026-11-21T21:20:38.433214539Z"],
+    ].map(([height, amount, time]) => ({
+      ...left(Number(height), "MsgUndelegate", {
+        delegator_address: "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2",
+        validator_address: "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr",
+        amount: { denom: "untrn", amount: String(amount) },
+      }),
+      time: String(time),
+    })),
+  ];
 
 function left(height: number, name: string, fields: JsonObject) {
   return { height, message: { "@type": `/cosmos.staking.v1beta1.${name}`, ...fields } };
@@ -86,11 +87,19 @@ const VALIDATOR_2 = "kOZl9zixNoKymbK2rNVMevOBxHUSW/G2vRk7gJgGIco=";
 /** Heights whose last commit has the second validator, which never signs. */
 const VOTES_OF_2 = { first: 2375, last: 2475 };
 
+const ACCOUNTS: readonly string[] = [
+  "neutron18hl5c9xn5dze2g50uaw0l2mr02ew57zkwkppa8",
+  "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2",
+  "neutron1qnk2n4nlkpw9xfqntladh74w6ujtulwn6dwq8z",
+  "neutron10h9stc5v6ntgeygf5xf945njqq5h32r54rf7kf",
+  "neutron14xcrdjwwxtf9zr7dvaa97wy056se6r5erln9pf",
+];
+
 const GENESIS: JsonObject = {
   auth: {
-    accounts: ["18hl5c9xn5dze2g50uaw0l2mr02ew57zkwkppa8", ...OTHERS()].map((end, index) => ({
+    accounts: ACCOUNTS.map((address, index) => ({
       "@type": "/cosmos.auth.v1beta1.BaseAccount",
-      address: `neutron1${end}`,
+      address,
       pub_key: null,
       account_number: String(index),
       sequence: "0",
@@ -132,15 +141,6 @@ const GENESIS: JsonObject = {
     ],
   },
 };
-
-function OTHERS(): readonly string[] {
-  return [
-    "m9l358xunhhwds0568za49mzhvuxx9ux8xafx2",
-    "qnk2n4nlkpw9xfqntladh74w6ujtulwn6dwq8z",
-    "0h9stc5v6ntgeygf5xf945njqq5h32r54rf7kf",
-    "4xcrdjwwxtf9zr7dvaa97wy056se6r5erln9pf",
-  ];
-}
 
 function coinsOf(address: string, amount: string): JsonObject {
   return { address, coins: [{ denom: "untrn", amount }] };
@@ -186,10 +186,14 @@ export function replayStake(): StakeReplay {
 }
 
 function knownTimes(): ReadonlyMap<number, bigint> {
-  const known = [...RECORDED_TXS, ...RECORDED_BLOCKS.filter(({ chain_id }) => chain_id === "test-1")];
+  const known = [
+    ...RECORDED_TXS,
+    ...RECORDED_BLOCKS.filter(({ chain_id }) => chain_id === "test-1"),
+    ...LEFT_OUT,
+  ];
   return new Map(
     known.flatMap(({ height, time }) =>
-      height === null || time === null ? [] : [[height, parseRfc3339Ns(time)] as const],
+      height === null || time === null || time === undefined ? [] : [[height, parseRfc3339Ns(time)] as const],
     ),
   );
 }
@@ -220,10 +224,4 @@ function runTx(world: StakeWorld, tx: RecordedTx): ReplayedTx {
     world.events.length = before;
     return { code: error.code, codespace: error.codespace, text: error.message, events: [], responses: [] };
   }
-}
-
-/** Encodes a message in the gateway's JSON. */
-export function encodeRecorded({ "@type": typeUrl, ...fields }: JsonObject): readonly [string, Uint8Array] {
-  const url = String(typeUrl);
-  return [url, messageFromJson(url.slice(1), fields)];
 }

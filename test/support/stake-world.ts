@@ -109,10 +109,11 @@ export function createStakeWorld(genesis: JsonObject, timeNs: bigint): StakeWorl
         updates: updates.map(({ publicKey, power }) => ({ key: toBase64(publicKey), power })),
       };
     },
-    run: ({ "@type": typeUrl, ...fields }) => {
-      const handler = handlers.get(String(typeUrl));
-      if (handler === undefined) throw new Error(`nobody handles ${String(typeUrl)}`);
-      const bytes = messageFromJson(String(typeUrl).slice(1), fields);
+    run: ({ "@type": type, ...fields }) => {
+      const typeUrl = typeof type === "string" ? type : "";
+      const handler = handlers.get(typeUrl);
+      if (handler === undefined) throw new Error(`nobody handles ${typeUrl}`);
+      const bytes = messageFromJson(typeUrl.slice(1), fields);
       return handler.handle(context(), bytes).response;
     },
     atomically: (work) =>

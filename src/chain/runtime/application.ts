@@ -1,4 +1,5 @@
 import type { Application, QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../abci.ts";
+import { toHex } from "../../base/bytes.ts";
 import { createBranch } from "../store/branch.ts";
 import type { StoreView } from "../store/multi-store.ts";
 import type { StateStorage } from "../store/state-storage.ts";
@@ -87,7 +88,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       const context = blockContext({ chainId, timeNs, height: 0n }, genesis);
       for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
       const chosen = options.validatorUpdates?.(context) ?? [];
-      return { appHash: machine.committed().appHash, validators: chosen.length > 0 ? chosen : validators };
+      return { appHash: machine.committed().appHash, validators: joinValidators(validators, chosen) };
     },
     checkTx: (tx, recheck) => run(tx, recheck ? "recheck" : "check"),
     simulate: (tx) => run(tx, "simulate"),
@@ -115,6 +116,18 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
     queryPaths: () => [...queries.keys()],
     messageTypes: () => [...rules.tx.codec.handlers.keys()],
   };
+}
+
+/**
+ * Joins the validators of a genesis document with those of the modules. The document decides the power of a key that both have:
+ * an export has the powers that the control API of a local chain set.
+ */
+function joinValidators(
+  document: readonly ValidatorPower[],
+  chosen: readonly ValidatorPower[],
+): readonly ValidatorPower[] {
+  const known = new Set(document.map(({ publicKey }) => toHex(publicKey)));
+  return [...document, ...chosen.filter(({ publicKey }) => !known.has(toHex(publicKey)))];
 }
 
 function blockRulesOf(options: ApplicationOptions): BlockRules {

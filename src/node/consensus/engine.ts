@@ -98,13 +98,19 @@ interface ExecutedBlock extends DecidedBlock {
 
 function execute(state: ChainState, { block, commit }: DecidedBlock, deps: EngineDeps): ExecutedBlock {
   const startedMs = deps.monotonicMs();
-  const finalized = deps.app.finalizeBlock(toRequest(state, block));
+  const finalized = deps.app.finalizeBlock({
+    ...toRequest(state, block),
+    misbehavior: deps.validators.takeEvidence(),
+  });
   const executionMs = deps.monotonicMs() - startedMs;
   const results: StoredResults = {
     height: block.header.height,
     txResults: finalized.txResults,
     events: finalized.events,
-    validatorUpdates: mergeUpdates(finalized.validatorUpdates, deps.validators.takeUpdates()),
+    validatorUpdates: mergeUpdates(
+      withoutRemoved(state.nextValidators, finalized.validatorUpdates),
+      deps.validators.takeUpdates(),
+    ),
     appHash: finalized.appHash,
   };
   return { block, commit, results, executionMs };
@@ -151,6 +157,18 @@ function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest 
       signed: signed.has(toHex(address)),
     })),
   };
+}
+
+/**
+ * Leaves out removals of validators that are not in the set. The control API may have removed a validator that the staking
+ * module still counts, and CometBFT rejects a second removal.
+ */
+function withoutRemoved(
+  { validators }: ChainState["nextValidators"],
+  updates: readonly ValidatorPower[],
+): readonly ValidatorPower[] {
+  const present = new Set(validators.map(({ publicKey }) => toHex(publicKey)));
+  return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
 /** Joins the updates of the application with the scheduled ones. A scheduled update replaces one for the same key. */

@@ -1,5 +1,5 @@
 import { toHex } from "../../base/bytes.ts";
-import type { ValidatorPower } from "../../chain/abci.ts";
+import type { Misbehavior, ValidatorPower } from "../../chain/abci.ts";
 import type { ValidatorSet } from "../../comet/block-types.ts";
 import { CometError } from "../../comet/comet-error.ts";
 import { updateValidatorSet } from "../../comet/proposer-rotation.ts";
@@ -20,6 +20,10 @@ export interface Validators {
    * Throws `NodeError` `bad-validator-update` when CometBFT would reject the change.
    */
   readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
+  /** Schedules evidence for the next block. It is not durable before that block. */
+  readonly accuse: (evidence: Misbehavior) => void;
+  /** Returns the scheduled evidence and clears it. */
+  readonly takeEvidence: () => readonly Misbehavior[];
   /** Returns the scheduled changes and clears them. */
   readonly takeUpdates: () => readonly ValidatorPower[];
 }
@@ -32,6 +36,8 @@ export function createValidators(
   const keys = keyRing(seeds);
   let absent: ReadonlySet<string> = new Set();
   let scheduled: readonly ValidatorPower[] = [];
+  // One accusation for each validator, so the number is bounded by the set.
+  const accused = new Map<string, Misbehavior>();
   const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
     const key = validatorKey(seed);
     // CometBFT rejects two updates of one key in a block, so the newer one replaces the older one.
@@ -53,6 +59,12 @@ export function createValidators(
       absent = new Set(addresses.map(toHex));
     },
     absent: () => [...absent],
+    accuse: (evidence) => accused.set(toHex(evidence.address), evidence),
+    takeEvidence: () => {
+      const taken = [...accused.values()];
+      accused.clear();
+      return taken;
+    },
     takeUpdates: () => {
       const taken = scheduled;
       scheduled = [];

@@ -66,6 +66,11 @@ export function controlRoutes(chains: readonly ControlledChain[]): readonly Http
       control.setAbsent(addresses(member(body, "validators")));
       return { absent: control.absent() };
     }),
+    command("double-sign", ({ control }, body) => {
+      const accused = addressOf(member(body, "validator"));
+      control.reportDoubleSign(accused);
+      return { accused: upperHex(accused) };
+    }),
     command("validators", ({ control, genesis }, body) => {
       const address = control.setValidator(seedOf(genesis.chainId, body), amount(member(body, "power")));
       return { address: upperHex(address) };
@@ -143,11 +148,12 @@ function addresses(field: JsonField): readonly Uint8Array[] {
   // `elements` takes an absent field for an empty list, which would make every validator present.
   const list = isPresent(field) ? elements(field) : undefined;
   if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
-  return list.map((address) => {
-    const digits = asText(address);
-    if (/^[0-9a-fA-F]{40}$/.test(digits)) return fromHex(digits);
-    throw address.error(address.path, "an address of 40 hex digits");
-  });
+  return list.map(addressOf);
+}
+
+function addressOf(field: JsonField): Uint8Array {
+  if (isPresent(field) && /^[0-9a-fA-F]{40}$/.test(asText(field))) return fromHex(asText(field));
+  throw field.error(field.path, "an address of 40 hex digits");
 }
 
 /** Returns the seed of a validator: 64 hex digits, the hash of any other text, or that of the test validator `index`. */

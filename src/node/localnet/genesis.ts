@@ -9,6 +9,7 @@ import type { GenesisDoc } from "../genesis-doc.ts";
 import { accountNamed, accountsOf } from "./accounts.ts";
 import { type ChainProfile, CHAINS } from "./chains.ts";
 import { seedDexDemo } from "./dex-demo.ts";
+import { withStake } from "./stake-genesis.ts";
 
 export interface LocalnetGenesisOptions {
   /** Genesis time. */
@@ -85,7 +86,7 @@ function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState:
       publicKey: validatorKey(seed).publicKey,
       power: options.validatorPowers[index] ?? 1n,
     })),
-    appState,
+    appState: withStake(chain, options, appState),
   };
 }
 

@@ -14,10 +14,6 @@ import { createValidator, editValidator } from "./validator-messages.ts";
 
 /** The messages of the module. */
 export function createHandlers(environment: Environment): readonly MessageHandler[] {
-  const url = (name: string): string => `/cosmos.staking.v1beta1.${name}`;
-  const ofDelegator = ({ delegatorAddress }: { readonly delegatorAddress: string }): readonly string[] => [
-    delegatorAddress,
-  ];
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
     operatorAccount(environment, validatorAddress),
   ];
@@ -65,6 +61,14 @@ export function createHandlers(environment: Environment): readonly MessageHandle
       handle: (context, message) => updateParams(context, environment, message),
     }),
   ];
+}
+
+function url(name: string): string {
+  return `/cosmos.staking.v1beta1.${name}`;
+}
+
+function ofDelegator({ delegatorAddress }: { readonly delegatorAddress: string }): readonly string[] {
+  return [delegatorAddress];
 }
 
 /** The account of an operator: the same bytes with the prefix of accounts. */

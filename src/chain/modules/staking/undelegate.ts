@@ -109,7 +109,8 @@ function beginOf(
       const completionTimeNs = context.timeNs + unbondingTimeNs(paramsOf(context));
       return { creationHeight: context.height, completionTimeNs };
     }
-    default:
+    case BondStatus.BOND_STATUS_UNBONDED:
+    case BondStatus.BOND_STATUS_UNSPECIFIED:
       return undefined;
   }
 }
