@@ -70,8 +70,8 @@ describe("app hashes", () => {
   it("are the same in every process (pinned for a remote chain)", () => {
     const chain = startTestChain(GENESIS, { ...OPTIONS, kind: "remote" });
     expect(hashesOf(chain, [0n, 1n])).toEqual([
-      "847cf8a679969d9dc1bf31038c964a1710550c8525268149483b679087b609b0",
-      "ef1b7de0aea3d65fcfb655af7ca240e9c659121c250e45819793fc40dc901fd0",
+      "ff2c4ed22281fa12a20a0d817bfd2cd97b8c499fa59852988ee2b0e299f9cb54",
+      "34c1822d24c482940a087b446cbe9603678accea2ff7912d66e1de4a22911f13",
     ]);
   });
 });

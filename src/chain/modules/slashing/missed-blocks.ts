@@ -45,7 +45,7 @@ export function setMissed(context: Context, consensus: Uint8Array, index: bigint
 export function clearMissed(context: Context, consensus: Uint8Array): void {
   const store = context.store(MODULE_NAME);
   const prefix = prefixOf(consensus);
-  for (const [key] of [...store.iterate(prefix, prefixEnd(prefix))]) store.delete(key);
+  for (const [key] of store.iterate(prefix, prefixEnd(prefix))) store.delete(key);
 }
 
 function emptyBitmap(): Uint8Array {

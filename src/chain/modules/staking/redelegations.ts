@@ -76,7 +76,7 @@ export function* redelegationsFrom(
   context: Context,
   source: Uint8Array,
 ): IterableIterator<readonly [Triplet, Redelegation]> {
-  for (const [triplet] of [...bySource.entries(context, lengthPrefixed(source))]) {
+  for (const [triplet] of bySource.entries(context, lengthPrefixed(source))) {
     const redelegation = redelegations.get(context, triplet);
     if (redelegation !== undefined) yield [triplet, redelegation];
   }

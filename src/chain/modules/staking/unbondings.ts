@@ -45,7 +45,7 @@ export function* unbondingsFrom(
   context: Context,
   validator: Uint8Array,
 ): IterableIterator<readonly [Pair, Unbonding]> {
-  for (const [pair] of [...byValidator.entries(context, lengthPrefixed(validator))]) {
+  for (const [pair] of byValidator.entries(context, lengthPrefixed(validator))) {
     const unbonding = unbondings.get(context, pair);
     if (unbonding !== undefined) yield [pair, unbonding];
   }
