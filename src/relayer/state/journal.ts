@@ -93,7 +93,11 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       push(PRUNE_HANDLED, [`${queryId}`, height]);
     },
     isHandled: (queryId, hash) => rows.handled.get(queryId)?.has(hash) ?? false,
-    noteIncluded: (queryId, hash, remoteHeight) => noteHandled({ queryId, hash, remoteHeight }),
+    noteIncluded: (queryId, hash, remoteHeight) => {
+      // A dead letter that was sent again is none any more.
+      removeDeadLetter(queryId, hash);
+      noteHandled({ queryId, hash, remoteHeight });
+    },
     noteDeadLetter: (letter) => {
       removeDeadLetter(letter.queryId, letter.hash);
       noteHandled(letter);
