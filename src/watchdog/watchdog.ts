@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import { unreachable } from "../base/errors.ts";
 import { type Service, supervise } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
@@ -14,6 +15,7 @@ import { createWebhook, type PostJson } from "./notify/webhook.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
 import { createPoller } from "./sources/poller.ts";
+import { type Reach, reachTcp } from "./sources/reach.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState } from "./state/state-store.ts";
@@ -29,6 +31,8 @@ export interface WatchdogDeps {
   readonly portOption?: string;
   /** Default: HTTP. */
   readonly reader?: HttpPageReader;
+  /** Default: TCP. */
+  readonly reach?: Reach;
   /** Default: HTTP. */
   readonly post?: PostJson;
 }
@@ -36,6 +40,9 @@ export interface WatchdogDeps {
 export interface Watchdog extends Service {
   /** The bound address of the HTTP server; rejects when the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
+  /** One for each validator, in the order of the configuration. */
+  readonly statuses: () => readonly WatchdogStatus[];
+  /** Status of the first validator. */
   readonly status: () => WatchdogStatus;
 }
 
@@ -48,9 +55,17 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   const keeper = createStateKeeper(deps.logger);
   const metrics = createWatchdogMetrics(deps.registry);
   const reader = deps.reader ?? createHttpPageReader();
-  const poll = createPoller(config.sources, { clock: deps.clock, read: reader.read });
-  const loop = createPollLoop(config, { ...deps, poll, keeper, metrics });
-  const parts = { config, deps, keeper, metrics, loop };
+  const reach = deps.reach ?? reachTcp;
+  const loops = config.validators.map((validator) => {
+    const poll = createPoller(validator.target, config.limits, {
+      clock: deps.clock,
+      read: reader.read,
+      reach,
+    });
+    return createPollLoop(config, validator, { ...deps, poll, keeper, metrics });
+  });
+  const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
+  const parts = { config, deps, keeper, metrics, loops, statuses };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
@@ -64,7 +79,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       await reader.close();
     }
   };
-  return { name: "oracle-watchdog", run, ready: ready.promise, status: loop.status };
+  return { name: "oracle-watchdog", run, ready: ready.promise, statuses, status: () => firstOf(statuses()) };
 }
 
 interface Parts {
@@ -72,29 +87,38 @@ interface Parts {
   readonly deps: WatchdogDeps;
   readonly keeper: StateKeeper;
   readonly metrics: WatchdogMetrics;
-  readonly loop: PollLoop;
+  readonly loops: readonly PollLoop[];
+  readonly statuses: () => readonly WatchdogStatus[];
+}
+
+function firstOf<T>([first]: readonly T[]): T {
+  return first ?? unreachable("a configuration has at least one validator");
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, metrics, loop } = parts;
+  const { config, deps, keeper, metrics, loops, statuses } = parts;
   const server = createHttpService(
     {
       name: "oracle-watchdog HTTP",
       listen: config.listen,
       access: config.hosts === undefined ? {} : { hosts: config.hosts },
       portOption: deps.portOption ?? LISTEN_KEY,
-      routes: createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
+      routes: createWatchdogRoutes({
+        statuses,
+        isAlive: () => loops.every((loop) => loop.isAlive()),
+        registry: deps.registry,
+      }),
     },
     deps,
   );
   server.ready.then(ready.resolve, ready.reject);
-  const polling: Service = { name: "oracle-watchdog polling", run: loop.run };
-  if (config.webhook === undefined) return [server, polling];
+  const polling = loops.map(({ run }): Service => ({ name: "oracle-watchdog polling", run }));
+  if (config.webhook === undefined) return [server, ...polling];
   const send = createWebhook(config.webhook, deps.post);
   const delivery = { ...deps, outbox: keeper.outbox, send, count: metrics.recordDelivery };
   return [
     server,
-    polling,
+    ...polling,
     { name: "oracle-watchdog notifications", run: (signal) => runDelivery(delivery, signal) },
   ];
 }

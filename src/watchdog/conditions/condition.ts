@@ -1,12 +1,11 @@
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Poll } from "../sources/poller.ts";
+import type { Observation } from "../observation.ts";
 import type { PricesState } from "./prices-state.ts";
 
-/** Input of all conditions: one poll, and the ledger after its blocks were counted. */
+/** Input of all conditions: one poll of one validator. */
 export interface ConditionInput {
-  readonly poll: Poll;
+  readonly observation: Observation;
   readonly prices: PricesState;
-  readonly ledger: Ledger;
+  readonly chainId: string | undefined;
 }
 
 /** Result of one evaluation. `unknown`: the poll does not show whether the condition holds. */

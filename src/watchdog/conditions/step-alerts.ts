@@ -9,7 +9,7 @@ export interface AlertsStep {
   readonly notifications: readonly Notification[];
 }
 
-/** Advances every alert by one poll. The state of an alert that has no rule any more is dropped. */
+/** Advances every alert of one validator by one poll. The state of an alert that has no rule any more is dropped. */
 export function stepAlerts(
   before: ReadonlyMap<string, ActiveAlertState>,
   input: ConditionInput,
@@ -21,7 +21,7 @@ export function stepAlerts(
     const { id } = rule.condition;
     const previous = before.get(id);
     const verdict = rule.condition.evaluate(input);
-    const step = advanceAlert(previous ?? INACTIVE, verdict, input.poll.atMs, rule.forMs);
+    const step = advanceAlert(previous ?? INACTIVE, verdict, input.observation.atMs, rule.forMs);
     if (step.state.phase !== "inactive") alerts.set(id, step.state);
     const notification = notificationOf(rule, { before: previous, step, verdict }, input);
     if (notification !== undefined) notifications.push(notification);
@@ -39,16 +39,16 @@ interface AlertChange {
 function notificationOf(
   { condition }: AlertRule,
   { before, step, verdict }: AlertChange,
-  { poll, ledger }: ConditionInput,
+  { observation, chainId }: ConditionInput,
 ): Notification | undefined {
   // A resolved alert has no times. The state before it has them.
   const active = step.state.phase === "inactive" ? before : step.state;
   if (step.change === undefined || active === undefined) return undefined;
   return toNotification(condition, {
     status: step.change,
-    chainId: ledger.baseline?.chainId ?? "unknown chain",
+    chainId: chainId ?? "unknown chain",
     sinceMs: active.sinceMs,
-    atMs: poll.atMs,
+    atMs: observation.atMs,
     reason: verdict.reason,
   });
 }

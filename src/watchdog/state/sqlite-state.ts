@@ -1,51 +1,17 @@
 import { join } from "node:path";
 import Database from "libsql";
-import { z } from "zod";
 import { errorText } from "../../base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
 import { createPrivateFile } from "../../ops/private-file.ts";
 import { migrateSchema } from "../../ops/sqlite-schema.ts";
-import type { ActiveAlertState } from "../conditions/alert-state.ts";
-import type { Baseline } from "../ledger/advance.ts";
-import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { Month } from "../ledger/month.ts";
-import type { Notification } from "../notify/notification.ts";
 import { WatchdogError } from "../watchdog-error.ts";
+import { readAlerting, writeAlerting } from "./alert-rows.ts";
+import { readLedgers, writeLedger } from "./ledger-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
-import type { StateStore, WatchdogState } from "./state-store.ts";
+import { EMPTY_STATE, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
-
-const integer = z.bigint();
-const baselineRow = z.object({
-  chain_id: z.string(),
-  success: integer,
-  failure: integer,
-  height: integer.nullable(),
-  process_start_ms: integer.nullable(),
-  at_ms: integer,
-});
-const monthRow = z.object({ month: z.string(), good: integer, bad: integer, unknown: integer });
-const alertRow = z.object({
-  id: z.string(),
-  phase: z.enum(["pending", "firing"]),
-  since_ms: integer,
-  last_active_ms: integer,
-  reason: z.string(),
-});
-const notification = z.strictObject({
-  id: z.string(),
-  alert: z.string(),
-  status: z.enum(["firing", "resolved"]),
-  severity: z.enum(["critical", "warning"]),
-  chainId: z.string(),
-  sinceMs: z.number(),
-  atMs: z.number(),
-  summary: z.string(),
-  action: z.string(),
-}) satisfies z.ZodType<Notification>;
-const notificationRow = z.object({ body: z.string() });
 
 /**
  * Opens or creates the state file in a folder. Throws {@link WatchdogError} when another process uses the folder, or when
@@ -57,10 +23,19 @@ export function openSqliteState(folder: string): StateStore {
   const lock = withFolderError(folder, () => lockFolder(folder));
   try {
     const database = withFolderError(folder, () => openDatabase(folder));
-    const save = database.transaction((state: WatchdogState) => writeState(database, state));
+    // What the file has. Each save writes the differences, so that it does not grow with the age of the file. A save that
+    // failed changes nothing here: the next one writes its differences too.
+    let stored = EMPTY_STATE;
+    const save = database.transaction((state: WatchdogState) => writeState(database, state, stored));
     return {
-      load: () => withFolderError(folder, () => readState(database)),
-      save: (state) => save.immediate(state),
+      load: () => {
+        stored = withFolderError(folder, () => readState(database));
+        return stored;
+      },
+      save: (state) => {
+        save.immediate(state);
+        stored = state;
+      },
       close: () => {
         database.close();
         lock.release();
@@ -106,57 +81,11 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
 }
 
 function readState(database: Database.Database): WatchdogState {
-  const rows = (table: string): unknown[] =>
-    database.prepare(`SELECT * FROM ${table} ORDER BY 1`).safeIntegers().all();
-  const [baseline] = z.array(baselineRow).parse(rows("baseline"));
-  return {
-    ledger: {
-      ...(baseline === undefined ? {} : { baseline: toBaseline(baseline) }),
-      months: new Map(z.array(monthRow).parse(rows("months")).map(toMonth)),
-    },
-    alerts: new Map(z.array(alertRow).parse(rows("alerts")).map(toAlert)),
-    notifications: z
-      .array(notificationRow)
-      .parse(rows("notifications"))
-      .map(({ body }) => notification.parse(JSON.parse(body))),
-  };
+  return { ledgers: readLedgers(database), ...readAlerting(database) };
 }
 
-function toBaseline(row: z.output<typeof baselineRow>): Baseline {
-  return {
-    chainId: row.chain_id,
-    success: row.success,
-    failure: row.failure,
-    ...(row.height === null ? {} : { height: row.height }),
-    ...(row.process_start_ms === null ? {} : { processStartMs: Number(row.process_start_ms) }),
-    atMs: Number(row.at_ms),
-  };
-}
-
-function toMonth({ month, good, bad, unknown }: z.output<typeof monthRow>): [Month, BlockCounts] {
-  return [month, { good, bad, unknown }];
-}
-
-function toAlert(row: z.output<typeof alertRow>): [string, ActiveAlertState] {
-  const { id, phase, since_ms, last_active_ms, reason } = row;
-  return [id, { phase, sinceMs: Number(since_ms), lastActiveMs: Number(last_active_ms), reason }];
-}
-
-function writeState(database: Database.Database, { ledger, alerts, notifications }: WatchdogState): void {
-  const run = (sql: string, ...values: unknown[]): void => void database.prepare(sql).run(...values);
-  run("DELETE FROM baseline");
-  run("DELETE FROM alerts");
-  run("DELETE FROM notifications");
-  if (ledger.baseline !== undefined) {
-    const { chainId, success, failure, height = null, processStartMs = null, atMs } = ledger.baseline;
-    const values = [chainId, success, failure, height, processStartMs, atMs];
-    run("INSERT INTO baseline VALUES (1, ?, ?, ?, ?, ?, ?)", ...values);
-  }
-  // Months are never deleted: the ledger keeps all of them.
-  for (const [month, { good, bad, unknown }] of ledger.months)
-    run("INSERT OR REPLACE INTO months VALUES (?, ?, ?, ?)", month, good, bad, unknown);
-  for (const [id, { phase, sinceMs, lastActiveMs, reason }] of alerts)
-    run("INSERT INTO alerts VALUES (?, ?, ?, ?, ?)", id, phase, sinceMs, lastActiveMs, reason);
-  for (const [position, pending] of notifications.entries())
-    run("INSERT INTO notifications VALUES (?, ?)", position, JSON.stringify(pending));
+function writeState(database: Database.Database, state: WatchdogState, stored: WatchdogState): void {
+  for (const [validator, ledger] of state.ledgers)
+    writeLedger(database, validator, ledger, stored.ledgers.get(validator));
+  writeAlerting(database, state, stored);
 }

@@ -1,10 +1,11 @@
 import type { ActiveAlertState } from "../conditions/alert-state.ts";
-import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Notification } from "../notify/notification.ts";
 
 /** State that survives a restart of the watchdog. */
 export interface WatchdogState {
-  readonly ledger: Ledger;
+  /** By name of the validator. A validator that was never read is absent. */
+  readonly ledgers: ReadonlyMap<string, Ledger>;
   /** Pending and firing alerts by alert id. An inactive alert is absent. */
   readonly alerts: ReadonlyMap<string, ActiveAlertState>;
   /** Notifications that the webhook has not accepted yet, oldest first. */
@@ -12,11 +13,11 @@ export interface WatchdogState {
 }
 
 /** The state before the first poll. */
-export const EMPTY_STATE: WatchdogState = { ledger: EMPTY_LEDGER, alerts: new Map(), notifications: [] };
+export const EMPTY_STATE: WatchdogState = { ledgers: new Map(), alerts: new Map(), notifications: [] };
 
 export interface StateStore {
   readonly load: () => WatchdogState;
-  /** Replaces the stored state in one transaction. The state is durable when the call returns. */
+  /** Replaces the stored state in one transaction. The state is durable when the call returns. Call `load` first. */
   readonly save: (state: WatchdogState) => void;
   readonly close: () => void;
 }

@@ -3,6 +3,9 @@ import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import type { ValidatorTarget } from "../../../src/watchdog/sources/targets.ts";
+import { DEFAULT_VALIDATOR } from "../../../src/watchdog/state/schema.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import type { World } from "./world.ts";
@@ -29,19 +32,30 @@ export function createReceiver(): Receiver {
   return { bodies: [], status: 204 };
 }
 
+/** What a test changes in the configuration. */
+export type RigOptions = Partial<WatchdogConfig> & { readonly chainId?: string };
+
 /** Configuration for simulations: one poll every 5 s, alert after 5 min. */
-export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
+export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfig {
+  const target: ValidatorTarget = {
+    name: DEFAULT_VALIDATOR,
+    ...(chainId === undefined ? {} : { chainId }),
+    nodes: [
+      {
+        name: "node",
+        node: "http://127.0.0.1:26660/metrics",
+        prices: "http://127.0.0.1:8080/",
+        oracleMetrics: "http://127.0.0.1:8001/metrics",
+        sidecarMetrics: "http://127.0.0.1:8002/metrics",
+      },
+    ],
+    egress: [],
+  };
   return {
     listen: { host: "127.0.0.1", port: 0 },
     intervalMs: 5000,
-    sources: {
-      node: "http://127.0.0.1:26660/metrics",
-      prices: "http://127.0.0.1:8080/",
-      oracleMetrics: "http://127.0.0.1:8001/metrics",
-      sidecarMetrics: "http://127.0.0.1:8002/metrics",
-      deadlineMs: 4000,
-      maxPageBytes: 1_000_000,
-    },
+    limits: { deadlineMs: 4000, maxPageBytes: 1_000_000 },
+    validators: [{ target, policy: { policy: SPECIFIED_POLICY, fromChain: false } }],
     alerts: [{ condition: ALL_PRICES_MISSING, forMs: 300_000 }],
     webhook: { url: new Secret("http://hooks.example/secret-path"), deadlineMs: 1000 },
     ...extra,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { bad, good } from "../../../src/base/result.ts";
 import { advanceAlert, type AlertState, INACTIVE } from "../../../src/watchdog/conditions/alert-state.ts";
 import type { Verdict } from "../../../src/watchdog/conditions/condition.ts";
 import {
@@ -9,6 +8,7 @@ import {
 } from "../../../src/watchdog/conditions/node-oracle-calls.ts";
 import { judgePrices } from "../../../src/watchdog/conditions/prices-state.ts";
 import type { LedgerStep } from "../../../src/watchdog/ledger/advance.ts";
+import { pricesPage, up } from "../../support/watchdog/observations.ts";
 
 const FOR = 300_000;
 const active: Verdict = { kind: "active", reason: "r" };
@@ -16,9 +16,9 @@ const clear: Verdict = { kind: "clear", reason: "r" };
 const unknown: Verdict = { kind: "unknown", reason: "r" };
 
 function reading(pairs: readonly string[]) {
-  return good({ pairs, tickedAtMs: 1, version: "", url: "http://h/" });
+  return up(pricesPage(...pairs));
 }
-const error = bad({ code: "refused", text: "nobody" } as const);
+const error = { state: "error", failure: { code: "refused", text: "nobody" }, durationMs: 1 } as const;
 
 describe("judgePrices", () => {
   it("returns present for one pair, and missing for none", () => {
@@ -50,6 +50,7 @@ describe("the node's oracle calls", () => {
     counts: { good: goodBlocks, bad: badBlocks, unknown: 0n },
     fromMs,
     restarted: false,
+    isFirst: false,
     baseline: { chainId: "c", success: goodBlocks, failure: badBlocks, atMs: fromMs + 1000 },
   });
 

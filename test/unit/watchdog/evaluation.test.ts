@@ -1,20 +1,22 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { good } from "../../../src/base/result.ts";
 import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
 import type { AlertCondition } from "../../../src/watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { NO_ORACLE_CALLS } from "../../../src/watchdog/conditions/node-oracle-calls.ts";
 import { type Evaluation, type EvaluationOptions, planEvaluation } from "../../../src/watchdog/evaluation.ts";
-import type { Poll } from "../../../src/watchdog/sources/poller.ts";
+import type { Observation } from "../../../src/watchdog/observation.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
+import { nodePage, observationOf, pricesPage, up } from "../../support/watchdog/observations.ts";
 
 const TWO_PAIRS: AlertCondition = {
   ...ALL_PRICES_MISSING,
   id: "few-pairs",
   severity: "warning",
-  evaluate: ({ poll: { prices } }) => {
-    const count = prices.outcome.ok ? prices.outcome.value.pairs.length : 0;
+  evaluate: ({ observation }) => {
+    const prices = observation.nodes[0]?.prices;
+    const count = prices?.state === "up" ? prices.value.pairs.length : 0;
     return { kind: count < 2 ? "active" : "clear", reason: `${count} pairs` };
   },
   firingSummary: (minutes) => `few pairs for ${minutes} minutes`,
@@ -27,24 +29,21 @@ const OPTIONS: EvaluationOptions = {
   ],
   intervalMs: 60_000,
   queueNotifications: true,
+  policy: { policy: SPECIFIED_POLICY, fromChain: false },
 };
 
-function pollAt(minute: number, ...pairs: readonly string[]): Poll {
-  const node = { chainId: "c-1", success: BigInt(minute), failure: 0n };
-  const prices = { pairs, tickedAtMs: undefined, version: "", url: "http://h/" };
-  return {
-    atMs: minute * 60_000,
-    node: { outcome: good(node), durationMs: 1 },
-    prices: { outcome: good(prices), durationMs: 1 },
-  };
+function pollAt(minute: number, ...pairs: readonly string[]): Observation {
+  const metrics = up(nodePage(BigInt(minute), 0n, { chainId: "c-1" }));
+  return observationOf(minute * 60_000, [{ metrics, prices: up(pricesPage(...pairs)) }]);
 }
 
 /** Evaluates the polls in order. Returns the last state, and the notifications as "minute alert status". */
-function evaluate(polls: readonly Poll[], from: WatchdogState = EMPTY_STATE, options = OPTIONS) {
+function evaluate(polls: readonly Observation[], from: WatchdogState = EMPTY_STATE, options = OPTIONS) {
   const sent: string[] = [];
   let last: Pick<Evaluation, "state" | "oracleCalls"> = { state: from, oracleCalls: NO_ORACLE_CALLS };
   for (const poll of polls) {
-    const evaluation = planEvaluation(last.state, poll, last.oracleCalls, options);
+    const memory = { oracleCalls: last.oracleCalls, isFirst: false };
+    const evaluation = planEvaluation(last.state, poll, memory, options);
     for (const { alert, status } of evaluation.notifications)
       sent.push(`${poll.atMs / 60_000} ${alert} ${status}`);
     last = evaluation;

@@ -63,11 +63,15 @@ describe("rate and tier", () => {
     await clock.advance(50_000);
     const rig = await start();
     const page = await (await fetch(`${rig.url}/metrics`)).text();
-    expect(page).toContain('oracle_watchdog_month_blocks{chain_id="test-1",result="good"} 50');
-    expect(page).toContain('oracle_watchdog_month_success_ratio{chain_id="test-1"} 1');
-    expect(page).toContain('oracle_watchdog_month_tier{chain_id="test-1",tier="full"} 1');
-    expect(page).toContain('oracle_watchdog_source_up{source="node"} 1');
-    expect(page).toContain('oracle_watchdog_source_up{source="oracle-metrics"} 0');
+    expect(page).toContain(
+      'oracle_watchdog_month_blocks{validator="default",chain_id="test-1",result="good"} 50',
+    );
+    expect(page).toContain('oracle_watchdog_month_success_ratio{validator="default",chain_id="test-1"} 1');
+    expect(page).toContain('oracle_watchdog_month_tier{validator="default",chain_id="test-1",tier="full"} 1');
+    expect(page).toContain('oracle_watchdog_source_up{validator="default",node="node",source="node"} 1');
+    expect(page).toContain(
+      'oracle_watchdog_source_up{validator="default",node="node",source="oracle-metrics"} 0',
+    );
     expect(page).toContain('oracle_watchdog_notification_attempts_total{outcome="delivered"} 0');
   });
 
