@@ -1,6 +1,7 @@
 import type { LogFields, Logger } from "../base/logger.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { formatPercent } from "./policy/reward-tier.ts";
+import type { AlertEvent } from "./notify/alert-event.ts";
 import type { Observation } from "./observation.ts";
 import { seenSources } from "./sources/poller.ts";
 import { sourceKey, type WatchdogStatus } from "./status.ts";
@@ -15,19 +16,31 @@ export function createChangeLog(logger: Logger): ChangeLog {
   const errorCodes = new Map<string, string>();
   let tier: string | undefined;
   return {
-    record: ({ observation, restarted, notifications }, status) => {
+    record: ({ observation, restarted, events }, status) => {
       logSources(observation, errorCodes, logger);
       for (const node of restarted) logger.info("node restarted", { node, ...fieldsOf(status) });
-      for (const { status: change, alert, summary, action } of notifications) {
-        if (change === "firing") logger.error("alert firing", { alert, summary, action });
-        else logger.info("alert resolved", { alert, summary, action });
-      }
+      for (const event of events) logEvent(event, logger);
       if (status.current.tier === tier) return;
       tier = status.current.tier;
       if (tier === "full") logger.info("reward tier", fieldsOf(status));
       else if (tier !== undefined) logger.warn("reward tier", fieldsOf(status));
     },
   };
+}
+
+const LEVELS = { critical: "error", warning: "warn", info: "info" } as const;
+
+function logEvent(
+  { kind, alert, validator, severity, reason, action, cost }: AlertEvent,
+  logger: Logger,
+): void {
+  const fields = { alert, validator, severity, reason };
+  if (kind === "resolved") logger.info("alert resolved", { ...fields, cost });
+  else
+    logger[LEVELS[severity]](kind === "firing" ? "alert firing" : "alert still firing", {
+      ...fields,
+      action,
+    });
 }
 
 /** Logs each source that failed, recovered, or failed with another error code. */

@@ -1,18 +1,16 @@
 import { z } from "zod";
-import { unreachable } from "../base/errors.ts";
+import type { Secret } from "../base/secret.ts";
 import {
   durationField,
   hostNamesField,
-  isPlainHttpUrl,
   type ListenAddress,
   listenField,
   secretField,
 } from "../ops/config-fields.ts";
-import { issueText } from "../ops/config-issue.ts";
-import type { AlertRule } from "./conditions/condition.ts";
-import { CONDITIONS } from "./conditions/conditions.ts";
-import type { WebhookConfig } from "./notify/webhook.ts";
+import { type AlertsConfig, alertsSchema } from "./conditions/alerts-config.ts";
+import { type NotifyConfig, notifySchema } from "./notify/notify-config.ts";
 import type { PolicyChoice } from "./evaluation.ts";
+import { maintenanceField, type MaintenanceWindow } from "./silences/maintenance.ts";
 import type { SourceLimits, ValidatorTarget } from "./sources/targets.ts";
 import {
   chain,
@@ -36,10 +34,11 @@ export interface WatchdogConfig {
   readonly limits: SourceLimits;
   /** At least one. */
   readonly validators: readonly ValidatorConfig[];
-  /** All alerts, in the order of the API and the page. */
-  readonly alerts: readonly AlertRule[];
-  /** Absent: notifications go to the log only. */
-  readonly webhook?: WebhookConfig;
+  /** Opens the routes that change something. Absent: they are closed. */
+  readonly token?: Secret;
+  readonly alerts: AlertsConfig;
+  readonly notify: NotifyConfig;
+  readonly maintenance: readonly MaintenanceWindow[];
 }
 
 /** One validator, and how it is paid. */
@@ -47,31 +46,6 @@ export interface ValidatorConfig {
   readonly target: ValidatorTarget;
   readonly policy: PolicyChoice;
 }
-
-const webhook = z.strictObject({
-  url: secretField()
-    .refine((secret) => isPlainHttpUrl(secret.reveal()), {
-      error: issueText("does not hold a usable URL", "http:// or https://"),
-    })
-    .describe(
-      "receives notifications as JSON; the URL is a secret, so the file names the place that holds it",
-    ),
-  deadline: durationField(100).prefault("10s").describe("limit for one request"),
-});
-
-/** One section per alert, from the table of conditions. */
-const alerts = z
-  .strictObject(
-    Object.fromEntries(
-      CONDITIONS.map(({ id, defaultFor, forDescription }) => [
-        alertKey(id),
-        z
-          .strictObject({ for: durationField(1000).prefault(defaultFor).describe(forDescription) })
-          .prefault({}),
-      ]),
-    ),
-  )
-  .prefault({});
 
 const fileSchema = z.strictObject({
   http: z
@@ -84,6 +58,9 @@ const fileSchema = z.strictObject({
         .describe(
           "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
         ),
+      token: secretField()
+        .optional()
+        .describe("opens the routes that change something, such as silences; a secret"),
     })
     .prefault({}),
   ...identity,
@@ -97,8 +74,13 @@ const fileSchema = z.strictObject({
   chain: chain.optional(),
   policy: policy.prefault({}),
   validators: validators.optional(),
-  alerts,
-  notify: z.strictObject({ webhook: webhook.optional() }).prefault({}),
+  alerts: alertsSchema,
+  notify: notifySchema,
+  maintenance: z
+    .array(maintenanceField)
+    .max(100)
+    .default([])
+    .describe("planned work: alerts do not notify, blocks are still counted"),
 });
 
 /** Schema of the configuration file. Every key is optional. */
@@ -106,22 +88,16 @@ export const watchdogConfigSchema = fileSchema.superRefine(refuseTwoForms).trans
 
 function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
   const { state_dir: stateDir } = file;
-  const hook = file.notify.webhook;
   return {
     listen: file.http.listen,
     ...(file.http.hosts === undefined ? {} : { hosts: file.http.hosts }),
+    ...(file.http.token === undefined ? {} : { token: file.http.token }),
     ...(stateDir === undefined ? {} : { stateDir }),
     intervalMs: file.interval,
     limits: { deadlineMs: file.sources.deadline, maxPageBytes: file.sources.max_page_bytes },
     validators: toValidators(file),
-    alerts: CONDITIONS.map((condition) => ({
-      condition,
-      forMs: file.alerts[alertKey(condition.id)]?.for ?? unreachable(`no section for ${condition.id}`),
-    })),
-    ...(hook === undefined ? {} : { webhook: { url: hook.url, deadlineMs: hook.deadline } }),
+    alerts: file.alerts,
+    notify: file.notify,
+    maintenance: file.maintenance,
   };
-}
-
-function alertKey(id: string): string {
-  return id.replaceAll("-", "_");
 }

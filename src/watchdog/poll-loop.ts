@@ -1,7 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import type { AlertOptions } from "./alerts/alert-on-poll.ts";
 import { createChangeLog } from "./change-log.ts";
-import { NO_ORACLE_CALLS } from "./conditions/node-oracle-calls.ts";
+import { EMPTY_TRAIL } from "./conditions/trail.ts";
 import type { ValidatorConfig, WatchdogConfig } from "./config.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import { monthOf, nextMonthMs } from "./ledger/month.ts";
@@ -20,6 +21,8 @@ export interface PollLoop {
   readonly status: () => WatchdogStatus;
   /** Whether the last poll ended recently enough. False means that the loop hangs. */
   readonly isAlive: () => boolean;
+  /** Why the validator is not watched, for people; undefined while it is. */
+  readonly problem: () => string | undefined;
 }
 
 export interface PollLoopDeps {
@@ -32,6 +35,9 @@ export interface PollLoopDeps {
 
 /** Polls that can be missed before `isAlive` returns false. */
 const ALIVE_INTERVALS = 3;
+
+/** Time without a reading of any node of the validator after which the watchdog's work is not done. */
+const WORK_MS = 300_000;
 
 export function createPollLoop(
   config: WatchdogConfig,
@@ -46,19 +52,21 @@ export function createPollLoop(
   const logger = name === DEFAULT_VALIDATOR ? deps.logger : deps.logger.child({ validator: name });
   const changes = createChangeLog(logger);
   const options = {
-    ...config,
-    queueNotifications: config.webhook !== undefined,
+    alerts: alertOptions(config),
+    intervalMs: config.intervalMs,
     consensusAddress: validator.target.consensusAddress,
     policy: validator.policy,
   };
+  const channels = options.alerts.channels.map((channel) => channel.name);
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
-  let seenNode = false;
+  let nodeReadMs: number | undefined;
   const status = (): WatchdogStatus =>
     toStatus({
       validator,
       state: keeper.current(),
-      rules: config.alerts,
+      rules: config.alerts.rules,
+      channels,
       startedAtMs,
       nowMs: clock.nowMs(),
       lastSuccessMs,
@@ -70,10 +78,10 @@ export function createPollLoop(
     const scraped = await deps.poll({ chainId, counted: known?.sources.calls.cursor }, signal);
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
-    if (!seenNode) requireChain(scraped, chainId, config, validator);
-    seenNode ||= scraped.nodes.some(({ metrics: page }) => page.state === "up");
+    if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);
+    if (scraped.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = scraped.atMs;
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
-    const memory = { oracleCalls: last?.oracleCalls ?? NO_ORACLE_CALLS, isFirst: last === undefined };
+    const memory = { trail: last?.trail ?? EMPTY_TRAIL, isFirst: last === undefined };
     const evaluation = planEvaluation(keeper.current(), scraped, memory, options);
     const { observation } = evaluation;
     keeper.replace(evaluation.state);
@@ -97,7 +105,20 @@ export function createPollLoop(
   };
   const aliveMs = ALIVE_INTERVALS * (config.intervalMs + 2 * config.limits.deadlineMs) + 5000;
   metrics.showStatus(status());
-  return { run, status, isAlive: () => clock.monotonicMs() - lastEndMs < aliveMs };
+  const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
+  const problem = (): string | undefined => {
+    if (!isAlive()) return `the last poll of ${name} ended too long ago`;
+    if (nodeReadMs !== undefined && clock.nowMs() - nodeReadMs <= WORK_MS) return undefined;
+    return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
+  };
+  return { run, status, isAlive, problem };
+}
+
+function alertOptions({ alerts, notify, maintenance }: WatchdogConfig): AlertOptions {
+  const { channels, reminders, runbooks } = notify;
+  // Alertmanager gets the state of the alerts, not their events.
+  const eventChannels = channels.filter(({ kind }) => kind !== "alertmanager");
+  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks };
 }
 
 /**

@@ -1,11 +1,11 @@
-import { type AlertState, INACTIVE } from "./conditions/alert-state.ts";
+import { type AlertStatus, alertStatuses } from "./api/alert-json.ts";
 import type { AlertRule } from "./conditions/condition.ts";
-import type { PricesState } from "./conditions/prices-state.ts";
 import type { ValidatorConfig } from "./config.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type BlockCounts, NO_BLOCKS } from "./ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "./ledger/ledger.ts";
 import { type Month, monthOf } from "./ledger/month.ts";
+import type { Delivery } from "./notify/outbox.ts";
 import type { Assessment } from "./policy/assessment.ts";
 import { formatPercent, type SuccessRate, successRate, type Tier, tierOf } from "./policy/reward-tier.ts";
 import { type SeenSource, seenSources } from "./sources/poller.ts";
@@ -40,13 +40,8 @@ export interface MonthStatus {
   readonly hash: string | undefined;
 }
 
-/** State of one alert, with its texts. */
-export interface AlertStatus {
-  readonly id: string;
-  readonly title: string;
-  readonly action: string;
-  readonly state: AlertState;
-}
+/** Whether any sidecar has prices. "unknown": the watchdog cannot read them. */
+type PricesState = "present" | "missing" | "unknown";
 
 /** Everything that the API, the page and the metrics show of one validator. */
 export interface WatchdogStatus {
@@ -61,28 +56,31 @@ export interface WatchdogStatus {
   readonly months: readonly MonthStatus[];
   /** Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
-  /** Undefined before the first poll. */
-  readonly prices: PricesState | undefined;
+  readonly prices: PricesState;
   /** Pairs that have a price on any node, sorted. Empty when the last scrape of the prices failed. */
   readonly pairs: readonly string[];
   /** All alerts, also inactive ones. */
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  /** Of all validators. */
-  readonly pendingNotifications: number;
+  /** Deliveries that are not accepted yet, by channel; of all validators. */
+  readonly pending: ReadonlyMap<string, number>;
+  /** Silences that have begun and not ended. */
+  readonly activeSilences: number;
 }
 
 export interface StatusInput {
   readonly validator: ValidatorConfig;
   readonly state: WatchdogState;
   readonly rules: readonly AlertRule[];
+  /** Names of all channels that have an outbox. */
+  readonly channels: readonly string[];
   readonly startedAtMs: number;
   readonly nowMs: number;
   /** Time of the last successful scrape by {@link sourceKey}. */
   readonly lastSuccessMs: ReadonlyMap<string, number>;
   /** The last evaluation; undefined before the first poll. */
-  readonly last: Pick<Evaluation, "observation" | "prices" | "assessment"> | undefined;
+  readonly last: Pick<Evaluation, "observation" | "assessment"> | undefined;
 }
 
 /** Identifies a source of a validator. */
@@ -91,7 +89,8 @@ export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "no
 }
 
 export function toStatus(input: StatusInput): WatchdogStatus {
-  const { state, rules, startedAtMs, nowMs, lastSuccessMs, last, validator } = input;
+  const { state, rules, channels, startedAtMs, nowMs, lastSuccessMs, last, validator } = input;
+  const { alerting } = state;
   const { name } = validator.target;
   const ledger = state.ledgers.get(name) ?? EMPTY_LEDGER;
   const { months } = ledger.sources.calls.books;
@@ -111,19 +110,17 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     current: toMonth(month),
     months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
     assessment: last?.assessment,
-    prices: last?.prices,
+    prices: last === undefined ? "unknown" : pricesState(last),
     pairs: last === undefined ? [] : pairsOf(last),
-    alerts: rules.map(({ condition: { id, title, action } }) => ({
-      id,
-      title,
-      action,
-      state: state.alerts.get(name === "default" ? id : `${name}/${id}`) ?? INACTIVE,
-    })),
+    alerts: alertStatuses(alerting.alerts, rules, [name]),
     sources:
       last === undefined
         ? []
         : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs)),
-    pendingNotifications: state.notifications.length,
+    pending: countByChannel(alerting.outbox, channels),
+    activeSilences: alerting.silences.filter(
+      ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
+    ).length,
   };
 }
 
@@ -137,9 +134,9 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
     ...monthJson(status.current),
     assessment: status.assessment === undefined ? null : assessmentJson(status.assessment),
     months: status.months.map(monthJson),
-    prices: { state: status.prices?.kind ?? "unknown", pairs: status.pairs },
+    prices: { state: status.prices, pairs: status.pairs },
     alerts: status.alerts.map(alertJson),
-    pending_notifications: status.pendingNotifications,
+    pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
     sources: status.sources.map((source) => ({
       name: source.name,
       node: source.node ?? null,
@@ -201,9 +198,30 @@ function monthJson({
   };
 }
 
-function alertJson({ id, state }: AlertStatus): Readonly<Record<string, unknown>> {
-  if (state.phase === "inactive") return { name: id, state: "inactive", since: null, reason: null };
-  return { name: id, state: state.phase, since: isoTime(state.sinceMs), reason: state.reason };
+/** The short form of an alert; `GET /api/alerts` has all of it. */
+function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<string, unknown>> {
+  return {
+    name: rule.condition.name,
+    validator,
+    severity: rule.severity,
+    state: state?.phase ?? "inactive",
+    since: isoTime(state?.sinceMs),
+    reason: state?.reason ?? null,
+    quiet: state?.quietReason ?? null,
+  };
+}
+
+function pricesState({ observation }: Pick<Evaluation, "observation">): PricesState {
+  const pages = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? [prices.value] : []));
+  if (pages.length === 0) return "unknown";
+  return pages.some(({ pairs }) => pairs.length > 0) ? "present" : "missing";
+}
+
+function countByChannel(
+  outbox: readonly Delivery[],
+  channels: readonly string[],
+): ReadonlyMap<string, number> {
+  return new Map(channels.map((name) => [name, outbox.filter(({ channel }) => channel === name).length]));
 }
 
 function isoTime(ms: number | undefined): string | null {

@@ -7,11 +7,13 @@ import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { LISTEN_KEY } from "../ops/daemon-context.ts";
 import { createHttpService } from "../ops/http-service.ts";
+import { createAlertRoutes } from "./api/alert-routes.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
 import type { WatchdogConfig } from "./config.ts";
-import { createWatchdogMetrics, type WatchdogMetrics } from "./metrics.ts";
-import { runDelivery } from "./notify/delivery.ts";
-import { createWebhook, type PostJson } from "./notify/webhook.ts";
+import { createWatchdogMetrics } from "./metrics.ts";
+import type { PostJson } from "./notify/http-post.ts";
+import { createNotifier, type Notifier } from "./notify/notify-services.ts";
+import type { SendMail } from "./notify/send-mail.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
 import { createPoller } from "./sources/poller.ts";
@@ -35,6 +37,8 @@ export interface WatchdogDeps {
   readonly reach?: Reach;
   /** Default: HTTP. */
   readonly post?: PostJson;
+  /** Default: SMTP. */
+  readonly mail?: SendMail;
 }
 
 export interface Watchdog extends Service {
@@ -53,7 +57,10 @@ export interface Watchdog extends Service {
 export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watchdog {
   const ready = createDeferred<ListenAddress>();
   const keeper = createStateKeeper(deps.logger);
-  const metrics = createWatchdogMetrics(deps.registry);
+  const metrics = createWatchdogMetrics(
+    deps.registry,
+    config.notify.channels.map(({ name }) => name),
+  );
   const reader = deps.reader ?? createHttpPageReader();
   const reach = deps.reach ?? reachTcp;
   const loops = config.validators.map((validator) => {
@@ -65,7 +72,14 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     return createPollLoop(config, validator, { ...deps, poll, keeper, metrics });
   });
   const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
-  const parts = { config, deps, keeper, metrics, loops, statuses };
+  const notifier = createNotifier(config.notify, {
+    ...deps,
+    ...keeper,
+    alerts: () => keeper.current().alerting.alerts,
+    work: () => ({ problem: loops.map((loop) => loop.problem()).find((problem) => problem !== undefined) }),
+    metrics,
+  });
+  const parts = { config, deps, keeper, notifier, loops, statuses };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
@@ -86,7 +100,7 @@ interface Parts {
   readonly config: WatchdogConfig;
   readonly deps: WatchdogDeps;
   readonly keeper: StateKeeper;
-  readonly metrics: WatchdogMetrics;
+  readonly notifier: Notifier;
   readonly loops: readonly PollLoop[];
   readonly statuses: () => readonly WatchdogStatus[];
 }
@@ -96,29 +110,34 @@ function firstOf<T>([first]: readonly T[]): T {
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, metrics, loops, statuses } = parts;
+  const { config, deps, keeper, notifier, loops, statuses } = parts;
   const server = createHttpService(
     {
       name: "oracle-watchdog HTTP",
       listen: config.listen,
       access: config.hosts === undefined ? {} : { hosts: config.hosts },
       portOption: deps.portOption ?? LISTEN_KEY,
-      routes: createWatchdogRoutes({
-        statuses,
-        isAlive: () => loops.every((loop) => loop.isAlive()),
-        registry: deps.registry,
-      }),
+      ...(config.token === undefined ? {} : { token: config.token }),
+      routes: [
+        ...createWatchdogRoutes({
+          statuses,
+          isAlive: () => loops.every((loop) => loop.isAlive()),
+          registry: deps.registry,
+        }),
+        ...createAlertRoutes({
+          ...deps,
+          alerting: () => keeper.current().alerting,
+          change: (alerting) => keeper.replace({ ...keeper.current(), alerting }),
+          rules: config.alerts.rules,
+          validators: config.validators.map(({ target }) => target.name),
+          maintenance: config.maintenance,
+          test: notifier.test,
+        }),
+      ],
     },
     deps,
   );
   server.ready.then(ready.resolve, ready.reject);
   const polling = loops.map(({ run }): Service => ({ name: "oracle-watchdog polling", run }));
-  if (config.webhook === undefined) return [server, ...polling];
-  const send = createWebhook(config.webhook, deps.post);
-  const delivery = { ...deps, outbox: keeper.outbox, send, count: metrics.recordDelivery };
-  return [
-    server,
-    ...polling,
-    { name: "oracle-watchdog notifications", run: (signal) => runDelivery(delivery, signal) },
-  ];
+  return [server, ...polling, ...notifier.services];
 }

@@ -1,64 +1,111 @@
 import type Database from "libsql";
 import { z } from "zod";
-import type { ActiveAlertState } from "../conditions/alert-state.ts";
-import type { Notification } from "../notify/notification.ts";
-import type { WatchdogState } from "./state-store.ts";
+import { stringifyJson } from "../../base/json.ts";
+import type { AlertState } from "../alerts/alert-state.ts";
+import type { AlertingState } from "../alerts/plan-alerts.ts";
+import { SEVERITIES } from "../conditions/condition.ts";
+import { type AlertEvent, EVENT_KINDS } from "../notify/alert-event.ts";
+import { storedSilence } from "../silences/silence.ts";
 
-const integer = z.bigint();
-const alertRow = z.object({
+/** A bigint, stored as digits: JSON has no integers of that size. */
+const digits = z
+  .string()
+  .regex(/^\d{1,30}$/)
+  .transform(BigInt);
+
+const alertEvent = z.strictObject({
   id: z.string(),
-  phase: z.enum(["pending", "firing"]),
-  since_ms: integer,
-  last_active_ms: integer,
-  reason: z.string(),
-});
-const notification = z.strictObject({
-  id: z.string(),
+  key: z.string(),
   alert: z.string(),
-  status: z.enum(["firing", "resolved"]),
-  severity: z.enum(["critical", "warning"]),
+  kind: z.enum(EVENT_KINDS),
+  severity: z.enum(SEVERITIES),
+  validator: z.string(),
   chainId: z.string(),
+  title: z.string(),
   sinceMs: z.number(),
   atMs: z.number(),
-  summary: z.string(),
+  reason: z.string(),
+  description: z.string(),
   action: z.string(),
-}) satisfies z.ZodType<Notification>;
-const notificationRow = z.object({ body: z.string() });
+  impact: z.string(),
+  runbook: z.string(),
+  cost: z.strictObject({ blocks: digits, pay: z.string().exactOptional() }),
+}) satisfies z.ZodType<AlertEvent>;
 
-type AlertingState = Pick<WatchdogState, "alerts" | "notifications">;
+const alertState = z.strictObject({
+  validator: z.string(),
+  alert: z.string(),
+  phase: z.enum(["pending", "firing", "resolved"]),
+  sinceMs: z.number(),
+  lastActiveMs: z.number(),
+  clearSinceMs: z.number().exactOptional(),
+  resolvedAtMs: z.number().exactOptional(),
+  reason: z.string(),
+  badness: z.number().exactOptional(),
+  badBlocksBefore: digits,
+  quietAtMs: z.number().exactOptional(),
+  quietReason: z.string().exactOptional(),
+  notified: z
+    .strictObject({
+      reminders: z.number(),
+      badness: z.number().exactOptional(),
+      event: alertEvent,
+    })
+    .exactOptional(),
+}) satisfies z.ZodType<AlertState>;
 
-/** Reads alerts and pending notifications. */
+const bodyRow = z.object({ body: z.string() });
+const deliveryRow = z.object({ channel: z.string(), body: z.string() });
+
+/** Reads the state of alerting from the tables `alert_states`, `silences` and `outbox`. */
 export function readAlerting(database: Database.Database): AlertingState {
-  const rows = (table: string): unknown[] =>
-    database.prepare(`SELECT * FROM ${table} ORDER BY 1`).safeIntegers().all();
+  const rows = (table: string): unknown[] => database.prepare(`SELECT * FROM ${table} ORDER BY 1`).all();
+  const bodies = (table: string): unknown[] =>
+    z
+      .array(bodyRow)
+      .parse(rows(table))
+      .map(({ body }): unknown => JSON.parse(body));
   return {
-    alerts: new Map(z.array(alertRow).parse(rows("alerts")).map(toAlert)),
-    notifications: z
-      .array(notificationRow)
-      .parse(rows("notifications"))
-      .map(({ body }) => notification.parse(JSON.parse(body))),
+    alerts: z.array(alertState).parse(bodies("alert_states")),
+    silences: z.array(storedSilence).parse(bodies("silences")),
+    outbox: z
+      .array(deliveryRow)
+      .parse(rows("outbox"))
+      .map(({ channel, body }) => ({ channel, event: alertEvent.parse(JSON.parse(body)) })),
   };
 }
 
-function toAlert(row: z.output<typeof alertRow>): [string, ActiveAlertState] {
-  const { id, phase, since_ms, last_active_ms, reason } = row;
-  return [id, { phase, sinceMs: Number(since_ms), lastActiveMs: Number(last_active_ms), reason }];
-}
-
-/** Writes alerts and pending notifications when they changed. */
+/** Writes what changed since `before`. Part of the caller's transaction. */
 export function writeAlerting(
   database: Database.Database,
-  { alerts, notifications }: AlertingState,
+  { alerts, silences, outbox }: AlertingState,
   before: AlertingState,
 ): void {
-  const run = (sql: string, ...values: unknown[]): void => void database.prepare(sql).run(...values);
-  if (alerts !== before.alerts) {
-    run("DELETE FROM alerts");
-    for (const [id, { phase, sinceMs, lastActiveMs, reason }] of alerts)
-      run("INSERT INTO alerts VALUES (?, ?, ?, ?, ?)", id, phase, sinceMs, lastActiveMs, reason);
-  }
-  if (notifications === before.notifications) return;
-  run("DELETE FROM notifications");
-  for (const [position, pending] of notifications.entries())
-    run("INSERT INTO notifications VALUES (?, ?)", position, JSON.stringify(pending));
+  if (alerts !== before.alerts)
+    replaceRows(
+      database,
+      "alert_states",
+      alerts.map((alert) => [stringifyJson(alert)]),
+    );
+  if (silences !== before.silences)
+    replaceRows(
+      database,
+      "silences",
+      silences.map((silence) => [stringifyJson(silence)]),
+    );
+  if (outbox === before.outbox) return;
+  replaceRows(
+    database,
+    "outbox",
+    outbox.map(({ channel, event }) => [channel, stringifyJson(event)]),
+  );
+}
+
+/** Replaces all rows of a table; the first column is the position. */
+function replaceRows(database: Database.Database, table: string, rows: readonly (readonly string[])[]): void {
+  database.prepare(`DELETE FROM ${table}`).run();
+  const marks = (rows[0] ?? []).map(() => "?").join(", ");
+  const insert =
+    rows.length === 0 ? undefined : database.prepare(`INSERT INTO ${table} VALUES (?, ${marks})`);
+  for (const [position, values] of rows.entries()) insert?.run(position, ...values);
 }

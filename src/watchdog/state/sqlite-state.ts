@@ -23,8 +23,8 @@ export function openSqliteState(folder: string): StateStore {
   const lock = withFolderError(folder, () => lockFolder(folder));
   try {
     const database = withFolderError(folder, () => openDatabase(folder));
-    // What the file has. Each save writes the differences, so that it does not grow with the age of the file. A save that
-    // failed changes nothing here: the next one writes its differences too.
+    // What the file has. Each save writes the differences. A save that failed changes nothing here: the next one writes its
+    // differences too.
     let stored = EMPTY_STATE;
     const save = database.transaction((state: WatchdogState) => writeState(database, state, stored));
     return {
@@ -81,11 +81,11 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
 }
 
 function readState(database: Database.Database): WatchdogState {
-  return { ledgers: readLedgers(database), ...readAlerting(database) };
+  return { ledgers: readLedgers(database), alerting: readAlerting(database) };
 }
 
 function writeState(database: Database.Database, state: WatchdogState, stored: WatchdogState): void {
   for (const [validator, ledger] of state.ledgers)
     writeLedger(database, validator, ledger, stored.ledgers.get(validator));
-  writeAlerting(database, state, stored);
+  writeAlerting(database, state.alerting, stored.alerting);
 }

@@ -1,19 +1,15 @@
-import type { ActiveAlertState } from "../conditions/alert-state.ts";
+import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Notification } from "../notify/notification.ts";
 
 /** State that survives a restart of the watchdog. */
 export interface WatchdogState {
   /** By name of the validator. A validator that was never read is absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** Pending and firing alerts by alert id. An inactive alert is absent. */
-  readonly alerts: ReadonlyMap<string, ActiveAlertState>;
-  /** Notifications that the webhook has not accepted yet, oldest first. */
-  readonly notifications: readonly Notification[];
+  readonly alerting: AlertingState;
 }
 
 /** The state before the first poll. */
-export const EMPTY_STATE: WatchdogState = { ledgers: new Map(), alerts: new Map(), notifications: [] };
+export const EMPTY_STATE: WatchdogState = { ledgers: new Map(), alerting: EMPTY_ALERTING };
 
 export interface StateStore {
   readonly load: () => WatchdogState;

@@ -91,6 +91,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
     sender: createSimSender(node),
     subscription: events.subscription,
     tick: () => {
+      if (node.faults.has("halts")) return;
       state.height += 1n;
       makeBlock(node);
       events.publish();
@@ -106,6 +107,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
         owner: "neutron1owner",
         keys: [],
         transactionsFilter: "",
+        registeredAtHeight: state.height,
         lastLocalHeight: 0n,
         lastRemoteHeight: undefined,
         ...query,
@@ -182,7 +184,7 @@ function openClients(remotes: readonly SimRemote[]): SimState["clients"] {
   );
 }
 
-function createSimQueries({ state, respond }: SimNode): LocalQueries {
+function createSimQueries({ state, respond, faults }: SimNode): LocalQueries {
   return {
     registeredQueries: (connectionId, signal) =>
       respond(signal, () =>
@@ -194,15 +196,20 @@ function createSimQueries({ state, respond }: SimNode): LocalQueries {
         if (query === undefined) throw new Refusal("invalid query id");
         return query;
       }),
-    balance: (_address, _denom, signal) => respond(signal, () => 1n),
+    balance: (_address, _denom, signal) => respond(signal, () => (faults.has("empty-account") ? 0n : 1n)),
     clientOfConnection: (id, signal) => respond(signal, () => id.replace("connection", "client")),
     clientState: (clientId, signal) =>
       respond(signal, () => {
         const { remote, latest } = clientOf(state, clientId);
         const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
-        return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs: 10n ** 15n };
+        const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : 10n ** 15n;
+        return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs };
       }),
-    clientStatus: (_clientId, signal) => respond(signal, () => "Active"),
+    clientStatus: (_clientId, signal) =>
+      respond(signal, () => {
+        if (faults.has("client-frozen")) return "Frozen";
+        return faults.has("client-expired") ? "Expired" : "Active";
+      }),
     consensusTimeNs: (clientId, at, signal) =>
       respond(signal, () => {
         const consensusState = clientOf(state, clientId).consensus.get(at.height);
@@ -282,7 +289,8 @@ function include(node: SimNode, messages: readonly WireMessage[]): Confirmation 
   try {
     execute(node.state, messages)();
     node.transactions += 1;
-    return { kind: "included", height: node.state.height, gasUsed: 1n, gasWanted: 2n };
+    const { height } = node.state;
+    return { kind: "included", height, gasUsed: 1n, gasWanted: 2n, data: new Uint8Array(0) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return failedTx(node, "sim", error.message);

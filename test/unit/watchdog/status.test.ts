@@ -1,15 +1,16 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { statusPage } from "../../../src/watchdog/api/status-page.ts";
-import type { AlertRule } from "../../../src/watchdog/conditions/condition.ts";
-import { NO_ORACLE_CALLS } from "../../../src/watchdog/conditions/node-oracle-calls.ts";
-import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
+import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
+import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { createWatchdogMetrics } from "../../../src/watchdog/metrics.ts";
+import { EMPTY_TRAIL } from "../../../src/watchdog/conditions/trail.ts";
 import { planEvaluation } from "../../../src/watchdog/evaluation.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
 import { statusJson, type StatusInput, toStatus, type WatchdogStatus } from "../../../src/watchdog/status.ts";
 
+import { escapeHtml } from "../../../src/ops/html.ts";
 import {
   nodePage,
   NOT_CONFIGURED,
@@ -35,13 +36,24 @@ const VALIDATOR = {
   target: { name: "default", nodes: [], egress: [] },
   policy: { policy: SPECIFIED_POLICY, fromChain: false },
 };
-const OPTIONS = { alerts: [], intervalMs: 5000, queueNotifications: false, policy: VALIDATOR.policy };
+const OPTIONS = {
+  alerts: {
+    rules: [],
+    channels: [],
+    maintenance: [],
+    reminders: { critical: 0, warning: 0, info: 0 },
+    runbooks: "",
+    majorPairs: [],
+  },
+  intervalMs: 5000,
+  policy: VALIDATOR.policy,
+};
 
 /** The second poll: 97 good, 3 bad and 5 unknown blocks after a restart of the node. */
 const LAST = (() => {
   const poll = (atMs: number, page: ReturnType<typeof nodePage>) =>
     observationOf(atMs, [{ ...SOURCES, metrics: { state: "up", value: page, durationMs: 4 } }]);
-  const memory = { oracleCalls: NO_ORACLE_CALLS, isFirst: true };
+  const memory = { trail: EMPTY_TRAIL, isFirst: true };
   const first = poll(NOW - HOUR, nodePage(0n, 0n, { height: 900n, processStartMs: NOW - HOUR }));
   const { state } = planEvaluation(EMPTY_STATE, first, memory, OPTIONS);
   const second = poll(NOW, nodePage(97n, 3n, { height: 1005n, processStartMs: NOW - HOUR / 2 }));
@@ -49,17 +61,18 @@ const LAST = (() => {
 })();
 const STATE: WatchdogState = LAST.state;
 
-const RULES: readonly AlertRule[] = CONDITIONS.map((condition) => ({ condition, forMs: 300_000 }));
+const RULES = alertsSchema.parse({}).rules;
 
 function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
   return toStatus({
     validator: VALIDATOR,
     state: STATE,
     rules: RULES,
+    channels: ["webhook"],
     startedAtMs: NOW,
     nowMs: NOW,
     lastSuccessMs: new Map([["node/node", NOW]]),
-    last: { ...LAST, prices: { kind: "present", reason: "" } },
+    last: LAST,
     ...changes,
   });
 }
@@ -67,7 +80,7 @@ function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
 /** The three places at which a status is shown. */
 async function shown(status: WatchdogStatus) {
   const registry = new Registry();
-  createWatchdogMetrics(registry).showStatus(status);
+  createWatchdogMetrics(registry, []).showStatus(status);
   return { json: statusJson(status), page: statusPage([status]), metrics: await registry.metrics() };
 }
 
@@ -138,19 +151,31 @@ describe("the status in the API, on the page and in the metrics", () => {
   });
 
   it("has every alert", async () => {
-    for (const { condition } of RULES) {
-      const firing = { phase: "firing", sinceMs: NOW, lastActiveMs: NOW, reason: "a reason" } as const;
-      const state = { ...STATE, alerts: new Map([[condition.id, firing]]) };
+    for (const { condition, severity } of RULES) {
+      const { name } = condition;
+      const firing: AlertState = {
+        validator: "default",
+        alert: name,
+        phase: "firing",
+        sinceMs: NOW,
+        lastActiveMs: NOW,
+        reason: "a reason",
+        badBlocksBefore: 0n,
+      };
+      const state = { ...STATE, alerting: { ...STATE.alerting, alerts: [firing] } };
       const { json, page, metrics } = await shown(statusOf({ state }));
       expect(json["alerts"]).toContainEqual({
-        name: condition.id,
+        name,
+        validator: "default",
+        severity,
         state: "firing",
         since: "2026-11-21T12:00:00.000Z",
         reason: "a reason",
+        quiet: null,
       });
-      expect(page).toContain(`${condition.title} since <time`);
+      expect(page).toContain(`${escapeHtml(condition.title)} since <time`);
       expect(metrics).toContain(
-        `oracle_watchdog_alert_firing{validator="default",alert="${condition.id}"} 1`,
+        `oracle_watchdog_alert_firing{validator="default",alert="${name}",severity="${severity}"} 1`,
       );
     }
   });
@@ -165,14 +190,14 @@ describe("the status in the API, on the page and in the metrics", () => {
       success_rate_percent: null,
       tier: null,
       prices: { state: "unknown", pairs: [] },
-      alerts: RULES.map(({ condition }) => ({ name: condition.id, state: "inactive", since: null })),
+      alerts: RULES.map(({ condition }) => ({ name: condition.name, state: "inactive", since: null })),
       pending_notifications: 0,
       sources: [],
     });
     expect(page).toContain("No block of 2026-11 has been counted yet.");
     expect(page).toContain("<p>No alert.</p>");
     expect(metrics).toContain(
-      'oracle_watchdog_alert_firing{validator="default",alert="all-prices-missing"} 0',
+      'oracle_watchdog_alert_firing{validator="default",alert="all-prices-missing",severity="critical"} 0',
     );
     expect(metrics).not.toContain("oracle_watchdog_month_success_ratio{");
   });
