@@ -37,7 +37,7 @@ describe("state files of earlier versions", () => {
     expect(userVersion(file)).toEqual([{ user_version: version }]);
     for (const time of ["first", "second"]) {
       const store = openSqliteState(folder);
-      const { ledger, alerts, notifications } = store.load();
+      const { ledger, alerting } = store.load();
       expect([time, ledger.baseline]).toEqual([
         time,
         {
@@ -53,12 +53,25 @@ describe("state files of earlier versions", () => {
         ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
         ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
       ]);
-      expect([...alerts]).toEqual([
-        ["all-prices-missing", { phase: "firing", sinceMs: 1, lastActiveMs: 2, reason: "nothing there" }],
+      expect(alerting.alerts).toMatchObject([
+        {
+          validator: "default",
+          alert: "all-prices-missing",
+          phase: "firing",
+          sinceMs: 1,
+          lastActiveMs: 2,
+          reason: "nothing there",
+          badBlocksBefore: 7n,
+          notified: { reminders: 0, event: { kind: "firing", severity: "critical", chainId: "c-1" } },
+        },
       ]);
-      expect(notifications).toMatchObject([
-        { id: "all-prices-missing/c-1/1/firing", severity: "critical", summary: 'c-1: "x"' },
+      expect(alerting.outbox).toMatchObject([
+        {
+          channel: "webhook",
+          event: { id: "all-prices-missing/c-1/1/firing", severity: "critical", reason: 'c-1: "x"' },
+        },
       ]);
+      expect(alerting.silences).toEqual([]);
       store.save(store.load());
       store.close();
     }
@@ -84,6 +97,11 @@ describe("state files of earlier versions", () => {
           height: 9_007_199_254_740_999n,
           hash: version < 3 ? "" : "AB",
         });
+        expect(journal.sending()).toEqual(
+          version < 3
+            ? []
+            : [{ queryId: 3n, hash: "cd", remoteHeight: 9_007_199_254_740_994n, localHeight: 8n }],
+        );
         expect(await store.attempts.find({ limit: 9 })).toHaveLength(version < 2 ? 0 : 1);
         expect(await store.attempts.costs({ from: 0, to: 9 })).toEqual(
           version < 2
