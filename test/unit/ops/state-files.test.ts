@@ -99,6 +99,11 @@ describe("state files of earlier versions", () => {
           height: 9_007_199_254_740_999n,
           hash: version < 3 ? "" : "AB",
         });
+        expect(journal.sending()).toEqual(
+          version < 3
+            ? []
+            : [{ queryId: 3n, hash: "cd", remoteHeight: 9_007_199_254_740_994n, localHeight: 8n }],
+        );
         expect(await store.attempts.find({ limit: 9 })).toHaveLength(version < 2 ? 0 : 1);
         expect(await store.attempts.costs({ from: 0, to: 9 })).toEqual(
           version < 2
