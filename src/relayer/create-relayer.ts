@@ -34,6 +34,8 @@ export interface Relayer {
   /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
+  /** Makes queries due at once. */
+  readonly request: (ids: readonly bigint[]) => void;
   /** Closes the connections and the store. Call it after the services have ended. */
   readonly close: () => Promise<void>;
 }
