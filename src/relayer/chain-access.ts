@@ -52,7 +52,7 @@ export function followLocalChain(config: RelayerConfig, context: DaemonContext):
     if (notice.kind === "block") newBlock.wake();
     return notice;
   };
-  return { subscription: { ...inner, next }, newBlock };
+  return { subscription: { ...inner, next } };
 }
 
 /**
