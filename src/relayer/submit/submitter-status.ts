@@ -13,7 +13,7 @@ export interface SubmitterStatus {
 
 /** A transaction that waits for its block. */
 interface TransactionInFlight {
-  /** Lower-case hex. */
+  /** Upper-case hex. */
   readonly hash: string;
   readonly sequence: bigint;
   readonly results: number;
