@@ -1,7 +1,6 @@
 import { defineConfig } from "vitest/config";
 
 const excluded = ["test/bench/**", "node_modules/**", "dist/**"];
-
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -9,11 +8,15 @@ export default defineConfig({
     passWithNoTests: false,
     projects: [
       {
+        // The files of one worker share one module graph: loading it for each file took longer than the tests. So a test
+        // restores what it changes outside of its own objects.
         extends: true,
         test: {
           name: "in process",
           include: ["test/**/*.test.ts"],
           exclude: [...excluded, "test/e2e/**"],
+          isolate: false,
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },

@@ -1,4 +1,5 @@
 import { raceAbort, untilAborted } from "../../src/base/abort.ts";
+import { createFaultSwitches, type FaultSwitches } from "../../src/base/fault-switches.ts";
 import type { Secret } from "../../src/base/secret.ts";
 import { type Service, supervise } from "../../src/base/service.ts";
 import type { RunningNode } from "../../src/node/create-node.ts";
@@ -14,11 +15,20 @@ import {
 import type { LocalnetScenario } from "../../src/node/localnet/genesis.ts";
 import type { ServerAddress } from "../../src/node/node-options.ts";
 import type { ServerFactory } from "../../src/node/node-view.ts";
+import { ORACLE_FAULTS, type OracleFaultName } from "../../src/node/oracle/oracle-faults.ts";
 import { createRestServer } from "../../src/node/rest/rest-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
 import type { HttpAccess } from "../../src/ops/http-access.ts";
-import { createFaultRoutes } from "../../src/sidecar/fault-routes.ts";
+import { createHttpService } from "../../src/ops/http-service.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
+import {
+  type FaultControl,
+  joinFaultControls,
+  remoteSidecarFaultControl,
+  sidecarFaultControl,
+  switchesFaultControl,
+} from "./fault-control.ts";
+import { createFaultRoutes } from "./fault-routes.ts";
 import type { Ports } from "./ports.ts";
 
 /** The parts of a localnet that may run in separate processes. */
@@ -53,8 +63,11 @@ export interface LocalnetReady {
 }
 
 const HOST = "127.0.0.1";
-/** Default of `client_timeout` in the configuration of a real node. */
-const ORACLE_TIMEOUT_MS = 2_000;
+/**
+ * A real node has a `client_timeout` of 2 s by default, and its vote extension handler waits for at most 1 s. A chain with
+ * one validator was measured to make a block every two seconds instead of every second while its sidecar was down.
+ */
+const ORACLE_TIMEOUT_MS = 1_000;
 
 /** Runs the chosen parts until the context's signal aborts. Rejects with the first error of a part. */
 export async function runLocalnet(
@@ -63,8 +76,10 @@ export async function runLocalnet(
   onReady: (ready: LocalnetReady) => void,
 ): Promise<void> {
   const sidecar = options.parts.includes("sidecar") ? openSidecar(options, context) : undefined;
-  const localnet = openChains(options, context, sidecar);
-  const parts: readonly Service[] = [sidecar, localnet].filter((one) => one !== undefined);
+  const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);
+  const localnet = openChains(options, context, { sidecar, faults });
+  const control = openSidecarControl(options, context, sidecar);
+  const parts: readonly Service[] = [sidecar, localnet, control].filter((one) => one !== undefined);
   const services = [...parts, createAnnouncement(options, { localnet, sidecar }, onReady)];
   const [first] = await supervise(services, context.signal, context.logger);
   if (first !== undefined) throw first.error;
@@ -114,10 +129,41 @@ function openSidecar({ ports }: LocalnetDaemonOptions, { clock, logger }: Daemon
   );
 }
 
+/**
+ * Serves the faults of a sidecar that runs apart from the local chain. The control API of the local chain forwards to this
+ * one.
+ */
+function openSidecarControl(
+  { parts, ports, access, controlToken }: LocalnetDaemonOptions,
+  context: DaemonContext,
+  sidecar: Sidecar | undefined,
+): Service | undefined {
+  if (sidecar === undefined || controlToken === undefined || parts.includes("local")) return undefined;
+  return createHttpService(
+    {
+      name: "sidecar control",
+      listen: { host: HOST, port: ports.sidecarControl },
+      portOption: "--port-offset",
+      access: { hosts: access.hosts },
+      routes: createFaultRoutes(sidecarFaultControl(sidecar)),
+      token: controlToken,
+    },
+    context,
+  );
+}
+
+/** What the control of the faults switches. */
+interface FaultTargets {
+  /** The sidecar, when it runs in this process. */
+  readonly sidecar: Sidecar | undefined;
+  /** The faults of the votes of the local chain. */
+  readonly faults: FaultSwitches<OracleFaultName>;
+}
+
 function openChains(
   options: LocalnetDaemonOptions,
   context: DaemonContext,
-  sidecar: Sidecar | undefined,
+  targets: FaultTargets,
 ): Localnet | undefined {
   const { parts, ports, home, keepBlocks, blockTimeMs, validators, access, controlToken } = options;
   const local: LocalnetChainOptions = {
@@ -139,12 +185,16 @@ function openChains(
     chains,
     blockTimeMs,
     remoteRpcUrl: `http://${HOST}:${ports.remoteRpc}`,
-    oracle: { address: `http://${HOST}:${ports.prices}`, timeoutMs: ORACLE_TIMEOUT_MS },
+    oracle: {
+      address: `http://${HOST}:${ports.prices}`,
+      timeoutMs: ORACLE_TIMEOUT_MS,
+      faults: targets.faults,
+    },
     ...(home === undefined ? {} : { home }),
     ...(keepBlocks === undefined ? {} : { keepBlocks }),
     ...(controlToken === undefined || !parts.includes("local")
       ? {}
-      : { control: controlOptions(options, controlToken, sidecar) }),
+      : { control: controlOptions(options, controlToken, targets) }),
   };
   return createLocalnet(localnetOptions, {
     clock: context.clock,
@@ -156,12 +206,17 @@ function openChains(
 function controlOptions(
   { ports, access }: LocalnetDaemonOptions,
   token: Secret,
-  sidecar: Sidecar | undefined,
+  { sidecar, faults }: FaultTargets,
 ): NonNullable<LocalnetOptions["control"]> {
+  const ofSidecar: FaultControl =
+    sidecar === undefined
+      ? remoteSidecarFaultControl(`http://${HOST}:${ports.sidecarControl}`, token)
+      : sidecarFaultControl(sidecar);
+  const ofVotes = switchesFaultControl(ORACLE_FAULTS, faults);
   return {
     address: { ...addressAt(ports.control), access: { hosts: access.hosts } },
     token,
-    routes: sidecar === undefined ? [] : createFaultRoutes(sidecar),
+    routes: createFaultRoutes(joinFaultControls([ofSidecar, ofVotes])),
   };
 }
 
@@ -204,6 +259,9 @@ function endpointsOf({ parts, ports, controlToken }: LocalnetDaemonOptions): rea
       endpoint("sidecar prices", ports.prices, "/connect/oracle/v2/prices"),
       endpoint("sidecar oracle metrics", ports.oracleMetrics, "/metrics"),
       endpoint("sidecar metrics", ports.sidecarMetrics, "/metrics"),
+      ...(controlToken === undefined || parts.includes("local")
+        ? []
+        : [endpoint("sidecar control", ports.sidecarControl)]),
     ],
   };
   return LOCALNET_PARTS.filter((part) => parts.includes(part)).flatMap((part) => byPart[part]);

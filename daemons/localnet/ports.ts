@@ -12,6 +12,7 @@ const DEFAULT_PORTS = {
   relayer: 9_999,
   watchdog: 9_998,
   control: 9_997,
+  sidecarControl: 9_996,
 } as const;
 
 /** Ports by server. */

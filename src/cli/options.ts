@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
-import { isHostName } from "../ops/config-fields.ts";
+import { isHostName, parseDurationMs } from "../ops/config-fields.ts";
 import { type HttpAccess, isOriginPattern } from "../ops/http-access.ts";
 import { InvalidArgumentError, Option } from "commander";
 import { MAX_PORT_OFFSET } from "../../daemons/localnet/ports.ts";
@@ -54,11 +54,10 @@ export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<Http
   return { hosts: allowHost, origins };
 }
 
-/** `--log-level LEVEL`. `level` is the default. */
-export function logLevelOption(level: LogLevel): Option {
-  return new Option("--log-level <level>", "minimum level of log lines on stderr")
-    .choices(LOG_LEVELS)
-    .default(level);
+/** `--log-level LEVEL`. `level` is the default; without it, the configuration decides. */
+export function logLevelOption(level?: LogLevel): Option {
+  const option = new Option("--log-level <level>", "minimum level of log lines").choices(LOG_LEVELS);
+  return level === undefined ? option : option.default(level);
 }
 
 /** Parses an integer option from `least` to `most`. */
@@ -78,6 +77,13 @@ export function parseUint64(text: string): bigint {
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** Parses a duration such as "2m" or "1h30m" to ms; more than zero. */
+export function parseDuration(text: string): number {
+  const durationMs = parseDurationMs(text);
+  if (durationMs !== undefined && durationMs > 0) return durationMs;
+  throw new InvalidArgumentError('a duration such as "30s", "2m" or "1h30m" was expected');
+}
 
 function parsePortOffset(text: string): number {
   return parseWhole(text, 0, MAX_PORT_OFFSET);

@@ -178,11 +178,15 @@ function createOracleVote(
   metrics: NodeMetrics,
   address: Uint8Array | undefined,
 ): (signal: AbortSignal) => Promise<void> {
-  if (options.oracle === undefined || address === undefined) return () => Promise.resolve();
-  const client = createOracleClient(options.oracle, deps);
+  const { oracle } = options;
+  if (oracle === undefined || address === undefined) return () => Promise.resolve();
+  const client = createOracleClient(oracle, deps);
   const validator = encodeBech32(options.consensusPrefix, address);
   const counts = createOracleMetrics(metrics.registry, { chainId: metrics.chainId, validator });
-  return async (signal) => counts.observe(await client.vote(signal));
+  return async (signal) => {
+    if (oracle.faults?.has("pre-block-error")) counts.observePreBlockError();
+    else counts.observe(await client.vote(signal), !oracle.faults?.has("vote-extensions-missing"));
+  };
 }
 
 function createServers(

@@ -8,11 +8,11 @@ import { createGaugePoller } from "./api/gauge-poller.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
 import { relayerStatus, type RelayerStatus } from "./api/status.ts";
-import { followLocalChain, openClient, openSender } from "./chain-access.ts";
+import { followLocalChain, openClient, openWindow } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
-import { createEngine } from "./engine.ts";
+import { createEngine, type EngineDeps } from "./engine.ts";
 import { createLocalQueries } from "./local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
@@ -44,8 +44,8 @@ export async function createRelayer(
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
   const chains = openChains(config, metrics, context);
   const local = createLocalQueries(chains.local.client, config.chain.name);
-  const { subscription, newBlock } = followLocalChain(config, context);
-  const sender = await openSender(config, chains.local.client, newBlock, context);
+  const subscription = followLocalChain(config, context);
+  const window = await openWindow(config, chains.local.client, context);
   const journal = openJournal(config.state_dir, config.chain.id);
   const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
   const registry = createRegistry(queryFilter(config, connectionIds), {
@@ -64,15 +64,18 @@ export async function createRelayer(
       connectionId,
       remote,
       local,
-      sender,
       settings: workerSettings(config),
     })),
     height,
     tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
+    window,
+    submission: submitterOptions(config),
+    readBlockLimits: local.blockLimits,
     gate: openGate,
+    attempts: { note: () => {} },
   });
   const { isConnected } = subscription;
-  const { address } = sender;
+  const { address } = window;
   const { nowMs } = clock;
   const api = { engine, registry, journal, metrics: metricsRegistry, isConnected, address, nowMs };
   const http = createHttp(config, api, context);
@@ -137,18 +140,25 @@ function openChains(
 }
 
 function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): QueryFilter {
-  const { owners, ids, tx } = config.queries;
-  return { connectionIds, owners, queryIds: ids, types: tx ? ["kv", "tx"] : ["kv"] };
+  const { owners, ids, kv, tx } = config.queries;
+  const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
+  return { connectionIds, owners, queryIds: ids, types };
 }
 
 function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
-    limits: config.batch,
+    minKvUpdatePeriod: config.queries.min_kv_update_period,
+    maxResultBytes: config.batch.bytes,
     backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
-    submission: {
-      submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
-      gasAdjustmentPermille: truncateDec18(config.gas.adjustment * 1_000n),
-    },
+  };
+}
+
+function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["submission"] {
+  return {
+    submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,
+    gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
+    limits: batch,
+    blockSharePermille: truncateDec18(batch.block_share * 1_000n),
   };
 }

@@ -1,46 +1,50 @@
-import { CodedError } from "../base/errors.ts";
+import { unknownFault } from "../base/fault-switches.ts";
 
 /** Faults that can be injected, with their visible effect. */
-const FAULTS = {
-  "sidecar-down": "all ports refuse connections; counters begin at zero when the fault is switched off",
+export const SIDECAR_FAULTS = {
+  "sidecar-down":
+    "the process is stopped: it drains for 7.5 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",
+  "sidecar-killed":
+    "the process is killed: all ports refuse connections at once; it starts again with new counters when the fault is switched off",
+  startup: "a new process has not finished its first tick: prices are {} with the timestamp of year 1",
+  "market-map-empty":
+    "a new process cannot read the market map (code 15): prices are {}, no provider is queried",
   "all-prices-missing": "the prices response is {} with a current timestamp",
-  "pair-missing": "the configured pairs are absent from the prices response",
-  slow: "the prices response is delayed for longer than the timeout of the node",
+  "pair-missing": "TIA/USD is absent from the prices response",
+  "major-pairs-missing": "BTC/USD, ETH/USD and NTRN/USD are absent from the prices response",
+  "malformed-price": "the price of BTC/USD is not a whole number",
+  slow: "the prices response takes 3 s, longer than the node waits",
   "http-500": "the prices response is HTTP 500, oracle is not running",
   "websocket-providers-down":
-    "every WebSocket provider fails; prices disappear when they exceed the maximum age",
+    "every WebSocket provider fails; prices disappear when they exceed the maximum age of 2 min",
+  "websocket-flap": "binance_ws loses its connection every 15 s and connects again 15 s later",
+  "provider-rate-limited": "kraken_api responds with HTTP 429: code 1",
+  "provider-blocked": "kraken_api responds with HTTP 451: code 451",
+  "provider-no-response": "kraken_api does not respond: code 7",
+  "provider-invalid-response": "kraken_api responds with an invalid body: code 8",
+  "provider-decode-error": "messages of okx_ws cannot be decoded: code 12",
   "timestamp-stale": "the price loop hangs: timestamp, prices and counters do not change",
+  "v1-only": "paths of version 2 respond with 404",
+  "v2-only": "paths of version 1 respond with 404",
 } as const;
 
-export type FaultName = keyof typeof FAULTS;
+/** Name of a fault of the sidecar. */
+export type FaultName = keyof typeof SIDECAR_FAULTS;
 
-export interface FaultState {
-  readonly name: FaultName;
-  readonly on: boolean;
-  readonly effect: string;
+/** Answers whether a fault is on. */
+export interface FaultSet {
+  readonly has: (name: FaultName) => boolean;
 }
-
-/** Thrown for an unknown fault name. */
-export class UnknownFaultError extends CodedError<{
-  readonly code: "unknown-fault";
-  readonly name: string;
-}> {}
 
 /** All names, in the order of the table. */
-const FAULT_NAMES: readonly FaultName[] = Object.keys(FAULTS).filter(isFaultName);
+export const SIDECAR_FAULT_NAMES: readonly FaultName[] = Object.keys(SIDECAR_FAULTS).filter(isFaultName);
 
-/** Checks a fault name. Throws {@link UnknownFaultError}, whose message lists all names. */
+/** Checks a fault name. Throws `UnknownFaultError`, whose message lists all names. */
 export function parseFaultName(name: string): FaultName {
   if (isFaultName(name)) return name;
-  const text = `there is no fault ${JSON.stringify(name.slice(0, 60))}; choose one of ${FAULT_NAMES.join(", ")}`;
-  throw new UnknownFaultError({ code: "unknown-fault", name }, text);
-}
-
-/** Returns the state of all faults. `on` has the faults that are switched on. */
-export function listFaults(on: ReadonlySet<FaultName>): readonly FaultState[] {
-  return FAULT_NAMES.map((name) => ({ name, on: on.has(name), effect: FAULTS[name] }));
+  throw unknownFault(name, SIDECAR_FAULT_NAMES);
 }
 
 function isFaultName(name: string): name is FaultName {
-  return Object.hasOwn(FAULTS, name);
+  return Object.hasOwn(SIDECAR_FAULTS, name);
 }

@@ -1,6 +1,7 @@
-import type { FaultName } from "./faults.ts";
+import type { FaultSet } from "./faults.ts";
 import type { Feed, Market } from "./markets.ts";
 import { createPriceWalk, type PriceWalk } from "./price-walk.ts";
+import { failureOf, type ProviderFailure } from "./provider-failures.ts";
 import { recordApiProvider, recordWebSocketProvider, type SocketState } from "./provider-metrics.ts";
 import type { SidecarFamilies } from "./sidecar-families.ts";
 
@@ -24,8 +25,11 @@ export interface PriceSnapshot {
 
 /** The price aggregation of a sidecar. */
 export interface PriceLoop {
-  /** Moves the prices, queries every provider, and aggregates. Does nothing during the fault `timestamp-stale`. */
-  readonly tick: (nowMs: number, faults: ReadonlySet<FaultName>) => void;
+  /**
+   * Moves the prices, queries every provider, and aggregates. Does nothing during the faults `timestamp-stale` and
+   * `startup`.
+   */
+  readonly tick: (nowMs: number, faults: FaultSet) => void;
   readonly snapshot: () => PriceSnapshot;
 }
 
@@ -34,6 +38,8 @@ interface LoopState {
   /** Time of the last price, by feed key. */
   readonly feedUpdatedMs: Map<string, number>;
   readonly sockets: Map<string, SocketState>;
+  /** Time of the last failed request for the market map. */
+  failedMapMs: number;
   prices: ReadonlyMap<string, bigint>;
   tickedAtMs: number | undefined;
 }
@@ -44,15 +50,21 @@ export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
     walk: createPriceWalk(options.markets, options.seed),
     feedUpdatedMs: new Map(),
     sockets: new Map(),
+    failedMapMs: Number.NEGATIVE_INFINITY,
     prices: new Map(),
     tickedAtMs: undefined,
   };
   return {
     tick: (nowMs, faults) => {
-      if (faults.has("timestamp-stale")) return;
-      state.walk.step();
-      queryProviders(options, state, nowMs, faults.has("websocket-providers-down"));
-      aggregate(options, state, nowMs, faults);
+      if (faults.has("timestamp-stale") || faults.has("startup")) return;
+      if (faults.has("market-map-empty")) {
+        recordMissingMap(options.families, state, nowMs);
+        state.prices = new Map();
+      } else {
+        state.walk.step();
+        queryProviders(options, state, nowMs, faults);
+        aggregate(options, state, nowMs, faults);
+      }
       options.families.systemUpdates.add({});
       state.tickedAtMs = nowMs;
     },
@@ -60,19 +72,26 @@ export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
   };
 }
 
-function queryProviders(
-  options: PriceLoopOptions,
-  state: LoopState,
-  nowMs: number,
-  socketsDown: boolean,
-): void {
+/** A sidecar asks the node for the market map this often. */
+const MARKET_MAP_MS = 10_000;
+
+/** Records a failed request for the market map when one is due. */
+function recordMissingMap(families: SidecarFamilies, state: LoopState, nowMs: number): void {
+  if (nowMs - state.failedMapMs < MARKET_MAP_MS) return;
+  state.failedMapMs = nowMs;
+  const labels = { code: "15", provider: "marketmap_api", status: "failure", type: "api" };
+  families.providerStatus.add(labels);
+  families.providerStatusPerId.add({ ...labels, id: "local-node" });
+}
+
+function queryProviders(options: PriceLoopOptions, state: LoopState, nowMs: number, faults: FaultSet): void {
   const feeds = options.markets.flatMap((market) => market.feeds);
   for (const provider of new Set(feeds.map((feed) => feed.provider))) {
     const own = feeds.filter((feed) => feed.provider === provider);
-    const alive = !(socketsDown && own[0]?.kind === "websockets");
-    if (!recordProvider(options, state, own, { provider, alive, nowMs })) continue;
-    for (const feed of own) recordFeed(options.families, feed, alive, nowMs);
-    if (alive) for (const feed of own) state.feedUpdatedMs.set(feedKey(feed), nowMs);
+    const failure = own[0] === undefined ? undefined : failureOf(own[0], faults, nowMs);
+    if (!recordProvider(options, state, own, { provider, failure, nowMs })) continue;
+    for (const feed of own) recordFeed(options.families, feed, failure, nowMs);
+    if (failure === undefined) for (const feed of own) state.feedUpdatedMs.set(feedKey(feed), nowMs);
   }
 }
 
@@ -81,7 +100,11 @@ function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
   [first]: readonly Feed[],
-  exchange: { readonly provider: string; readonly alive: boolean; readonly nowMs: number },
+  exchange: {
+    readonly provider: string;
+    readonly failure: ProviderFailure | undefined;
+    readonly nowMs: number;
+  },
 ): boolean {
   // Squared, so that most latencies are short and a few are long.
   const event = { ...exchange, latencyMs: 5 + 295 * walk.random() ** 2 };
@@ -97,27 +120,23 @@ function recordProvider(
   return recordWebSocketProvider(families, event, socket);
 }
 
-function recordFeed(families: SidecarFamilies, feed: Feed, alive: boolean, nowMs: number): void {
+function recordFeed(
+  families: SidecarFamilies,
+  feed: Feed,
+  failure: ProviderFailure | undefined,
+  nowMs: number,
+): void {
   const { provider, offChainTicker: id, kind: type } = feed;
-  const outcome = alive
-    ? ({ code: "0", status: "success" } as const)
-    : ({ code: "5", status: "failure" } as const);
+  const outcome = { code: failure?.code ?? "0", status: failure === undefined ? "success" : "failure" };
   families.providerStatus.add({ ...outcome, provider, type });
   families.providerStatusPerId.add({ ...outcome, id, provider, type });
-  if (alive) families.lastUpdated.set({ id, provider, type }, Math.floor(nowMs / 1000));
+  if (failure === undefined) families.lastUpdated.set({ id, provider, type }, Math.floor(nowMs / 1000));
 }
 
-function aggregate(
-  options: PriceLoopOptions,
-  state: LoopState,
-  nowMs: number,
-  faults: ReadonlySet<FaultName>,
-): void {
+function aggregate(options: PriceLoopOptions, state: LoopState, nowMs: number, faults: FaultSet): void {
   const prices = new Map<string, bigint>();
   for (const market of options.markets.toSorted((a, b) => (a.pair < b.pair ? -1 : 1))) {
-    const isFaulty =
-      faults.has("all-prices-missing") ||
-      (faults.has("pair-missing") && options.missingPairs.includes(market.pair));
+    const isFaulty = isWithoutPrice(options, market.pair, faults);
     const usable = market.feeds.filter((feed) => {
       const updatedMs = state.feedUpdatedMs.get(feedKey(feed));
       return !isFaulty && updatedMs !== undefined && nowMs - updatedMs <= options.maxPriceAgeMs;
@@ -129,6 +148,17 @@ function aggregate(
     recordPrice(options.families, market, usable, price);
   }
   state.prices = prices;
+}
+
+/** Pairs of the fault `major-pairs-missing`. */
+const MAJOR_PAIRS: readonly string[] = ["BTC/USD", "ETH/USD", "NTRN/USD"];
+
+function isWithoutPrice({ missingPairs }: PriceLoopOptions, pair: string, faults: FaultSet): boolean {
+  return (
+    faults.has("all-prices-missing") ||
+    (faults.has("pair-missing") && missingPairs.includes(pair)) ||
+    (faults.has("major-pairs-missing") && MAJOR_PAIRS.includes(pair))
+  );
 }
 
 function recordMarket(families: SidecarFamilies, market: Market, usable: readonly Feed[]): void {

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { HttpReply } from "../ops/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../ops/http-route.ts";
-import type { FaultName } from "./faults.ts";
+import type { FaultSet } from "./faults.ts";
 import type { Market } from "./markets.ts";
 import type { OracleFamilies } from "./oracle-families.ts";
 import type { PriceSnapshot } from "./price-loop.ts";
@@ -14,7 +14,9 @@ const ZERO_TIME = "0001-01-01T00:00:00Z";
 
 export interface PriceRoutesDeps {
   readonly snapshot: () => PriceSnapshot;
-  readonly faults: ReadonlySet<FaultName>;
+  readonly faults: FaultSet;
+  /** The process is about to end and does not serve any more. */
+  readonly isDraining: () => boolean;
   readonly markets: readonly Market[];
   readonly oracle: () => OracleFamilies;
   readonly clock: Clock;
@@ -33,12 +35,29 @@ export const NOT_FOUND: HttpReply = {
 
 /** Creates the routes `prices`, `marketmap` and `version` under both prefixes. */
 export function createPriceRoutes(deps: PriceRoutesDeps): readonly HttpRoute[] {
-  return PREFIXES.flatMap((prefix) => [
-    get(`${prefix}/prices`, (request) => replyPrices(request, deps)),
-    get(`${prefix}/marketmap`, () => gatewayReply(200, { market_map: { markets: marketMap(deps.markets) } })),
-    get(`${prefix}/version`, () => gatewayReply(200, { version: deps.version })),
-  ]);
+  const { faults, version } = deps;
+  return PREFIXES.flatMap((prefix) => {
+    const served = (path: string, handle: HttpRoute["handle"]): HttpRoute => ({
+      method: "GET",
+      path: `${prefix}/${path}`,
+      handle: (request) => {
+        if (deps.isDraining()) return DRAINING;
+        return faults.has(ONLY_OTHER[prefix]) ? NOT_FOUND : handle(request);
+      },
+    });
+    return [
+      served("prices", (request) => replyPrices(request, deps)),
+      served("marketmap", () => gatewayReply(200, { market_map: { markets: marketMap(deps) } })),
+      served("version", () => gatewayReply(200, { version })),
+    ];
+  });
 }
+
+/** The fault that hides the paths of a prefix. */
+const ONLY_OTHER = { "/connect/oracle/v2": "v1-only", "/slinky/oracle/v1": "v2-only" } as const;
+
+/** A node reports this response of a sidecar that drains as "malformed header: missing HTTP content-type". */
+const DRAINING: HttpReply = { status: 503, body: "" };
 
 async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promise<HttpReply> {
   const startMs = deps.clock.monotonicMs();
@@ -56,12 +75,17 @@ async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promis
   }
   const failed = deps.faults.has("http-500");
   record(failed ? "Failure" : "Success");
-  return failed ? notRunning() : gatewayReply(200, pricesBody(deps.snapshot(), deps.version));
+  return failed ? notRunning() : gatewayReply(200, pricesBody(deps));
 }
 
-function pricesBody({ prices, tickedAtMs }: PriceSnapshot, version: string): unknown {
+function pricesBody({ snapshot, version, faults }: PriceRoutesDeps): unknown {
+  const { prices, tickedAtMs } = snapshot();
+  const malformed = faults.has("malformed-price") ? { "BTC/USD": "not-a-number" } : {};
   return {
-    prices: Object.fromEntries([...prices].map(([pair, price]) => [pair, price.toString()])),
+    prices: {
+      ...Object.fromEntries([...prices].map(([pair, price]) => [pair, price.toString()])),
+      ...malformed,
+    },
     timestamp: tickedAtMs === undefined ? ZERO_TIME : new Date(tickedAtMs).toISOString(),
     version,
   };
@@ -72,7 +96,8 @@ function notRunning(): HttpReply {
   return gatewayReply(500, { error: message, code: 2, message, details: [] });
 }
 
-function marketMap(markets: readonly Market[]): unknown {
+function marketMap({ faults, markets }: PriceRoutesDeps): unknown {
+  if (faults.has("market-map-empty")) return {};
   return Object.fromEntries(markets.map((market) => [market.pair, marketEntry(market)]));
 }
 
@@ -107,8 +132,4 @@ function gatewayReply(status: number, value: unknown): HttpReply {
     },
     body: JSON.stringify(value),
   };
-}
-
-function get(path: string, handle: HttpRoute["handle"]): HttpRoute {
-  return { method: "GET", path, handle };
 }

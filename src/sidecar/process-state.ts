@@ -1,4 +1,4 @@
-import type { FaultName } from "./faults.ts";
+import type { FaultSet } from "./faults.ts";
 import type { Market } from "./markets.ts";
 import { createOracleFamilies, type OracleFamilies } from "./oracle-families.ts";
 import { createPriceLoop, type PriceLoop } from "./price-loop.ts";
@@ -10,7 +10,7 @@ export interface ProcessState {
   readonly oracle: OracleFamilies;
   readonly loop: PriceLoop;
   /** Runs one tick of the price loop and records its metrics. */
-  readonly tick: (nowMs: number, faults: ReadonlySet<FaultName>) => void;
+  readonly tick: (nowMs: number, faults: FaultSet) => void;
 }
 
 /** Options of {@link createProcessState}; see `SidecarOptions`. */
@@ -30,7 +30,7 @@ export function createProcessState(options: ProcessOptions): ProcessState {
   const oracle = createOracleFamilies();
   const loop = createPriceLoop({ ...options, families: sidecar });
   sidecar.buildInfo.set({ version: options.version }, 1);
-  const tick = (nowMs: number, faults: ReadonlySet<FaultName>): void => {
+  const tick = (nowMs: number, faults: FaultSet): void => {
     loop.tick(nowMs, faults);
     for (const [pair, price] of loop.snapshot().prices) {
       oracle.prices.set({ chain_id: options.chainId, ticker: pair.toLowerCase() }, Number(price));

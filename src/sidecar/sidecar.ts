@@ -1,15 +1,16 @@
 import { unreachable } from "../base/errors.ts";
+import type { FaultState } from "../base/fault-switches.ts";
 import type { Service } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred } from "../ops/deferred.ts";
-import type { FaultControl } from "./fault-routes.ts";
-import { type FaultName, listFaults } from "./faults.ts";
+import type { FaultName } from "./faults.ts";
 import type { Listeners } from "./listeners.ts";
 import { DEFAULT_MARKETS } from "./markets.ts";
-import { createProcessState, type ProcessOptions, type ProcessState } from "./process-state.ts";
+import type { ProcessOptions } from "./process-state.ts";
 import { pageFamilies } from "./sidecar-families.ts";
 import { createSidecarListeners } from "./sidecar-listeners.ts";
 import type { SidecarDeps, SidecarOptions } from "./sidecar-options.ts";
+import { createSidecarProcess, type SidecarProcess } from "./sidecar-process.ts";
 
 /** The bound addresses. */
 interface SidecarAddresses {
@@ -19,69 +20,68 @@ interface SidecarAddresses {
 }
 
 /** A simulated sidecar, with control of its faults. */
-export interface Sidecar extends Service, FaultControl {
+export interface Sidecar extends Service {
   /** Resolves when all listeners are open; rejects when one cannot listen. */
   readonly ready: Promise<SidecarAddresses>;
+  /** All faults, on or off. */
+  readonly faults: () => readonly FaultState[];
+  /** Switches a fault, with `forMs` for that time only. Resolves when the switch has taken effect. */
+  readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
 interface SidecarState {
-  readonly on: Set<FaultName>;
-  process: ProcessState;
   running: boolean;
   /** The last change of the listeners, including one that is under way. Never rejects. */
   lastChange: Promise<unknown>;
 }
 
-/**
- * Creates the sidecar. It listens and ticks while it runs. The fault `sidecar-down` simulates the end of its process;
- * switching the fault off simulates a new process.
- */
+/** Creates the sidecar. It listens and ticks while it runs, except while a fault has ended its simulated process. */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
   const processOptions = toProcessOptions(options);
-  const state: SidecarState = {
-    on: new Set(),
-    process: createProcessState(processOptions),
-    running: false,
-    lastChange: Promise.resolve(),
-  };
-  const listeners = createStateListeners(options, deps, state, processOptions);
+  const process = createSidecarProcess({ ...processOptions, drainMs: options.drainMs ?? DRAIN_MS }, deps);
+  const state: SidecarState = { running: false, lastChange: Promise.resolve() };
+  const listeners = createProcessListeners(options, deps, process, processOptions);
   const ready = createDeferred<SidecarAddresses>();
+  /** Opens or closes the listeners, according to the process and to whether the sidecar runs. */
+  const updateListeners = (): Promise<void> =>
+    inOrder(state, async () => {
+      if (state.running && process.isUp()) await listeners.open();
+      else await listeners.close();
+    });
+  const tick = async (): Promise<void> => {
+    process.tick();
+    // While the sidecar was down, another process can have taken a port. Each tick tries again to open the listeners.
+    await updateListeners().catch((error: unknown) =>
+      deps.logger.warn("sidecar cannot listen, retrying", { error }),
+    );
+  };
   const run = async (signal: AbortSignal): Promise<void> => {
     state.running = true;
     try {
       ready.resolve(namedAddresses(await inOrder(state, listeners.open)));
-      await tickUntil(signal, options, deps, async () => tickOnce(state, listeners, deps));
+      await tickUntil(signal, options, deps, tick);
     } catch (error) {
       ready.reject(error);
       throw error;
     } finally {
       state.running = false;
-      await updateListeners(state, listeners);
+      await updateListeners();
     }
   };
   return {
     name: "sidecar",
     run,
     ready: ready.promise,
-    faults: () => listFaults(state.on),
-    setFault: async (name, on) => {
-      if (state.on.has(name) === on) return;
-      if (on) state.on.add(name);
-      else state.on.delete(name);
-      if (name === "sidecar-down" && !on) state.process = createProcessState(processOptions);
-      deps.logger.info("sidecar fault switched", { name, on });
-      await updateListeners(state, listeners);
+    faults: process.listFaults,
+    setFault: async (name, on, forMs) => {
+      process.setFault(name, on, forMs);
+      await updateListeners();
     },
   };
 }
 
-/** Opens or closes the listeners, according to the faults and to whether the sidecar runs. */
-function updateListeners(state: SidecarState, listeners: Listeners): Promise<void> {
-  return inOrder(state, async () => {
-    if (state.running && !state.on.has("sidecar-down")) await listeners.open();
-    else await listeners.close();
-  });
-}
+/** A real sidecar was measured to fail for eight blocks of one second between its stop and its end. */
+const DRAIN_MS = 7_500;
 
 /** Runs `change` after the change that is under way. */
 function inOrder<T>(state: SidecarState, change: () => Promise<T>): Promise<T> {
@@ -90,20 +90,6 @@ function inOrder<T>(state: SidecarState, change: () => Promise<T>): Promise<T> {
   const result = state.lastChange.then(change);
   state.lastChange = result.catch(() => {});
   return result;
-}
-
-/** Runs one tick, unless the sidecar is down. */
-async function tickOnce(
-  state: SidecarState,
-  listeners: Listeners,
-  { clock, logger }: SidecarDeps,
-): Promise<void> {
-  if (state.on.has("sidecar-down")) return;
-  state.process.tick(clock.nowMs(), state.on);
-  // While the sidecar was down, another process can have taken a port. Each tick tries again to open the listeners.
-  await updateListeners(state, listeners).catch((error: unknown) =>
-    logger.warn("sidecar cannot listen, retrying", { error }),
-  );
 }
 
 /** Calls `tick` until the signal fires, with the update interval between two calls. */
@@ -133,17 +119,18 @@ function toProcessOptions(options: SidecarOptions): ProcessOptions {
   };
 }
 
-/** Creates listeners that serve the current process state; a restart replaces it, so it is read for each request. */
-function createStateListeners(
+/** Creates listeners that serve the current process; a restart replaces its state, so it is read for each request. */
+function createProcessListeners(
   options: SidecarOptions,
   deps: SidecarDeps,
-  state: SidecarState,
+  process: SidecarProcess,
   { markets, version, metricNames }: ProcessOptions,
 ): Listeners {
   const prices = {
-    snapshot: () => state.process.loop.snapshot(),
-    oracle: () => state.process.oracle,
-    faults: state.on,
+    snapshot: () => process.state().loop.snapshot(),
+    oracle: () => process.state().oracle,
+    faults: process.faults,
+    isDraining: process.isDraining,
     markets,
     clock: deps.clock,
     chainId: options.chainId,
@@ -151,8 +138,8 @@ function createStateListeners(
     slowMs: options.slowMs ?? 3000,
   };
   return createSidecarListeners(options, deps, prices, {
-    oracleFamilies: () => Object.values(state.process.oracle),
-    sidecarFamilies: () => pageFamilies(state.process.sidecar, metricNames),
+    oracleFamilies: () => Object.values(process.state().oracle),
+    sidecarFamilies: () => pageFamilies(process.state().sidecar, metricNames),
   });
 }
 

@@ -36,8 +36,10 @@ const RETIRED: readonly RetiredWord[] = [
   {
     word: identifier("fault"),
     instead: "error or failure; a fault is injected on purpose",
-    except: /^(?:src\/sidecar\/|daemons\/localnet\/|ARCHITECTURE\.md)/,
-    unless: /fault injection|injected faults|random faults|\/faults\//,
+    except:
+      /^(?:src\/sidecar\/|daemons\/localnet\/|src\/base\/fault-switches\.ts|src\/node\/oracle\/|src\/cli\/commands\/localnet-fault\.ts|ARCHITECTURE\.md)/,
+    unless:
+      /fault injection|injected faults|random faults|\/faults\/|localnet[ -]fault|oracle\.faults|name: "fault"/,
   },
   { word: /\bput aside\b|\bputAside\b/, instead: "dead letter or rejected" },
   { word: /\b(?:is|are|was|were) told\b/, instead: "say what happens: receives, is notified, logs" },

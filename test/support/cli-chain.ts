@@ -44,7 +44,8 @@ export async function startCliChain(): Promise<CliChain> {
   };
 }
 
-async function runCommand(args: readonly string[], signal: AbortSignal): Promise<CliResult> {
+/** Runs a command line in this process. */
+export async function runCommand(args: readonly string[], signal: AbortSignal): Promise<CliResult> {
   const lines: string[] = [];
   const context: CliContext = {
     words: args,

@@ -73,7 +73,7 @@ async function startLocalnet(
   const parts = given.length === 0 ? LOCALNET_PARTS : given;
   const isWhole = LOCALNET_PARTS.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
-  const hasControl = parts.includes("local");
+  const hasControl = parts.includes("local") || parts.includes("sidecar");
   await runLocalnet(
     {
       parts,

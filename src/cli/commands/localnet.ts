@@ -9,6 +9,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./localnet-start.ts")).startCommand,
   },
   {
+    name: "fault",
+    description: "list the failures that can be injected into sidecar and node, or switch one",
+    load: async () => (await import("./localnet-fault.ts")).faultCommand,
+  },
+  {
     name: "accounts",
     description: "print the funded test accounts (PUBLIC TEST KEYS: everybody can spend from them)",
     load: async () => (await import("./localnet-accounts.ts")).accountsCommand,

@@ -1,28 +1,41 @@
-import { request } from "undici";
 import { withDeadline } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { OracleFaultSet } from "./oracle-faults.ts";
 import type { OracleVote } from "./oracle-metrics.ts";
+import {
+  createSidecarConnection,
+  httpTransport,
+  type SidecarResponse,
+  type SidecarTransport,
+} from "./sidecar-connection.ts";
 
 /** Address of the sidecar, and the deadline of a price request. */
 export interface OracleOptions {
   /** Base URL: "http://127.0.0.1:8080". */
   readonly address: string;
-  /** `client_timeout` of a real node, where the default is 2 s. */
+  /** Time that a vote waits for the sidecar: the smaller of `client_timeout` (2 s) and the 1 s that a real node allows. */
   readonly timeoutMs: number;
+  /** Injected faults of the votes. */
+  readonly faults?: OracleFaultSet;
 }
 
 /** Requests prices once per block, as a validator does when it extends its vote. */
 export interface OracleClient {
-  /** Rejects only on abort. Every other error is a vote without prices, since a missing sidecar must not stop the chain. */
+  /**
+   * Rejects only on abort. Every other error is a vote without prices, since a missing sidecar must not stop the chain.
+   * `signal` lives as long as the node: between votes, the client uses it to connect again.
+   */
   readonly vote: (signal: AbortSignal) => Promise<OracleVote>;
 }
 
 export interface OracleDeps {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: HTTP. */
+  readonly transport?: SidecarTransport;
 }
 
 type Prices = ReadonlyMap<string, bigint>;
@@ -30,7 +43,6 @@ type Prices = ReadonlyMap<string, bigint>;
 /** The current path, and the only path of deployed v1 sidecars. */
 const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
 
-const MAX_BODY_BYTES = 1_048_576;
 const MAX_PRICES = 5_000;
 
 /**
@@ -39,25 +51,16 @@ const MAX_PRICES = 5_000;
  * its sidecar is down, and this client reproduces that.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps): OracleClient {
+  const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
   let path: (typeof PATHS)[number] = PATHS[0];
-  const fetchFromEitherPath = async (signal: AbortSignal): Promise<Prices> => {
-    const first = await fetchPrices(new URL(path, options.address), signal);
-    if (first !== "not-found") return first;
+  const fetchPrices = async (requestSignal: AbortSignal, signal: AbortSignal): Promise<Prices> => {
+    const first = await connection.get(path, requestSignal, signal);
+    if (first.status !== 404) return readPrices(first);
     // The path that works stays the first choice, so that a v1 sidecar costs one extra request in total.
     path = path === PATHS[0] ? PATHS[1] : PATHS[0];
-    const second = await fetchPrices(new URL(path, options.address), signal);
-    if (second === "not-found") throw new Error("the sidecar has no path for prices");
-    return second;
-  };
-  const fetchWhenConnected = async (signal: AbortSignal): Promise<Prices> => {
-    for (;;) {
-      try {
-        return await fetchFromEitherPath(signal);
-      } catch (error) {
-        if (!isRefused(error)) throw error;
-        await deps.clock.sleep(RECONNECT_MS, signal);
-      }
-    }
+    const second = await connection.get(path, requestSignal, signal);
+    if (second.status === 404) throw new Error("the sidecar has no path for prices");
+    return readPrices(second);
   };
   return {
     vote: async (signal) => {
@@ -68,14 +71,12 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps): Or
         prices: prices ?? new Map(),
         latencyMs: deps.clock.monotonicMs() - startedMs,
       });
+      const fetch = (requestSignal: AbortSignal): Promise<Prices> => fetchPrices(requestSignal, signal);
       try {
-        return result(
-          true,
-          await withDeadline("oracle prices", options.timeoutMs, signal, fetchWhenConnected),
-        );
+        return result(true, await withDeadline("oracle prices", options.timeoutMs, signal, fetch));
       } catch (error) {
         signal.throwIfAborted();
-        deps.logger.debug("oracle client failed", { error: errorText(error) });
+        deps.logger.debug("failed to retrieve oracle prices for vote extension", { error: errorText(error) });
         return result(error instanceof PriceError);
       }
     },
@@ -85,23 +86,10 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps): Or
 /** Thrown for a price that is not an integer in an otherwise valid response. */
 class PriceError extends Error {}
 
-/** Short compared to the deadline, so that a sidecar that restarts is used in the same block. */
-const RECONNECT_MS = 200;
-
-function isRefused(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
-}
-
-async function fetchPrices(url: URL, signal: AbortSignal): Promise<Prices | "not-found"> {
-  const { statusCode, body } = await request(url, { signal });
-  let text = "";
-  // The body is read in any case. An unread body would keep the connection busy.
-  for await (const chunk of body.setEncoding("utf8")) {
-    text += String(chunk);
-    if (text.length > MAX_BODY_BYTES) throw new Error("the response of the sidecar is too long");
-  }
-  if (statusCode === 404) return "not-found";
-  if (statusCode !== 200) throw new Error(`the sidecar responded with status ${statusCode}`);
+function readPrices({ status, contentType, text }: SidecarResponse): Prices {
+  // The text of the gRPC client of a real node, for a sidecar that drains.
+  if (contentType === undefined) throw new Error("malformed header: missing HTTP content-type");
+  if (status !== 200) throw new Error(`the sidecar responded with status ${status}`);
   return parsePrices(JSON.parse(text));
 }
 

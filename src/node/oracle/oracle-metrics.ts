@@ -13,7 +13,10 @@ export interface OracleVote {
 
 /** Counts votes under the metric names of a real node. */
 export interface OracleMetrics {
-  readonly observe: (vote: OracleVote) => void;
+  /** Counts a vote. `delivered` is false when the chain did not see its extension. */
+  readonly observe: (vote: OracleVote, delivered: boolean) => void;
+  /** Counts a vote that failed before the sidecar was asked. */
+  readonly observePreBlockError: () => void;
 }
 
 export interface OracleMetricsOptions {
@@ -34,7 +37,11 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
   const countReport = (ticker: string, status: string): void =>
     families.reports.inc({ ...chain, validator: options.validator, ticker, status });
   return {
-    observe: ({ success, usable, latencyMs, prices }) => {
+    observePreBlockError: () => {
+      for (const abci_method of ["extend_vote", "pre_blocker"])
+        families.requests.inc({ ...chain, abci_method, status: "PreBlockError" });
+    },
+    observe: ({ success, usable, latencyMs, prices }, delivered) => {
       families.responses.inc({ ...chain, status: success ? "Success" : "Failure" });
       // The real node observes whole milliseconds here, although the metric name has no unit.
       families.latency.observe(chain, Math.trunc(latencyMs));
@@ -50,7 +57,10 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
         families.prices.set({ ...chain, ticker }, Number(price));
         families.reportedPrices.set({ ...chain, validator: options.validator, ticker }, Number(price));
       }
-      for (const ticker of tracked) countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
+      for (const ticker of tracked) {
+        if (!delivered) countReport(ticker, "absent");
+        else countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
+      }
     },
   };
 }

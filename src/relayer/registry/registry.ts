@@ -16,6 +16,7 @@ export interface Registry {
   /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
+  readonly state: (queryId: bigint) => QueryState | undefined;
 }
 
 export interface RegistryDeps {
@@ -64,6 +65,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
       );
     },
     states: () => [...states.values()],
+    state: (queryId) => states.get(queryId),
   };
 }
 

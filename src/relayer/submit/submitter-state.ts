@@ -26,6 +26,8 @@ export interface SubmitterOptions {
   readonly limits: BatchLimits;
   /** Share of a block in per mille that the transactions in flight may use together. */
   readonly blockSharePermille: bigint;
+  /** Number of connections, at least 1. */
+  readonly connections: number;
 }
 
 export interface SubmitterDeps {

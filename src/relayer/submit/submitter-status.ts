@@ -24,7 +24,7 @@ interface TransactionInFlight {
 }
 
 /** What the transactions in flight may use of one block together. */
-interface BlockBudgetStatus {
+export interface BlockBudgetStatus {
   readonly gas: bigint;
   readonly bytes: number;
   /** The gas that the chain allows in a block. */

@@ -35,8 +35,11 @@ export interface Submitter {
   readonly isWaiting: (queryId: bigint) => boolean;
   /** The result of the query that is in flight. */
   readonly flying: (queryId: bigint) => FlyingQuery | undefined;
-  /** Gas of further results that can be sent soon. More would only grow old in the queue. */
-  readonly room: () => bigint;
+  /**
+   * Gas of further KV results of the connection that can be sent soon. More would only grow old in the queue. A connection
+   * always has its part of a block, whatever the others have in the queue.
+   */
+  readonly room: (connectionId: string) => bigint;
   /** Expected gas of a result. */
   readonly gasOf: (queryId: bigint, guess: bigint) => bigint;
   /** Time that simulation and broadcast take, ms. */
@@ -94,7 +97,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     },
     isWaiting: (id) => state.waiting.has(id),
     flying: (id) => state.flying.get(id),
-    room: () => roomOf(state),
+    room: (connectionId) => roomOf(state, connectionId),
     gasOf: (id, guess) => state.gas.estimate({ key: `${id}`, guess }),
     sendMs: () => state.simulateMs + state.broadcastMs,
     status: () => statusOf(state),
@@ -118,12 +121,17 @@ function add(state: SubmitterState, result: ProvenResult): void {
   if (gone !== undefined) finish(state, gone, { kind: "dropped", reason: "superseded" });
 }
 
-/** One block ahead of the one that is in flight. */
-function roomOf(state: SubmitterState): bigint {
-  if (state.deps.clock.nowMs() < state.stoppedUntilMs || state.queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
-  const prepared = state.prepared.reduce((sum, { gas }) => sum + gas, 0n);
-  const queued = state.queue.entries().reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
-  return state.block.gas() - prepared - queued;
+/** The room is one block ahead of the one in flight. */
+function roomOf(state: SubmitterState, connectionId: string): bigint {
+  const { deps, queue, prepared, block, gas, options } = state;
+  if (deps.clock.nowMs() < state.stoppedUntilMs || queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
+  const waiting = [...queue.entries(), ...prepared.flatMap(({ entries }) => entries)];
+  const gasOf = (entries: readonly Entry[]): bigint =>
+    entries.reduce((sum, entry) => sum + gas.estimate(gasItem(entry)), 0n);
+  const own = waiting.filter(({ result }) => result.query.connectionId === connectionId);
+  const free = block.gas() - gasOf(waiting);
+  const part = block.gas() / BigInt(options.connections) - gasOf(own);
+  return free > part ? free : part;
 }
 
 type Wait = (maxMs: number, version: number) => Promise<void>;

@@ -8,6 +8,25 @@ export function monthOf(atMs: number): Month {
   return new Date(atMs).toISOString().slice(0, 7);
 }
 
+/** Returns the start of the month after the month of a time. */
+export function nextMonthMs(atMs: number): number {
+  const date = new Date(atMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
+/** Returns the start of a month. */
+export function monthStartMs(month: Month): number {
+  return Date.parse(`${month}-01T00:00:00Z`);
+}
+
+/** Returns the months before a month, the latest first. */
+export function monthsBefore(month: Month, count: number): readonly Month[] {
+  const start = new Date(monthStartMs(month));
+  return Array.from({ length: count }, (_, index) =>
+    monthOf(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() - 1 - index, 1)),
+  );
+}
+
 /** One month's part of a count. */
 export interface MonthShare {
   readonly month: Month;
@@ -34,11 +53,6 @@ export function splitByMonth(counts: BlockCounts, fromMs: number, toMs: number):
   }
   // Shares are rounded down. The last month gets the remainder, so that no block is lost.
   return [...shares, { month: monthOf(toMs), counts: remaining }];
-}
-
-function nextMonthMs(atMs: number): number {
-  const date = new Date(atMs);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
 function shareOf(counts: BlockCounts, partMs: number, totalMs: number): BlockCounts {

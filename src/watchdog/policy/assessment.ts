@@ -1,6 +1,6 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Month } from "../ledger/month.ts";
-import type { SuccessRate, Tier } from "./reward-tier.ts";
+import type { Boundary, LeastRates, SuccessRate, Tier } from "./reward-tier.ts";
 
 /** Names of the curves between the two boundaries. */
 export const CURVES = ["linear", "revenue-quadratic"] as const;
@@ -8,17 +8,13 @@ export const CURVES = ["linear", "revenue-quadratic"] as const;
 /** One of {@link CURVES}. */
 export type Curve = (typeof CURVES)[number];
 
-/** The two boundaries of a tier table: at or above "full" the reward is complete, below "none" there is none. */
-export const BOUNDARIES = ["full", "none"] as const;
-
-/** One of {@link BOUNDARIES}. */
-export type Boundary = (typeof BOUNDARIES)[number];
-
-/** A reward policy. Shares are scaled by 10^18. */
+/** A reward policy. */
 export interface Policy {
   readonly curve: Curve;
-  /** Least success rate of each boundary. */
-  readonly least: Readonly<Record<Boundary, bigint>>;
+  /** Least success rate of oracle calls. */
+  readonly least: LeastRates;
+  /** Least share of signed blocks, which the curve "revenue-quadratic" also needs. */
+  readonly leastSigned: LeastRates;
   /** Reward of a full month, in hundredths of the currency unit. */
   readonly fullRewardCents: bigint;
   /** Where the values come from: the specification, the configuration, or the chain's parameters. */
@@ -41,6 +37,8 @@ export interface Headroom {
   readonly outageMs: number | undefined;
   /** Least success rate of the remaining blocks; above 1 when lost, 0 or less when clinched. */
   readonly requiredRate: number;
+  /** Blocks of the remaining ones that must be good; negative when clinched, more than remain when lost. */
+  readonly requiredGood: bigint;
   /** Share of bad blocks of each window, divided by the share that the boundary allows. Absent without a block. */
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
 }
@@ -60,7 +58,7 @@ export interface Forecast {
   readonly tiers: Readonly<Record<"low" | "middle" | "high", Tier>>;
   readonly rewardCents: Readonly<Record<"low" | "middle" | "high", bigint>>;
   /** Where the rate of the remaining blocks comes from. */
-  readonly basis: "recent days" | "month so far";
+  readonly basis: "recent days" | "recent hours" | "month so far";
 }
 
 /** Rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */

@@ -1,3 +1,4 @@
+import { DEC18_ONE, type Dec18 } from "../../base/decimal.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 
 /** Reward tiers of a month, best first (chain-extension-modules.md, "Limits"). */
@@ -6,9 +7,20 @@ export const TIERS = ["full", "proportional", "none"] as const;
 /** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number];
 
-/** Lower bounds of the two paid tiers, in percent, inclusive. */
-const FULL_PERCENT = 98n;
-const PROPORTIONAL_PERCENT = 95n;
+/** The two boundaries between tiers: from "full" on the reward is complete, below "none" there is none. */
+export const BOUNDARIES = ["full", "none"] as const;
+
+/** One of {@link BOUNDARIES}. */
+export type Boundary = (typeof BOUNDARIES)[number];
+
+/** Least success rate of each boundary. A rate equal to it is in the upper tier. */
+export type LeastRates = Readonly<Record<Boundary, Dec18>>;
+
+/** Boundaries of the specification: 98 % and 95 %. */
+export const SPECIFIED_LEAST: LeastRates = {
+  full: (DEC18_ONE * 98n) / 100n,
+  none: (DEC18_ONE * 95n) / 100n,
+};
 
 /** A success rate as a fraction: `good` of `total` blocks. Unknown blocks are in neither number. */
 export interface SuccessRate {
@@ -23,10 +35,15 @@ export function successRate(counts: BlockCounts): SuccessRate | undefined {
   return total === 0n ? undefined : { good: counts.good, total };
 }
 
-/** Returns the tier: 98 % or more, 95 % or more, less. The comparison is exact. */
-export function tierOf(rate: SuccessRate): Tier {
-  if (isAtLeast(rate, FULL_PERCENT)) return "full";
-  return isAtLeast(rate, PROPORTIONAL_PERCENT) ? "proportional" : "none";
+/** Returns the tier: 98 % or more, 95 % or more, less, or by other boundaries. The comparison is exact. */
+export function tierOf(rate: SuccessRate, least: LeastRates = SPECIFIED_LEAST): Tier {
+  if (isAtLeast(rate, least.full)) return "full";
+  return isAtLeast(rate, least.none) ? "proportional" : "none";
+}
+
+/** Whether a rate is at or above a boundary; exact. */
+export function isAtLeast({ good, total }: SuccessRate, least: Dec18): boolean {
+  return good * DEC18_ONE >= least * total;
 }
 
 /** Formats the rate in percent with four decimals. Rounds down, so a rate below 98 % never shows as 98.0000. */
@@ -38,8 +55,4 @@ export function formatPercent({ good, total }: SuccessRate): string {
 /** Returns the rate as a number from 0 to 1, for metrics. */
 export function toRatio({ good, total }: SuccessRate): number {
   return Number(good) / Number(total);
-}
-
-function isAtLeast({ good, total }: SuccessRate, percent: bigint): boolean {
-  return good * 100n >= percent * total;
 }

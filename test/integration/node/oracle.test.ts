@@ -13,7 +13,7 @@ async function sidecar(responses: Readonly<Record<string, string | number>>): Pr
     const response = responses[incoming.url ?? ""] ?? 404;
     if (response === 0) return;
     outgoing
-      .writeHead(typeof response === "number" ? response : 200)
+      .writeHead(typeof response === "number" ? response : 200, { "content-type": "application/json" })
       .end(typeof response === "number" ? "" : response);
   });
   servers.push(server);

@@ -16,7 +16,7 @@ async function start(): Promise<{ sidecar: Sidecar; client: OracleClient }> {
   const deps = { clock: systemClock, logger: silentLogger };
   const listen = { prices: ANY, oracleMetrics: ANY, sidecarMetrics: ANY };
   const sidecar = createSidecar(
-    { chainId: "local-1", seed: 1, listen, updateIntervalMs: 10, slowMs: 5000 },
+    { chainId: "local-1", seed: 1, listen, updateIntervalMs: 10, slowMs: 5000, drainMs: 20 },
     deps,
   );
   runs.push(sidecar.run(end.signal));
@@ -33,19 +33,32 @@ afterEach(async () => {
 /** Votes as the node counts them: a price map that is empty is a success there. */
 const EFFECTS: readonly (readonly [FaultName, boolean, number])[] = [
   ["sidecar-down", false, 0],
+  ["sidecar-killed", false, 0],
+  ["startup", true, 0],
+  ["market-map-empty", true, 0],
   ["all-prices-missing", true, 0],
   ["pair-missing", true, 7],
+  ["major-pairs-missing", true, 5],
+  ["malformed-price", true, 0],
   ["slow", false, 0],
   ["http-500", false, 0],
   ["websocket-providers-down", true, 8],
+  ["websocket-flap", true, 8],
+  ["provider-rate-limited", true, 8],
+  ["provider-blocked", true, 8],
+  ["provider-no-response", true, 8],
+  ["provider-invalid-response", true, 8],
+  ["provider-decode-error", true, 8],
   ["timestamp-stale", true, 8],
+  ["v1-only", true, 8],
+  ["v2-only", true, 8],
 ];
 
 describe("the local node's oracle client against the sidecar", () => {
   it("votes with all prices, and with the effect of each fault", async () => {
     const { sidecar, client } = await start();
     const vote = async () => {
-      const { success, prices } = await client.vote(new AbortController().signal);
+      const { success, prices } = await client.vote(end.signal);
       return [success, prices.size];
     };
     await expect.poll(vote, SOON).toEqual([true, 8]);

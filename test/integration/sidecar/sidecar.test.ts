@@ -8,7 +8,8 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import type { OpenHttpServer } from "../../../src/ops/http-server.ts";
 import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import { createFaultRoutes } from "../../../src/sidecar/fault-routes.ts";
+import { sidecarFaultControl } from "../../../daemons/localnet/fault-control.ts";
+import { createFaultRoutes } from "../../../daemons/localnet/fault-routes.ts";
 import { createSidecar, type Sidecar } from "../../../src/sidecar/sidecar.ts";
 
 /** Patience on a busy machine. */
@@ -27,6 +28,7 @@ async function start(
       seed: 1,
       listen: { prices: ANY, oracleMetrics: ANY, sidecarMetrics: ANY },
       updateIntervalMs: 10,
+      drainMs: 500,
       slowMs,
     },
     { clock: systemClock, logger: silentLogger },
@@ -137,20 +139,72 @@ describe("metrics", () => {
 });
 
 describe("faults", () => {
-  it("sidecar-down refuses on all ports, then returns on the same ports with new counters", async () => {
+  it("sidecar-killed refuses on all ports, then returns on the same ports with new counters", async () => {
     const { sidecar, url } = await start();
     await expect
       .poll(async () => (await fetch(`${url("sidecarMetrics")}/`)).text(), SOON)
       .toMatch(/system_updates_total \d{2,}/);
-    await sidecar.setFault("sidecar-down", true);
+    await sidecar.setFault("sidecar-killed", true);
     for (const listener of ["prices", "oracleMetrics", "sidecarMetrics"] as const)
       await expect(fetch(url(listener))).rejects.toThrow();
-    await sidecar.setFault("sidecar-down", false);
+    await sidecar.setFault("sidecar-killed", false);
     const page = await (await fetch(url("oracleMetrics"))).text();
     expect(page).not.toContain("app_oracle_responses");
     await expect
       .poll(async () => Object.keys((await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices), SOON)
       .toHaveLength(8);
+  });
+
+  it("sidecar-down drains with responses without a content type before it refuses", async () => {
+    const { sidecar, url } = await start();
+    await sidecar.setFault("sidecar-down", true);
+    const draining = await fetch(`${url("prices")}/connect/oracle/v2/prices`);
+    expect([draining.status, draining.headers.get("content-type"), await draining.text()]).toEqual([
+      503,
+      null,
+      "",
+    ]);
+    await expect
+      .poll(
+        () =>
+          fetch(url("prices")).then(
+            () => "answered",
+            () => "refused",
+          ),
+        SOON,
+      )
+      .toBe("refused");
+    await sidecar.setFault("sidecar-down", false);
+    await expect
+      .poll(async () => Object.keys((await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices), SOON)
+      .toHaveLength(8);
+  });
+
+  it.each([
+    ["v1-only", "/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"],
+    ["v2-only", "/slinky/oracle/v1/prices", "/connect/oracle/v2/prices"],
+  ] as const)("%s hides %s and serves %s", async (fault, hidden, served) => {
+    const { sidecar, url } = await start();
+    await sidecar.setFault(fault, true);
+    expect([
+      (await fetch(url("prices") + hidden)).status,
+      (await fetch(url("prices") + served)).status,
+    ]).toEqual([404, 200]);
+  });
+
+  it("startup has the timestamp of year 1, as recorded; malformed-price has a price that is no number", async () => {
+    const { sidecar, url } = await start();
+    await sidecar.setFault("startup", true);
+    const recorded = readFileSync(
+      new URL("../../fixtures/samples/prices-startup.json", import.meta.url),
+      "utf8",
+    );
+    const path = `${url("prices")}/connect/oracle/v2/prices`;
+    const { version: _version, ...started } = PricesBody.parse(JSON.parse(recorded));
+    expect(await prices(path)).toMatchObject(started);
+    await sidecar.setFault("startup", false);
+    await sidecar.setFault("malformed-price", true);
+    await expect.poll(async () => (await prices(path)).prices["BTC/USD"], SOON).toBe("not-a-number");
   });
 
   it("http-500 and slow change the response", async () => {
@@ -179,7 +233,7 @@ describe("faults", () => {
         name: "control",
         listen: ANY,
         portOption: "--control",
-        routes: createFaultRoutes(sidecar),
+        routes: createFaultRoutes(sidecarFaultControl(sidecar)),
         token: new Secret("t"),
       },
       { logger: silentLogger },
@@ -189,11 +243,12 @@ describe("faults", () => {
     const headers = { authorization: "Bearer t" };
     const post = (name: string, body: string) => fetch(`${base}/${name}`, { method: "POST", headers, body });
     expect((await fetch(`${base}/slow`, { method: "POST", body: '{"on":true}' })).status).toBe(401);
-    expect((await post("slow", "{}")).status).toBe(400);
+    for (const body of ["{}", '{"on":true,"for":"soon"}', '{"on":false,"for":"2m"}', "[]", "on"])
+      expect((await post("slow", body)).status).toBe(400);
     const unknown = await post("volcano", '{"on":true}');
     expect([unknown.status, await unknown.text()]).toEqual([
       404,
-      expect.stringContaining("sidecar-down, all-prices-missing"),
+      expect.stringContaining("sidecar-down, sidecar-killed"),
     ]);
     expect((await post("all-prices-missing", '{"on":true}')).status).toBe(200);
     const { faults } = FaultsBody.parse(await (await fetch(base)).json());
@@ -202,5 +257,19 @@ describe("faults", () => {
     await expect
       .poll(async () => (await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices, SOON)
       .toEqual({});
+    const timed = await post("all-prices-missing", '{"on":true,"for":"300ms"}');
+    expect(await timed.json()).toMatchObject({
+      faults: expect.arrayContaining([
+        {
+          name: "all-prices-missing",
+          on: true,
+          until: expect.stringMatching(/Z$/),
+          effect: expect.any(String),
+        },
+      ]),
+    });
+    await expect
+      .poll(async () => Object.keys((await prices(`${url("prices")}/connect/oracle/v2/prices`)).prices), SOON)
+      .toHaveLength(8);
   });
 });

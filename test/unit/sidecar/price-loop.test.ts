@@ -87,13 +87,72 @@ describe("price loop", () => {
     expect(state.sidecar.systemUpdates.write()).toContain("connect_health_check_system_updates_total 3\n");
   });
 
+  it("goes without the major pairs, and without any market map", () => {
+    const state = start();
+    const now = run(state, 4, START, "major-pairs-missing");
+    expect(pairsOf(state)).toEqual(["ATOM/USD", "DYDX/USD", "SOL/USD", "TIA/USD", "USDT/USD"]);
+    const fresh = start();
+    run(fresh, 4 * 25, now, "market-map-empty");
+    expect(pairsOf(fresh)).toEqual([]);
+    expect(fresh.loop.snapshot().tickedAtMs).toBeGreaterThan(now);
+    expect(fresh.sidecar.providerStatus.write()).toContain(
+      '{code="15",provider="marketmap_api",status="failure",type="api"} 3\n',
+    );
+    expect(fresh.sidecar.tickerUpdates.write()).toBe("");
+  });
+
+  it.each([
+    { fault: "provider-rate-limited", code: "1", group: "4XX", status: "429", text: "rate limit exceeded" },
+    { fault: "provider-blocked", code: "451", group: "4XX", status: "451", text: "unknown error" },
+    { fault: "provider-no-response", code: "7", group: "5XX", status: "500", text: "got no response" },
+    { fault: "provider-invalid-response", code: "8", group: "2XX", status: "200", text: "invalid response" },
+  ] as const)(
+    "$fault fails kraken_api with code $code and loses no pair",
+    ({ fault, code, group, status, text }) => {
+      const provider = "kraken_api";
+      const state = start();
+      const now = run(state, 1, START);
+      run(state, 4 * 130, now, fault);
+      expect(pairsOf(state)).toHaveLength(8);
+      const page = state.sidecar;
+      expect(page.providerStatus.write()).toContain(
+        `{code="${code}",provider="${provider}",status="failure",type="api"} ${4 * 130 * 8}\n`,
+      );
+      expect(page.apiHttpStatus.write()).toContain(`status_code="${group}",status_code_exact="${status}"}`);
+      expect(page.apiInternalStatus.write()).toContain(`internal_status="${text}"`);
+      expect(page.providerUpdates.write()).toContain(`id="btc/usd",provider="${provider}",success="false"`);
+    },
+  );
+
+  it("cannot decode the messages of one provider, over a healthy connection", () => {
+    const state = start();
+    const now = run(state, 1, START);
+    run(state, 4 * 130, now, "provider-decode-error");
+    expect(pairsOf(state)).toHaveLength(8);
+    expect(state.sidecar.providerStatus.write()).toContain('{code="12",provider="okx_ws",status="failure"');
+    expect(state.sidecar.dataHandlerStatus.write()).toContain(
+      '{provider="okx_ws",status="handle_message_err"} 520\n',
+    );
+    expect(state.sidecar.connectionStatus.write()).not.toContain("unhealthy");
+  });
+
+  it("loses one WebSocket again and again, and no pair", () => {
+    const state = start();
+    run(state, 4 * 120, START, "websocket-flap");
+    expect(pairsOf(state)).toHaveLength(8);
+    const page = state.sidecar.connectionStatus.write();
+    expect(page).toContain('{provider="binance_ws",status="healthy"} 4\n');
+    expect(page).toContain('{provider="binance_ws",status="read_err"} 400\n');
+    expect(page).not.toContain('{provider="okx_ws",status="unhealthy"}');
+  });
+
   it("dials a lost WebSocket provider every ten seconds", () => {
     const state = start();
     const now = run(state, 1, START);
     run(state, 4 * 60, now, "websocket-providers-down");
     const page = state.sidecar.connectionStatus.write();
     expect(page).toContain('{provider="okx_ws",status="dial_err"} 6\n');
-    expect(page).toContain('{provider="okx_ws",status="read_err"} 1\n');
+    expect(page).toContain('{provider="okx_ws",status="read_err"} 100\n');
     expect(page).toContain('{provider="okx_ws",status="read_success"} 1\n');
     expect(state.sidecar.providerStatus.write()).toContain(
       '{code="5",provider="okx_ws",status="failure",type="websockets"} 48\n',

@@ -1,0 +1,59 @@
+import type { Clock } from "./clock.ts";
+import { CodedError } from "./errors.ts";
+
+/** A fault that can be injected into a simulated part. */
+export interface FaultState {
+  readonly name: string;
+  readonly on: boolean;
+  /** Time at which the fault switches itself off, ms since the Unix epoch; undefined for a fault without an end. */
+  readonly untilMs: number | undefined;
+  /** What others see while the fault is on. */
+  readonly effect: string;
+}
+
+/** Thrown for an unknown fault name. */
+export class UnknownFaultError extends CodedError<{
+  readonly code: "unknown-fault";
+  readonly name: string;
+}> {}
+
+/** Switches of the injected faults of one part. */
+export interface FaultSwitches<Name extends string> {
+  /** Whether the fault is on now. */
+  readonly has: (name: Name) => boolean;
+  /** Switches a fault; `forMs` switches it off after that time. A second call replaces the first one. */
+  readonly set: (name: Name, on: boolean, forMs?: number) => void;
+  /** All faults in the order of the table. */
+  readonly list: () => readonly FaultState[];
+}
+
+/** Creates switches that are off. `effects` is the table of names with their effects. */
+export function createFaultSwitches<Name extends string>(
+  effects: Readonly<Record<Name, string>>,
+  clock: Pick<Clock, "nowMs">,
+): FaultSwitches<Name> {
+  const untilMs = new Map<string, number | undefined>();
+  const isOn = (name: string): boolean => {
+    const end = untilMs.get(name);
+    if (end !== undefined && end <= clock.nowMs()) untilMs.delete(name);
+    return untilMs.has(name);
+  };
+  return {
+    has: isOn,
+    set: (name, on, forMs) => {
+      if (on) untilMs.set(name, forMs === undefined ? undefined : clock.nowMs() + forMs);
+      else untilMs.delete(name);
+    },
+    list: () =>
+      Object.entries<string>(effects).map(([name, effect]) => {
+        const on = isOn(name);
+        return { name, on, untilMs: on ? untilMs.get(name) : undefined, effect };
+      }),
+  };
+}
+
+/** Returns the error for a name that none of `names` is. */
+export function unknownFault(name: string, names: readonly string[]): UnknownFaultError {
+  const text = `there is no fault ${JSON.stringify(name.slice(0, 60))}; choose one of ${names.join(", ")}`;
+  return new UnknownFaultError({ code: "unknown-fault", name }, text);
+}

@@ -1,0 +1,68 @@
+import { request } from "undici";
+import { withDeadline } from "../base/abort.ts";
+import { EXIT } from "../base/exit-codes.ts";
+import { isRecord } from "../base/json.ts";
+import type { Secret } from "../base/secret.ts";
+import { CliError } from "./cli-error.ts";
+
+/** A request to the HTTP API of a daemon. */
+export interface DaemonRequest {
+  /** Name for messages: "oracle-watchdog". */
+  readonly daemon: string;
+  /** Base URL: "http://127.0.0.1:9998". */
+  readonly url: string;
+  readonly path: string;
+  /** Sent as JSON with POST. Absent: GET. */
+  readonly body?: unknown;
+  readonly token?: Secret;
+  /** What starts the daemon or selects another one, for the message of an unreachable daemon. */
+  readonly hint: string;
+}
+
+const DEADLINE_MS = 10_000;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Sends a request and returns the JSON of a reply below 400. Throws `CliError`: exit code 3 when the daemon does not
+ * answer, 1 when it refuses.
+ */
+export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
+  const { daemon, url, hint } = asked;
+  const { status, text } = await send(asked, signal).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw new CliError(EXIT.unseen, `${daemon} does not answer at ${new URL(url).host}; ${hint}`, { cause });
+  });
+  const value = parseJson(text);
+  if (status < 400 && value !== undefined) return value;
+  const reason =
+    isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
+  throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);
+}
+
+function send(
+  { daemon, url, path, body, token }: DaemonRequest,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly text: string }> {
+  return withDeadline(daemon, DEADLINE_MS, signal, async (inner) => {
+    const response = await request(`${url}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
+      signal: inner,
+    });
+    let text = "";
+    for await (const chunk of response.body.setEncoding("utf8")) {
+      text += String(chunk);
+      if (text.length > MAX_BODY_BYTES) throw new Error("the reply is too long");
+    }
+    return { status: response.statusCode, text };
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

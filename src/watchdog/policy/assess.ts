@@ -1,0 +1,92 @@
+import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
+import { monthOf, nextMonthMs } from "../ledger/month.ts";
+import type { Assessment, BurnWindow, Policy } from "./assessment.ts";
+import { forecastOf } from "./forecast.ts";
+import { headroomOf, type OpenMonth } from "./headroom.ts";
+import { rewardCents } from "./reward.ts";
+import { rotationRisk } from "./rotation.ts";
+import { type SuccessRate, successRate, tierOf } from "./reward-tier.ts";
+
+/** What the policy is applied to. */
+export interface AssessmentInput {
+  readonly ledger: LedgerView;
+  readonly nowMs: number;
+  readonly policy: Policy;
+  /** Mean time between blocks, ms; undefined while it is not known. */
+  readonly blockTimeMs: number | undefined;
+  /** Share of signed blocks in this month, as the chain counts it. */
+  readonly signed?: SuccessRate | undefined;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const FORECAST_DAYS = 28;
+
+/** Applies a policy to the current month. */
+export function assess(input: AssessmentInput): Assessment {
+  const { ledger, nowMs, policy, blockTimeMs, signed } = input;
+  const month = monthOf(nowMs);
+  const records = ledger.months();
+  const record = records.find((each) => each.month === month);
+  const counts = record?.counts ?? NO_BLOCKS;
+  const rate = successRate(counts);
+  const remainingBlocks = blocksUntil(nextMonthMs(nowMs) - nowMs, blockTimeMs);
+  const open =
+    rate === undefined || remainingBlocks === undefined
+      ? undefined
+      : { good: counts.good, bad: counts.bad, remaining: remainingBlocks };
+  return {
+    month,
+    policy,
+    counts,
+    estimated: record?.estimated ?? NO_BLOCKS,
+    rate,
+    bounds: boundsOf(counts),
+    tier: rate && tierOf(rate, policy.least),
+    rewardCents: rate && rewardCents(policy, rate, signed),
+    blockTimeMs,
+    remainingBlocks,
+    ...outlook(input, open),
+    rotation: rotationRisk(month, closed(records, month), policy),
+  };
+}
+
+/** Blocks that a chain makes in a time; undefined without a block time. */
+export function blocksUntil(timeMs: number, blockTimeMs: number | undefined): bigint | undefined {
+  if (blockTimeMs === undefined || !(blockTimeMs > 0)) return undefined;
+  return BigInt(Math.floor(timeMs / blockTimeMs));
+}
+
+function outlook(
+  { ledger, nowMs, policy, blockTimeMs }: AssessmentInput,
+  open: OpenMonth | undefined,
+): Pick<Assessment, "headroom" | "forecast"> {
+  if (open === undefined || blockTimeMs === undefined) return { headroom: [], forecast: undefined };
+  const hours = ledger.hours(nowMs - 3 * DAY, nowMs + 1);
+  const minutes = (sinceMs: number): BlockCounts => measured(ledger.minutes(nowMs - sinceMs, nowMs + 1));
+  const windows: Readonly<Record<BurnWindow, BlockCounts>> = {
+    "1h": minutes(HOUR),
+    "6h": minutes(6 * HOUR),
+    "3d": measured(hours),
+  };
+  const days = ledger.days(nowMs - FORECAST_DAYS * DAY, nowMs + 1);
+  return {
+    headroom: headroomOf(open, policy, blockTimeMs, windows),
+    forecast: forecastOf(open, { days, hours }, policy),
+  };
+}
+
+function boundsOf({ good, bad, unknown }: BlockCounts): Assessment["bounds"] {
+  const total = good + bad + unknown;
+  if (total === 0n) return undefined;
+  return { low: { good, total }, high: { good: good + unknown, total } };
+}
+
+function closed(records: readonly MonthRecord[], current: string): readonly MonthRecord[] {
+  return records.filter(({ month }) => month < current);
+}
+
+function measured(rollups: readonly Rollup[]): BlockCounts {
+  return rollups.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+}

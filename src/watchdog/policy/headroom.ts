@@ -1,0 +1,76 @@
+import { DEC18_ONE, type Dec18 } from "../../base/decimal.ts";
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import {
+  BURN_WINDOWS,
+  type BoundaryState,
+  type BurnWindow,
+  type Headroom,
+  type Policy,
+} from "./assessment.ts";
+import { BOUNDARIES, type Boundary } from "./reward-tier.ts";
+
+/** A month that is not over. */
+export interface OpenMonth {
+  readonly good: bigint;
+  readonly bad: bigint;
+  /** Blocks until the end of the month. */
+  readonly remaining: bigint;
+}
+
+/** Returns how many of `total` blocks may be bad without falling below a boundary. */
+export function allowedMisses(total: bigint, least: Dec18): bigint {
+  return (total * (DEC18_ONE - least)) / DEC18_ONE;
+}
+
+/** Returns the headroom to each boundary, "full" first. `blockTimeMs` is positive. */
+export function headroomOf(
+  month: OpenMonth,
+  policy: Policy,
+  blockTimeMs: number,
+  windows: Readonly<Record<BurnWindow, BlockCounts>>,
+): readonly Headroom[] {
+  return BOUNDARIES.map((boundary) => {
+    const least = policy.least[boundary];
+    const misses = missesLeft(month, least);
+    return {
+      boundary,
+      state: stateOf(misses, month.remaining),
+      misses,
+      outageMs: misses < 0n ? 0 : Math.round(Number(misses) * blockTimeMs),
+      requiredGood: month.remaining - misses,
+      requiredRate: requiredRate(misses, month.remaining),
+      burnRates: burnRates(windows, least),
+    };
+  });
+}
+
+/** Further bad blocks until the month ends below a boundary; negative when it does in any case. */
+function missesLeft({ good, bad, remaining }: OpenMonth, least: Dec18): bigint {
+  return allowedMisses(good + bad + remaining, least) - bad;
+}
+
+function stateOf(misses: bigint, remaining: bigint): BoundaryState {
+  if (misses < 0n) return "lost";
+  return misses >= remaining ? "clinched" : "open";
+}
+
+function requiredRate(misses: bigint, remaining: bigint): number {
+  if (remaining === 0n) return misses < 0n ? Number.POSITIVE_INFINITY : 0;
+  return Number(remaining - misses) / Number(remaining);
+}
+
+function burnRates(windows: Readonly<Record<BurnWindow, BlockCounts>>, least: Dec18): Headroom["burnRates"] {
+  const allowed = Number(DEC18_ONE - least) / Number(DEC18_ONE);
+  const rates: Partial<Record<BurnWindow, number>> = {};
+  for (const window of BURN_WINDOWS) {
+    const { good, bad } = windows[window];
+    // A boundary of 100 % allows no miss, so there is no budget to burn.
+    if (good + bad > 0n && allowed > 0) rates[window] = Number(bad) / Number(good + bad) / allowed;
+  }
+  return rates;
+}
+
+/** Returns the misses left for each boundary. */
+export function missesByBoundary(month: OpenMonth, policy: Policy): Readonly<Record<Boundary, bigint>> {
+  return { full: missesLeft(month, policy.least.full), none: missesLeft(month, policy.least.none) };
+}
