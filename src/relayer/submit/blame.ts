@@ -21,6 +21,7 @@ export function applyBlame(
   switch (found.kind) {
     case "block-full":
       state.block.shrink();
+      state.deps.logger.info("no room in the block, the next ones get less", { reason });
       return putBack(state, entries);
     case "price":
       state.price = undefined;
@@ -28,6 +29,7 @@ export function applyBlame(
       return putBack(state, entries);
     case "too-large":
       state.batch.shrink();
+      state.deps.logger.info("transaction too large for the node, the next ones are smaller", { reason });
       return entries.length > 1 ? putBack(state, entries) : refuse(state, entries, "too-large", reason);
     case "account":
       return unsendAll(state, entries, reason);

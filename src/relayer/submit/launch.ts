@@ -21,7 +21,7 @@ import {
 } from "./submitter-state.ts";
 
 /** A result that waits longer is read again: its value is too old. */
-const MAX_AGE_MS = 20_000;
+const MAX_AGE_MS = 10_000;
 /** A result may wait this many blocks until its query is due. */
 const MAX_EARLY_BLOCKS = 2n;
 /** Pause after a refusal by the gate. */

@@ -6,6 +6,7 @@ import { type RelayerStatus, relayerStatus } from "../../../src/relayer/api/stat
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
+import type { Attempt } from "../../../src/relayer/state/attempt.ts";
 import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
 import { openGate } from "../../../src/relayer/submit/submit-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -29,6 +30,8 @@ export interface SimWorld {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly journal: Journal;
+  /** Everything that the submitter noted. */
+  readonly attempts: readonly Attempt[];
   readonly status: () => RelayerStatus;
   readonly metrics: MetricsRegistry;
   readonly log: readonly SimLogLine[];
@@ -125,7 +128,7 @@ interface RelayerParts {
   readonly log: SimLogLine[];
 }
 
-type RelayerOfWorld = Pick<SimWorld, "engine" | "registry" | "journal" | "status" | "metrics" | "stop">;
+type RelayerOfWorld = Pick<SimWorld, "attempts" | "engine" | "registry" | "journal" | "status" | "metrics" | "stop">;
 
 function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const { local, remotes, clock, random } = parts;
@@ -140,6 +143,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     localHeight: height.now,
     onRemoved: journal.forget,
   });
+  const noted: Attempt[] = [];
   const common = { clock, random: random.next, logger: collectingLogger(parts.log), metrics };
   const engine = createEngine({
     ...common,
@@ -150,18 +154,27 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     height,
     tx: { journal, lookbackBlocks: 100n },
     gate: openGate,
+    window: local.window,
+    submission: {
+      submitTypeUrl: "/x.MsgSubmitQueryResult",
+      gasAdjustmentPermille: 1_300n,
+      // Small transactions, so that several are in flight.
+      limits: { gas: 15_000_000n, bytes: 400_000, results: 6 },
+      blockSharePermille: 900n,
+    },
+    readBlockLimits: local.queries.blockLimits,
+    attempts: { note: (attempts) => void noted.push(...attempts) },
     workers: remotes.map((remote, index) => ({
       ...common,
       connectionId: `connection-${index}`,
       remote: remote.client,
       local: local.queries,
-      sender: local.sender,
       registry,
       settings: {
         allowKvCallbacks: false,
-        limits: { gas: 15_000_000n, bytes: 400_000, results: 100 },
+        minKvUpdatePeriod: 0n,
+        maxResultBytes: 400_000,
         backoff: { minMs: 500, baseMs: 1_000, maxMs: 4_000 },
-        submission: { submitTypeUrl: "/x.MsgSubmitQueryResult", gasAdjustmentPermille: 1_300n },
       },
     })),
   });
@@ -171,13 +184,14 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     engine,
     registry,
     journal,
+    attempts: noted,
     metrics: metricsRegistry,
     status: () =>
       relayerStatus({
         engine,
         registry,
         isConnected: local.subscription.isConnected,
-        address: local.sender.address,
+        address: local.window.address,
         nowMs: clock.nowMs,
       }),
     stop: async () => {
