@@ -42,10 +42,10 @@ function regularExpressionField() {
   });
 }
 
-/** Accepts a decimal string above 0 and up to 1; outputs a `Dec18`. */
+/** Accepts a decimal string from 0.001 to 1; outputs a `Dec18`. */
 function shareField() {
-  return decimalField().refine((share) => share <= DEC18_ONE, {
-    error: issueText("is more than a whole block", 'a decimal in quotes from "0.001" to "1"'),
+  return decimalField().refine((share) => share >= DEC18_ONE / 1_000n && share <= DEC18_ONE, {
+    error: issueText("is not a share of a block", 'a decimal in quotes from "0.001" to "1"'),
   });
 }
 

@@ -21,10 +21,7 @@ import type { SubmitterStatus } from "./submit/submitter-status.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 
 /** A worker without the parts that its cycles change. The engine adds those. */
-type WorkerParts = Omit<
-  ConnectionWorker,
-  "localHeight" | "client" | "submission" | "submitter" | "attempts"
->;
+type WorkerParts = Omit<ConnectionWorker, "localHeight" | "client" | "submission" | "submitter" | "attempts">;
 
 export interface EngineDeps {
   readonly chainName: string;

@@ -1,7 +1,12 @@
 import { pause } from "../../base/abort.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { classifyClientError } from "../errors.ts";
-import { createTxWindow, type TxWindowDeps, type TxWindowOptions, type WindowLimits } from "./create-tx-window.ts";
+import {
+  createTxWindow,
+  type TxWindowDeps,
+  type TxWindowOptions,
+  type WindowLimits,
+} from "./create-tx-window.ts";
 import { createMutex } from "./mutex.ts";
 import type { Confirmation, SendOutcome, TxSender } from "./tx-sender.ts";
 import type { BroadcastResult, FlightTx, TxDraft, TxWindow } from "./tx-window.ts";
@@ -60,7 +65,10 @@ async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
 }
 
 async function broadcast(draft: TxDraft, { window, deps, signal }: Sending): Promise<BroadcastResult> {
-  const [gasPrice, { latestHeight }] = await Promise.all([window.gasPrice(signal), deps.client.status(signal)]);
+  const [gasPrice, { latestHeight }] = await Promise.all([
+    window.gasPrice(signal),
+    deps.client.status(signal),
+  ]);
   const [result] = await window.broadcast([draft], { gasPrice, height: latestHeight }, signal);
   return result ?? { kind: "skipped", reason: "not broadcast" };
 }

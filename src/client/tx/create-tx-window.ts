@@ -95,7 +95,12 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       return noteOutcomes(state, { account, signed, outcomes, height: at.height });
     },
     settle: async (height, signal) => {
-      const { finals, remaining } = await settleFlights(state.flights, height, deps, signal);
+      const { finals, remaining } = await settleFlights(
+        state.flights,
+        { height, isUncertain: state.isUncertain },
+        deps,
+        signal,
+      );
       state.flights = remaining;
       const isLost = finals.some(({ confirmation }) => confirmation.kind === "lost");
       if (isLost) state.isUncertain = true;
@@ -167,7 +172,14 @@ async function sign(
   const tx = { hash, sequence, size: bytes.length, gasLimit, feeAmount, sentAtMs };
   return {
     signed,
-    flight: { tx, bytes, timeoutHeight, deadlineMs, checkedAt: at.height, isUnclear: false, usedAt: undefined },
+    flight: {
+      tx,
+      bytes,
+      timeoutHeight,
+      deadlineMs,
+      checkedAt: at.height,
+      usedAt: undefined,
+    },
   };
 }
 
@@ -249,10 +261,9 @@ function noteOutcomes(state: WindowState, round: BroadcastRound): readonly Broad
     const outcome = outcomes[index];
     if (outcome === undefined) return skipped("not broadcast");
     if (outcome.kind === "refused") return toRefusal(flight.tx, outcome, index === refusedAt);
-    const isUnclear = outcome.kind === "unclear";
     // Unclear: the node has it or not. Behind a refused one: the node counted the refused one, the next block will not.
-    if (isUnclear || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
-    state.flights = [...state.flights, { ...flight, isUnclear }];
+    if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
+    state.flights = [...state.flights, flight];
     return { kind: "in-flight", tx: flight.tx };
   });
   const first = outcomes[refusedAt];

@@ -18,8 +18,6 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
-  /** Whether no broadcast had a response. */
-  readonly isUnclear: boolean;
   /** Height at which a node first said that the sequence is used. */
   readonly usedAt: bigint | undefined;
 }
@@ -44,14 +42,19 @@ interface Settlement {
   readonly remaining: readonly Flight[];
 }
 
-/** Looks up all flights at `height`. Those that are in no block and can be in none any more are lost. */
+/**
+ * Looks up all flights at `height`. Those that are in no block and can be in none any more are lost. `isUncertain`: a node
+ * may have dropped some, so they are broadcast again after one block.
+ */
 export async function settleFlights(
   flights: readonly Flight[],
-  height: bigint,
+  { height, isUncertain }: { readonly height: bigint; readonly isUncertain: boolean },
   deps: FlightDeps,
   signal: AbortSignal,
 ): Promise<Settlement> {
-  const found = await Promise.all(flights.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)));
+  const found = await Promise.all(
+    flights.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
+  );
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
   // Once one was found alive, those behind it are in the same mempool.
@@ -63,7 +66,7 @@ export async function settleFlights(
     const expiry = confirmation === undefined ? expiryOf(flight, height, deps.clock) : undefined;
     if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
     else if (expiry !== undefined) lostBecause(expiry);
-    else if (mayBroadcast && isOverdue(flight, height)) {
+    else if (mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain)) {
       const check = await checkFlight(flight, height, deps, signal);
       if (check.lost !== undefined) lostBecause(check.lost);
       else {
@@ -86,9 +89,8 @@ function expiryOf(flight: Flight, height: bigint, clock: Clock): string | undefi
   return height + RESET_DISTANCE < flight.checkedAt ? "the chain was reset" : undefined;
 }
 
-function isOverdue({ checkedAt, isUnclear, usedAt }: Flight, height: bigint): boolean {
-  const patience = isUnclear || usedAt !== undefined ? 1n : OVERDUE_BLOCKS;
-  return height >= checkedAt + patience;
+function patienceFor({ usedAt }: Flight, isUncertain: boolean): bigint {
+  return isUncertain || usedAt !== undefined ? 1n : OVERDUE_BLOCKS;
 }
 
 type FlightCheck =
@@ -108,7 +110,7 @@ async function checkFlight(
   const checked = { ...flight, checkedAt: height };
   try {
     const outcome = await broadcastTransaction(client.pool, flight.bytes, signal);
-    if (outcome.kind === "accepted") return alive({ ...checked, isUnclear: false, usedAt: undefined });
+    if (outcome.kind === "accepted") return alive({ ...checked, usedAt: undefined });
     if (outcome.kind === "unclear") return alive(checked);
     const reason = `${outcome.codespace}/${outcome.code}: ${outcome.log}`;
     const expected = isSequenceMismatch(outcome) ? expectedSequence(outcome.log) : undefined;

@@ -22,13 +22,15 @@ const WEIGHT = 0.3;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
 
+function average(before: number | undefined, now: number): number {
+  return before === undefined ? now : before + (now - before) * WEIGHT;
+}
+
 /** Creates a lead that knows no durations. It is 0 until they are known. */
 export function createLead(clock: Pick<Clock, "monotonicMs">): Lead {
   let last: { readonly height: bigint; readonly atMs: number } | undefined;
   let blockMs: number | undefined;
   let cycleMs = 0;
-  const average = (before: number | undefined, now: number): number =>
-    before === undefined ? now : before + (now - before) * WEIGHT;
   return {
     noteHeight: (height) => {
       const atMs = clock.monotonicMs();

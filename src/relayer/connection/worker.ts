@@ -49,8 +49,7 @@ export function updateState(
   toNext: (current: QueryState) => QueryState,
 ): void {
   const current = registry.state(query.id);
-  if (current !== undefined && sameQuestion(current.query, query))
-    registry.replace(current, toNext(current));
+  if (current !== undefined && sameQuestion(current.query, query)) registry.replace(current, toNext(current));
 }
 
 /** Stores, counts and logs a failure of one query and starts its backoff. */

@@ -39,10 +39,7 @@ export async function runKvCycle(
   const startedAtMs = worker.clock.nowMs();
   const view = await viewConnection(worker, signal);
   if (view === undefined) return false;
-  const candidates = withRoom(
-    worker,
-    candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod),
-  );
+  const candidates = withRoom(worker, candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod));
   if (candidates.length === 0) return false;
   const reads = await readRemote(worker, view, candidates, signal);
   worker.submitter.offer(prove(worker, { view, reads, startedAtMs }, candidates));

@@ -1,20 +1,31 @@
+import type { QueryFailure } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
 import { blame, failureText, type Slot, type TxFailure } from "./judge.ts";
 import type { Entry } from "./result-queue.ts";
-import { entriesOf, finish, gasItem, type PaidShare, putBack, type SubmitterState } from "./submitter-state.ts";
+import {
+  entriesOf,
+  finish,
+  gasItem,
+  type PaidShare,
+  putBack,
+  type SubmitterState,
+} from "./submitter-state.ts";
+
+/** A transaction that was refused or failed. */
+interface FailedTransaction {
+  readonly failure: TxFailure;
+  readonly slots: readonly Slot[];
+  readonly where: "simulation" | "node" | "block";
+  /** What each result cost. Undefined when nothing was paid. */
+  readonly paid?: (entry: Entry) => PaidShare;
+}
 
 /**
  * Applies the failure of a transaction to its results: the one that is to blame is refused, all others are tried again at
  * once. Without anyone to blame the transaction is tried again in two halves, and a single result is refused: a result
  * that fails all others is so found in log2 steps.
  */
-export function applyBlame(
-  state: SubmitterState,
-  failure: TxFailure,
-  slots: readonly Slot[],
-  where: "simulation" | "node" | "block",
-  paid: ((entry: Entry) => PaidShare) | undefined = undefined,
-): void {
+export function applyBlame(state: SubmitterState, { failure, slots, where, paid }: FailedTransaction): void {
   const entries = entriesOf(slots);
   const reason = failureText(failure);
   const found = blame(failure, slots);
@@ -30,11 +41,13 @@ export function applyBlame(
     case "too-large":
       state.batch.shrink();
       state.deps.logger.info("transaction too large for the node, the next ones are smaller", { reason });
-      return entries.length > 1 ? putBack(state, entries) : refuse(state, entries, "too-large", reason);
+      return entries.length > 1
+        ? putBack(state, entries)
+        : refuse(state, entries, { code: "too-large", reason });
     case "account":
       return unsendAll(state, entries, reason);
     case "result":
-      refuse(state, [found.entry], "rejected", reason, paid);
+      refuse(state, [found.entry], { code: "rejected", reason }, paid);
       return retryRest(state, entries, found.entry);
     case "update":
       return refuseUpdate(state, entries, found.update.key, reason);
@@ -43,7 +56,9 @@ export function applyBlame(
       if (where === "block") raiseGas(state, entries);
       // CheckTx runs no messages. It has nothing against a part of the transaction.
       if (where === "node" && failure.code !== OUT_OF_GAS) return unsendAll(state, entries, reason);
-      return entries.length > 1 ? halve(state, entries) : refuse(state, entries, "not-included", reason, paid);
+      return entries.length > 1
+        ? halve(state, entries)
+        : refuse(state, entries, { code: "not-included", reason }, paid);
   }
 }
 
@@ -53,13 +68,12 @@ const OUT_OF_GAS = 11;
 function refuse(
   state: SubmitterState,
   entries: readonly Entry[],
-  code: "too-large" | "rejected" | "not-included",
-  reason: string,
-  paid: ((entry: Entry) => PaidShare) | undefined = undefined,
+  error: QueryFailure,
+  paid?: FailedTransaction["paid"],
 ): void {
   for (const entry of entries) {
     state.doubts.delete(entry.result.query.id);
-    finish(state, entry, { kind: "refused", error: { code, reason } }, paid?.(entry));
+    finish(state, entry, { kind: "refused", error }, paid?.(entry));
   }
 }
 

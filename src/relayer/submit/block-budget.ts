@@ -45,7 +45,8 @@ export function createBlockBudget(options: BlockBudgetOptions): BlockBudget {
   let limits = DEFAULT_LIMITS;
   let factor = FULL;
   const chainGas = (): bigint => {
-    const wanted = limits.gas === undefined ? undefined : (limits.gas * 1_000n) / options.gasAdjustmentPermille;
+    const wanted =
+      limits.gas === undefined ? undefined : (limits.gas * 1_000n) / options.gasAdjustmentPermille;
     const { utilization = wanted ?? MAX_GAS } = limits;
     return wanted !== undefined && wanted < utilization ? wanted : utilization;
   };

@@ -29,7 +29,8 @@ const SCALE = 1_000_000n;
 export function createGasBook(): GasBook {
   const learned = new Map<string, bigint>();
   const estimate = ({ key, guess }: GasItem): bigint => learned.get(key) ?? guess;
-  const sum = (items: readonly GasItem[]): bigint => items.reduce((total, item) => total + estimate(item), 0n);
+  const sum = (items: readonly GasItem[]): bigint =>
+    items.reduce((total, item) => total + estimate(item), 0n);
   return {
     estimate,
     known: (key) => learned.get(key),
@@ -40,8 +41,8 @@ export function createGasBook(): GasBook {
       // What the other items are expected to use is not theirs to explain.
       const rest = gas - (sum(items) - expected);
       if (expected === 0n) return;
-      // A sum below zero shows that the known items are estimated too high. The newcomers then get a quarter of their guess.
-      const factor = max((rest * SCALE) / expected, SCALE / 4n);
+      // A sum below zero shows that the known items are estimated too high. The newcomers then get a sixteenth of their guess.
+      const factor = max((rest * SCALE) / expected, SCALE / 16n);
       for (const item of adjusted) {
         const before = estimate(item);
         learned.set(item.key, max(before + (before * (factor - SCALE)) / SCALE / step, 1n));

@@ -46,7 +46,12 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
   logger.warn("transaction failed in its block", { ...fields, localHeight: confirmation.height, reason });
   // The consensus state that it relied on does not exist. Nobody in this transaction is to blame.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return putBack(state, entries);
-  applyBlame(state, confirmation, sent.slots, "block", sharesOf(state, sent, confirmation.gasUsed));
+  applyBlame(state, {
+    failure: confirmation,
+    slots: sent.slots,
+    where: "block",
+    paid: sharesOf(state, sent, confirmation.gasUsed),
+  });
 }
 
 function noteIncluded(
@@ -88,7 +93,11 @@ function noteUpdate(state: SubmitterState, { update }: Extract<Slot, { readonly 
 }
 
 /** Returns each result's share of what its transaction cost, in proportion to the expected gas. */
-function sharesOf(state: SubmitterState, { slots, tx }: SentTransaction, gasUsed: bigint): (entry: Entry) => PaidShare {
+function sharesOf(
+  state: SubmitterState,
+  { slots, tx }: SentTransaction,
+  gasUsed: bigint,
+): (entry: Entry) => PaidShare {
   const total = entriesOf(slots).reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
   const txHash = hashText(tx.hash);
   return (entry) => {

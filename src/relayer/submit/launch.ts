@@ -18,6 +18,7 @@ import {
   type SentTransaction,
   slotItems,
   type SubmitterState,
+  WITHDRAWN,
 } from "./submitter-state.ts";
 
 /** A result that waits longer is read again: its value is too old. */
@@ -128,6 +129,7 @@ function judgeEntry(state: SubmitterState, { result }: Entry): EntryVerdict {
   if (current === undefined) return { kind: "dropped", reason: "removed" };
   if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
   if (clock.nowMs() - startedAtMs > MAX_AGE_MS) return tooOld();
+  if (state.withdrawn.has(query.id)) return WITHDRAWN;
   if (query.type === "kv") {
     const hasNewer = state.queue.ofQuery(query.id).length > 0;
     if (hasNewer || !isNewer(at, current.query.lastRemoteHeight))
@@ -135,7 +137,9 @@ function judgeEntry(state: SubmitterState, { result }: Entry): EntryVerdict {
   }
   if (state.flying.has(query.id)) return "later";
   if (query.type === "tx" || dueAt(current, height.now())) return "ready";
-  return dueAt(current, height.now() + MAX_EARLY_BLOCKS) ? "later" : { kind: "dropped", reason: "superseded" };
+  return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
+    ? "later"
+    : { kind: "dropped", reason: "superseded" };
 }
 
 /** Whether the query needs a result, apart from its backoff: a result that was proven is sent. */
@@ -244,5 +248,5 @@ function noteBroadcast(state: SubmitterState, one: Launch, result: BroadcastResu
   if (result?.kind !== "refused") return putBack(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
   state.deps.logger.info("the node refused a transaction", { results: entries.length, reason: result.log });
-  applyBlame(state, result, one.slots, "node");
+  applyBlame(state, { failure: result, slots: one.slots, where: "node" });
 }

@@ -3,7 +3,14 @@ import { applyBlame } from "./blame.ts";
 import { layOut, type Slot, toMessages } from "./judge.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
 import type { Entry } from "./result-queue.ts";
-import { finish, gasItem, type Prepared, putBack, slotItems, type SubmitterState } from "./submitter-state.ts";
+import {
+  finish,
+  gasItem,
+  type Prepared,
+  putBack,
+  slotItems,
+  type SubmitterState,
+} from "./submitter-state.ts";
 
 /**
  * Plans and simulates transactions for the waiting results, as far as they fit into one block besides the ones that are
@@ -19,17 +26,20 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
 
 function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const { queue, block, batch, prepared, gas, doubts } = state;
-  const ahead = prepared.reduce((sum, one) => sum + one.gas, 0n);
-  const aheadBytes = prepared.reduce((sum, one) => sum + bytesOf(one.entries), 0);
+  const ahead = prepared.reduce((total, one) => total + one.gas, 0n);
+  const aheadBytes = prepared.reduce((total, one) => total + bytesOf(one.entries), 0);
   const room = { gas: block.gas() - ahead, bytes: block.bytes() - aheadBytes };
   const isFull = prepared.length > 0 && (room.gas <= GAS_PER_TRANSACTION || room.bytes <= 0);
   if (isFull || queue.size() === 0) return [];
-  return planTransactions(queue.entries().filter((entry) => mayPlan(state, entry)), {
-    limits: batch.limits(),
-    room,
-    gasOf: (entry) => gas.estimate(gasItem(entry)),
-    groupOf: ({ result }) => doubts.get(result.query.id) ?? (result.isSuspect ? "suspects" : ""),
-  });
+  return planTransactions(
+    queue.entries().filter((entry) => mayPlan(state, entry)),
+    {
+      limits: batch.limits(),
+      room,
+      gasOf: (entry) => gas.estimate(gasItem(entry)),
+      groupOf: ({ result }) => doubts.get(result.query.id) ?? (result.isSuspect ? "suspects" : ""),
+    },
+  );
 }
 
 /** A KV result may be simulated while the one before it is in flight. A TX result may not overtake those before it. */
@@ -40,7 +50,7 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
 }
 
 function bytesOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, { result }) => sum + result.message.length, 0);
+  return entries.reduce((total, { result }) => total + result.message.length, 0);
 }
 
 /**
@@ -50,7 +60,11 @@ function bytesOf(entries: readonly Entry[]): number {
  * client update in a pending transaction does not exist in it. So every simulation has the updates in front, also those
  * that the broadcast leaves out.
  */
-async function simulate(state: SubmitterState, entries: readonly Entry[], signal: AbortSignal): Promise<void> {
+async function simulate(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<void> {
   const slots = layOut(entries, ({ key }) => !state.included.has(key));
   for (const entry of entries) entry.simulations += 1;
   state.deps.metrics.simulations.inc();
@@ -60,11 +74,12 @@ async function simulate(state: SubmitterState, entries: readonly Entry[], signal
   } catch (error) {
     signal.throwIfAborted();
     const cause = error instanceof Error ? error : new Error("the simulation failed", { cause: error });
-    for (const entry of entries) finish(state, entry, { kind: "unsent", reason: cause.message, error: cause });
+    for (const entry of entries)
+      finish(state, entry, { kind: "unsent", reason: cause.message, error: cause });
     return;
   }
   if (simulation.ok) notePrepared(state, slots, entries, simulation.gasUsed);
-  else applyBlame(state, simulation, slots, "simulation");
+  else applyBlame(state, { failure: simulation, slots, where: "simulation" });
 }
 
 function notePrepared(
@@ -78,7 +93,12 @@ function notePrepared(
   const limit = min(block.gas(), batch.limits().gas);
   const [fitting, rest] = fit(state, entries, limit);
   putBack(state, rest);
-  const fixed = gasUsed - sum(state, slots.filter(({ kind }) => kind === "update"));
+  const fixed =
+    gasUsed -
+    sum(
+      state,
+      slots.filter(({ kind }) => kind === "update"),
+    );
   const used = rest.length === 0 ? fixed : gasOfEntries(state, fitting);
   const prepared: Prepared = { entries: fitting, gas: used };
   state.prepared = [...state.prepared, prepared];

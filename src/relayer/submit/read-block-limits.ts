@@ -1,9 +1,6 @@
 import type { ChainClient } from "../../client/chain-client.ts";
 import { ClientError } from "../../client/errors.ts";
-import {
-  QueryParamsRequest,
-  QueryParamsResponse,
-} from "../../proto/gen/cosmos/consensus/v1/query.ts";
+import { QueryParamsRequest, QueryParamsResponse } from "../../proto/gen/cosmos/consensus/v1/query.ts";
 import { ParamsRequest, ParamsResponse } from "../../proto/gen/feemarket/feemarket/v1/query.ts";
 import type { BlockLimits } from "./block-budget.ts";
 

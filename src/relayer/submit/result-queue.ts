@@ -80,7 +80,6 @@ function byteSum(entries: readonly Entry[]): number {
 
 function compareDue([a]: readonly Entry[], [b]: readonly Entry[]): number {
   if (a === undefined || b === undefined) return 0;
-  const order =
-    a.result.dueHeight - b.result.dueHeight || a.result.query.id - b.result.query.id;
+  const order = a.result.dueHeight - b.result.dueHeight || a.result.query.id - b.result.query.id;
   return order < 0n ? -1 : order > 0n ? 1 : 0;
 }

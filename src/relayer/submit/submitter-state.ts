@@ -78,6 +78,8 @@ export interface SubmitterState {
   readonly flying: Map<bigint, FlyingQuery>;
   /** Queries of failed transactions without a named message: members of a group are tried apart from all others. */
   readonly doubts: Map<bigint, string>;
+  /** TX queries one of whose results was not sent. The later ones of the same search must not be sent either. */
+  readonly withdrawn: Set<bigint>;
   /** Keys of client updates that were included, the newest last. */
   readonly included: Set<string>;
   /** The price that was read last, and the height at which it was read. */
@@ -124,12 +126,7 @@ export interface PaidShare {
 }
 
 /** Settles a result. Has no effect when it was settled before. */
-export function finish(
-  state: SubmitterState,
-  entry: Entry,
-  outcome: ResultOutcome,
-  paid: PaidShare | undefined = undefined,
-): void {
+export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
   if (entry.place === "done") return;
   if (entry.place === "waiting") state.queue.remove([entry]);
   move(state, entry, "done");
@@ -174,9 +171,20 @@ const OUTCOMES: { readonly [K in ResultOutcome["kind"]]: (outcome: ResultOutcome
   unsent: (outcome) => ({ outcome: "lost", reason: outcome.kind === "unsent" ? outcome.reason : undefined }),
 };
 
+/** The outcome of a TX result behind one that was not sent. */
+export const WITHDRAWN: ResultOutcome = {
+  kind: "unsent",
+  reason: "a result before it was not sent",
+  error: undefined,
+};
+
 /** Puts results back that were planned, simulated or in flight, to be tried again at once. */
 export function putBack(state: SubmitterState, entries: readonly Entry[]): void {
-  const kept = entries.filter(({ place }) => place !== "done");
+  const [kept, gone] = [
+    entries.filter(({ place, result }) => place !== "done" && !state.withdrawn.has(result.query.id)),
+    entries.filter(({ result }) => state.withdrawn.has(result.query.id)),
+  ];
+  for (const entry of gone) finish(state, entry, WITHDRAWN);
   for (const entry of kept) if (entry.place === "flight") move(state, entry, "waiting");
   for (const old of state.queue.putBack(kept)) finish(state, old, { kind: "dropped", reason: "superseded" });
 }
@@ -187,7 +195,7 @@ export function gasItem({ result }: Entry): GasItem {
 }
 
 /** As {@link gasItem}, for a client update. */
-export function updateItem({ connectionId }: ClientUpdate): GasItem {
+function updateItem({ connectionId }: ClientUpdate): GasItem {
   return { key: connectionId, guess: GAS_PER_CLIENT_UPDATE };
 }
 

@@ -20,6 +20,7 @@ import {
   type SubmitterDeps,
   type SubmitterOptions,
   type SubmitterState,
+  WITHDRAWN,
 } from "./submitter-state.ts";
 import type { SubmitterStatus } from "./submitter-status.ts";
 
@@ -73,6 +74,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     waiting: new Map(),
     flying: new Map(),
     doubts: new Map(),
+    withdrawn: new Set(),
     included: new Set(),
     price: undefined,
     simulateMs: 0,
@@ -91,9 +93,12 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
       offered.wake();
     },
     withdraw: (id) => {
+      state.withdrawn.add(id);
       const waiting = [...state.queue.ofQuery(id), ...state.prepared.flatMap(({ entries }) => entries)];
-      for (const entry of waiting.filter(({ result, place }) => result.query.id === id && place === "waiting"))
-        finish(state, entry, { kind: "unsent", reason: "a result before it was not sent", error: undefined });
+      for (const entry of waiting.filter(
+        ({ result, place }) => result.query.id === id && place === "waiting",
+      ))
+        finish(state, entry, WITHDRAWN);
     },
     isWaiting: (id) => state.waiting.has(id),
     flying: (id) => state.flying.get(id),
@@ -115,6 +120,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
 function add(state: SubmitterState, result: ProvenResult): void {
   const entry: Entry = { result, simulations: 0, place: "waiting" };
   move(state, entry, "waiting", true);
+  state.withdrawn.delete(result.query.id);
   if (state.queue.bytes() + result.message.length > MAX_QUEUED_BYTES)
     return finish(state, entry, { kind: "unsent", reason: "the queue is full", error: undefined });
   const gone = state.queue.add(entry);
@@ -208,6 +214,7 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
   const { deps, block } = state;
   rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS;
   try {
+    forgetRemoved(state);
     block.setLimits(await deps.readBlockLimits(signal));
   } catch (error) {
     signal.throwIfAborted();
@@ -215,6 +222,15 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
     rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS / 10;
     deps.logger.debug("limits of a block cannot be read", { reason: errorText(error) });
   }
+}
+
+/** Forgets what was learned about queries that exist no more. */
+function forgetRemoved({ deps, gas, doubts, withdrawn }: SubmitterState): void {
+  const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
+  // The other keys are those of client updates.
+  gas.keepOnly((key) => !/^\d+$/.test(key) || !isGone(BigInt(key)));
+  for (const id of doubts.keys()) if (isGone(id)) doubts.delete(id);
+  for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
 }
 
 function pauseMs(state: SubmitterState, { lookUps }: Rhythm): number {

@@ -1,4 +1,10 @@
-import { type ConnectionWorker, dueHeight, noteFailure, noteSubmission, updateState } from "../connection/worker.ts";
+import {
+  type ConnectionWorker,
+  dueHeight,
+  noteFailure,
+  noteSubmission,
+  updateState,
+} from "../connection/worker.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import { searched } from "../registry/query-state.ts";
 import type { Journal } from "../state/journal.ts";

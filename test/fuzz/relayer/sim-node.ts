@@ -95,20 +95,25 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
     if (tx.sequence !== expected) return refusal(32, mismatch(expected, tx.sequence));
     // As on a real node: the sequence counts although gas runs out in the step after it.
     expected += 1n;
-    if (faults.has("refuses-some") && random.chance(0.3)) return refusal(11, "out of gas in location: WriteFlat");
+    if (faults.has("refuses-some") && random.chance(0.3))
+      return refusal(11, "out of gas in location: WriteFlat");
     if (!faults.has("loses-txs") || random.chance(0.3)) mempool.push(tx);
     return { code: 0, codespace: "", log: "" };
   };
 
-  const broadcast = async (params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> => {
-    const result = await respond(signal, () => checkTx(fromBase64(String(params["tx"]))));
+  const broadcast = async (
+    params: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
+    const result = await respond(signal, () => checkTx(bytesOf(params["tx"])));
     if (faults.has("no-answers") && random.chance(0.5)) throw unreachable();
     return result;
   };
 
   const find = (hash: string): unknown => {
     const result = results.get(hash);
-    if (result === undefined || result.indexedAtMs > clock.nowMs()) throw rpcError("tx", `tx (${hash}) not found`);
+    if (result === undefined || result.indexedAtMs > clock.nowMs())
+      throw rpcError("tx", `tx (${hash}) not found`);
     const { height, code, codespace, log, gasUsed: gas } = result;
     const tx_result = { code, codespace, log, gas_used: `${gas}`, gas_wanted: `${gas}` };
     return { height: `${height}`, tx_result };
@@ -145,7 +150,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
       read: async ({ method, params, decode }, signal) =>
         decode(
           method === "tx"
-            ? await respond(signal, () => find(toHex(fromBase64(String(params["hash"])))))
+            ? await respond(signal, () => find(toHex(bytesOf(params["hash"]))))
             : await broadcast(params, signal),
           "sim",
         ),
@@ -175,7 +180,11 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
     try {
       const commit = execute(state, tx.messages);
       if (used + gas > cap) {
-        note(1, "undefined", `block utilization of ${used + gas} cannot exceed max block utilization of ${cap}`);
+        note(
+          1,
+          "undefined",
+          `block utilization of ${used + gas} cannot exceed max block utilization of ${cap}`,
+        );
         return used;
       }
       commit();
@@ -268,5 +277,12 @@ function rpcError(method: string, data: string): ClientError {
 }
 
 function unreachable(): ClientError {
-  return new ClientError({ code: "unreachable", endpoint: "sim", reason: "ECONNRESET" }, "sim is unreachable");
+  return new ClientError(
+    { code: "unreachable", endpoint: "sim", reason: "ECONNRESET" },
+    "sim is unreachable",
+  );
+}
+
+function bytesOf(base64: unknown): Uint8Array {
+  return typeof base64 === "string" ? fromBase64(base64) : new Uint8Array();
 }

@@ -128,7 +128,10 @@ interface RelayerParts {
   readonly log: SimLogLine[];
 }
 
-type RelayerOfWorld = Pick<SimWorld, "attempts" | "engine" | "registry" | "journal" | "status" | "metrics" | "stop">;
+type RelayerOfWorld = Pick<
+  SimWorld,
+  "attempts" | "engine" | "registry" | "journal" | "status" | "metrics" | "stop"
+>;
 
 function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const { local, remotes, clock, random } = parts;

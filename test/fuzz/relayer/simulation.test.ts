@@ -41,7 +41,9 @@ function disordered(world: SimWorld): readonly string[] {
   return world.local.registered().flatMap(({ id, connectionId, type }) => {
     const order = world.remotes[Number(connectionId.replace("connection-", ""))]?.succeeded("bob") ?? [];
     const positions = type === "tx" ? world.local.delivered(id).map((hash) => order.indexOf(hash)) : [];
-    return positions.every((at, index) => at > (positions[index - 1] ?? -1)) ? [] : [`query ${id}: ${positions}`];
+    return positions.every((at, index) => at > (positions[index - 1] ?? -1))
+      ? []
+      : [`query ${id}: ${positions.join()}`];
   });
 }
 

@@ -35,6 +35,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
         },
         replace: () => {},
         states: () => [],
+        state: () => undefined,
       },
       height,
       journal: { noteLocalHeight: (now) => void calls.heights.push(now) },
