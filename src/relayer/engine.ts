@@ -8,7 +8,7 @@ import type { RelayerMetrics } from "./api/metrics.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
 import { runWorker } from "./connection/worker-loop.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
-import { followChain } from "./registry/follow-chain.ts";
+import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { LocalQueries } from "./local-queries.ts";
@@ -35,8 +35,16 @@ export interface EngineDeps {
   readonly window: TxWindow;
   readonly submission: Omit<SubmitterOptions, "connections">;
   readonly readBlockLimits: LocalQueries["blockLimits"];
-  readonly gate: SubmitGate;
   readonly attempts: AttemptSink;
+  /** Interval of the regular reload of the list of queries. */
+  readonly reloadMs: number;
+  /** Called with the error of each read of the local chain that failed. */
+  readonly onLocalError: (error: unknown) => void;
+  /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
+  readonly checkHistory: FollowDeps["checkHistory"];
+  readonly gate: SubmitGate;
+  /** Whether this process submits. Otherwise the workers rest, and everything else goes on. */
+  readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -75,7 +83,7 @@ export function createEngine(deps: EngineDeps): Engine {
       { name: "local chain subscription", run: (signal) => deps.subscription.run(signal) },
       {
         name: "query registry",
-        run: (signal) => followChain({ ...deps, journal: deps.tx.journal, onLoaded }, signal),
+        run: (signal) => followChain({ ...deps, onLoaded }, signal),
       },
       { name: "submitter", run: submitter.run },
       ...loops.map(({ parts, type, name }) => ({
@@ -84,7 +92,13 @@ export function createEngine(deps: EngineDeps): Engine {
           runWorker(
             // Each worker has its own health and client id, so that the two share no state that changes.
             toWorker(parts, submitter, deps),
-            { height: deps.height, tx: deps.tx, type, onCycle: (error) => errors.set(name, error) },
+            {
+              height: deps.height,
+              leads: deps.leads,
+              tx: deps.tx,
+              type,
+              onCycle: (error) => errors.set(name, error),
+            },
             signal,
           ),
       })),

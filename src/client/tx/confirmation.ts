@@ -1,4 +1,4 @@
-import { asInt64, asText, asUint32, member } from "../../base/json-fields.ts";
+import { asBase64, asInt64, asText, asUint32, member } from "../../base/json-fields.ts";
 import { resultField } from "../rpc/rpc-response.ts";
 import type { Confirmation } from "./tx-sender.ts";
 
@@ -12,8 +12,10 @@ export function decodeFound(result: unknown, endpoint: string): NonNullable<Foun
   const code = asUint32(member(txResult, "code"));
   const height = asInt64(member(root, "height"));
   const gasUsed = asInt64(member(txResult, "gas_used"));
-  if (code === 0)
-    return { kind: "included", height, gasUsed, gasWanted: asInt64(member(txResult, "gas_wanted")) };
+  if (code === 0) {
+    const gasWanted = asInt64(member(txResult, "gas_wanted"));
+    return { kind: "included", height, gasUsed, gasWanted, data: asBase64(member(txResult, "data")) };
+  }
   const codespace = asText(member(txResult, "codespace"));
   return { kind: "failed", height, code, codespace, log: asText(member(txResult, "log")), gasUsed };
 }

@@ -3,9 +3,9 @@ import { backoffMs } from "../../base/backoff.ts";
 import { errorText } from "../../base/errors.ts";
 import { runKvCycle } from "../kv/kv-cycle.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
-import { isDue, QUERY_STATUSES, type QueryState, statusOf } from "../registry/query-state.ts";
+import { isDue, type QueryState } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import { ERROR_BACKOFF, errorKind } from "../relay-error.ts";
+import { errorBackoff, errorKind } from "../relay-error.ts";
 import { runTxCycle } from "../tx/tx-cycle.ts";
 import type { TxDeps } from "../tx/tx-relay.ts";
 import { createLead, type Lead } from "./lead.ts";
@@ -16,6 +16,8 @@ const MAX_IDLE_MS = 3_000;
 
 export interface WorkerLoopDeps {
   readonly height: HeightSignal;
+  /** Whether this process submits. */
+  readonly leads: () => boolean;
   readonly tx: TxDeps;
   /** The queries of this worker. KV and TX queries have separate workers: a slow search must not delay values. */
   readonly type: RegisteredQuery["type"];
@@ -55,7 +57,7 @@ export async function runWorker(
       noteCycleError(worker, deps, error, { isNew: errorKind(error) !== lastError, failures });
       lastError = errorKind(error);
       // The pause ignores new blocks: they come every few seconds and would cancel the backoff.
-      await pause(backoffMs(failures++, ERROR_BACKOFF, worker.random), worker.clock, signal);
+      await pause(backoffMs(failures++, errorBackoff(error), worker.random), worker.clock, signal);
     }
   }
 }
@@ -74,7 +76,9 @@ async function runDue(
   lead: Lead,
   signal: AbortSignal,
 ): Promise<Ran> {
-  const states = countStates(worker).filter(({ query }) => query.type === deps.type);
+  const states = worker.registry
+    .states()
+    .filter(({ query }) => query.connectionId === worker.connectionId && query.type === deps.type);
   const localHeight = deps.height.now();
   lead.noteHeight(localHeight);
   // Without queries no cycle runs that could clear the last error, and the daemon would never be ready again.
@@ -83,7 +87,7 @@ async function runDue(
     deps.onCycle(undefined);
   }
   const due = dueStates(worker, states, localHeight + lead.blocks(worker.submitter.sendMs()));
-  if (due.length === 0 || localHeight === 0n) return "idle";
+  if (due.length === 0 || localHeight === 0n || !deps.leads()) return "idle";
   if (deps.type === "kv" && worker.submitter.room(worker.connectionId) <= 0n) return "idle";
   const startedMs = worker.clock.monotonicMs();
   const found = await (deps.type === "kv"
@@ -92,7 +96,6 @@ async function runDue(
   if (found) lead.noteCycle(worker.clock.monotonicMs() - startedMs);
   worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
   if (worker.submission.error() === undefined) deps.onCycle(undefined);
-  countStates(worker);
   return found ? "done" : "no-new-block";
 }
 
@@ -134,17 +137,4 @@ function noteCycleError(
     reason: errorText(error),
     failures,
   });
-}
-
-/** Returns the states of the connection's queries and sets their gauge. */
-function countStates(worker: ConnectionWorker): readonly QueryState[] {
-  const { connectionId: connection_id, metrics } = worker;
-  const states = worker.registry.states().filter(({ query }) => query.connectionId === connection_id);
-  for (const status of QUERY_STATUSES) {
-    metrics.queries.set(
-      { connection_id, state: status },
-      states.filter((state) => statusOf(state) === status).length,
-    );
-  }
-  return states;
 }

@@ -17,6 +17,8 @@ export interface Registry {
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
   readonly state: (queryId: bigint) => QueryState | undefined;
+  /** Forgets all queries, because the local chain was reset. */
+  readonly reset: () => void;
 }
 
 export interface RegistryDeps {
@@ -66,6 +68,9 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
     },
     states: () => [...states.values()],
     state: (queryId) => states.get(queryId),
+    reset: () => {
+      states = new Map();
+    },
   };
 }
 

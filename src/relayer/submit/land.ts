@@ -39,6 +39,7 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
     metrics.results.inc({ connection_id: result.query.connectionId, outcome: "not-included" });
   const fields = { results: entries.length, hash: hashText(tx.hash) };
   if (confirmation.kind === "lost") {
+    sent.release();
     logger.warn("transaction lost, its results are sent again", { ...fields, reason: confirmation.reason });
     return putBack(state, entries);
   }

@@ -35,6 +35,8 @@ interface Launch {
   /** Expected gas used. */
   readonly gas: bigint;
   readonly reliesOn: ReadonlySet<string>;
+  /** Tells the gate that the transaction costs nothing. */
+  readonly release: () => void;
 }
 
 /**
@@ -48,6 +50,21 @@ export async function launch(state: SubmitterState, signal: AbortSignal): Promis
   if (!open || state.prepared.length === 0) return;
   const chosen = choose(state);
   if (chosen.length === 0) return;
+  try {
+    await broadcast(state, chosen, signal);
+  } catch (error) {
+    // Account or price could not be read. Nothing was broadcast.
+    putBack(state, chosen.flat());
+    throw error;
+  }
+}
+
+async function broadcast(
+  state: SubmitterState,
+  chosen: readonly (readonly Entry[])[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { window, height, clock } = state.deps;
   const gasPrice = await currentPrice(state, signal);
   const launches: Launch[] = [];
   for (const entries of chosen) {
@@ -182,7 +199,7 @@ async function admit(
       { gas: gasLimit, fee, gasByOwner: gasByOwner(state, one) },
       signal,
     );
-    if (admission.admitted) return one;
+    if (admission.admitted) return { ...one, release: admission.release };
     const owners = new Set(admission.owners);
     const refused = left.filter(({ result }) => owners.has(result.query.owner));
     if (refused.length === 0) {
@@ -203,7 +220,11 @@ function stop(state: SubmitterState, entries: readonly Entry[], reason: string):
   for (const entry of entries) finish(state, entry, { kind: "unsent", reason, error: undefined });
 }
 
-function toLaunch(state: SubmitterState, entries: readonly Entry[], before: readonly Launch[]): Launch {
+function toLaunch(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  before: readonly Launch[],
+): Omit<Launch, "release"> {
   const carried = new Set([...state.sent, ...before].flatMap(({ slots }) => updateKeys(slots)));
   const isNeeded = (key: string): boolean => !state.included.has(key) && !carried.has(key);
   const slots = layOut(entries, ({ key }) => isNeeded(key));
@@ -224,7 +245,10 @@ function updateKeys(slots: readonly Slot[]): readonly string[] {
 }
 
 /** The gas limit by owner, in proportion to the expected gas of their results. */
-function gasByOwner(state: SubmitterState, { slots, draft }: Launch): ReadonlyMap<string, bigint> {
+function gasByOwner(
+  state: SubmitterState,
+  { slots, draft }: Pick<Launch, "slots" | "draft">,
+): ReadonlyMap<string, bigint> {
   const entries = entriesOf(slots);
   const total = entries.reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
   const gas = new Map<string, bigint>();
@@ -240,11 +264,13 @@ function noteBroadcast(state: SubmitterState, one: Launch, result: BroadcastResu
   const entries = entriesOf(one.slots);
   if (result?.kind === "in-flight") {
     state.stopped = undefined;
-    const sent: SentTransaction = { tx: result.tx, slots: one.slots, gas: one.gas, reliesOn: one.reliesOn };
+    const { slots, gas, reliesOn, release } = one;
+    const sent: SentTransaction = { tx: result.tx, slots, gas, reliesOn, release };
     state.sent = [...state.sent, sent];
     for (const entry of entries) move(state, entry, "flight");
     return;
   }
+  one.release();
   if (result?.kind !== "refused") return putBack(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
   state.deps.logger.info("the node refused a transaction", { results: entries.length, reason: result.log });

@@ -6,8 +6,8 @@ export interface Entry {
   readonly result: ProvenResult;
   /** Simulations that it took part in. */
   simulations: number;
-  /** waiting: in the queue or in a transaction that is not broadcast; done: settled. */
-  place: "waiting" | "flight" | "done";
+  /** pending: in the queue or in a transaction that is not broadcast; done: settled. */
+  place: "pending" | "flight" | "done";
 }
 
 /**

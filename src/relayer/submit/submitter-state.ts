@@ -58,6 +58,8 @@ export interface SentTransaction {
   readonly gas: bigint;
   /** Keys of client updates that earlier transactions carry for this one. */
   readonly reliesOn: ReadonlySet<string>;
+  /** Tells the gate that the transaction costs nothing. */
+  readonly release: () => void;
 }
 
 /** Everything that the parts of the submitter share. */
@@ -111,9 +113,9 @@ export function move(state: SubmitterState, entry: Entry, to: Entry["place"], is
     if (count > 0) state.waiting.set(query.id, count);
     else state.waiting.delete(query.id);
   };
-  if (entry.place === "waiting" && !isNew) change(-1);
+  if (entry.place === "pending" && !isNew) change(-1);
   if (entry.place === "flight") state.flying.delete(query.id);
-  if (to === "waiting") change(1);
+  if (to === "pending") change(1);
   if (to === "flight") state.flying.set(query.id, { sentAt: state.deps.height.now(), at });
   entry.place = to;
 }
@@ -128,7 +130,7 @@ export interface PaidShare {
 /** Settles a result. Has no effect when it was settled before. */
 export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
   if (entry.place === "done") return;
-  if (entry.place === "waiting") state.queue.remove([entry]);
+  if (entry.place === "pending") state.queue.remove([entry]);
   move(state, entry, "done");
   const { query, at, startedAtMs, dueHeight, settle } = entry.result;
   const noted = OUTCOMES[outcome.kind](outcome);
@@ -185,7 +187,7 @@ export function putBack(state: SubmitterState, entries: readonly Entry[]): void 
     entries.filter(({ result }) => state.withdrawn.has(result.query.id)),
   ];
   for (const entry of gone) finish(state, entry, WITHDRAWN);
-  for (const entry of kept) if (entry.place === "flight") move(state, entry, "waiting");
+  for (const entry of kept) if (entry.place === "flight") move(state, entry, "pending");
   for (const old of state.queue.putBack(kept)) finish(state, old, { kind: "dropped", reason: "superseded" });
 }
 

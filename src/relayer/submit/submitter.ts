@@ -2,7 +2,7 @@ import { pause, withTimeout } from "../../base/abort.ts";
 import { backoffMs } from "../../base/backoff.ts";
 import { errorText } from "../../base/errors.ts";
 import { createWakeSignal } from "../../base/wake-signal.ts";
-import { ERROR_BACKOFF, errorKind } from "../relay-error.ts";
+import { errorBackoff, errorKind } from "../relay-error.ts";
 import { createBatchBudget } from "./batch-budget.ts";
 import { createBlockBudget } from "./block-budget.ts";
 import { createGasBook } from "./gas-book.ts";
@@ -96,7 +96,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
       state.withdrawn.add(id);
       const waiting = [...state.queue.ofQuery(id), ...state.prepared.flatMap(({ entries }) => entries)];
       for (const entry of waiting.filter(
-        ({ result, place }) => result.query.id === id && place === "waiting",
+        ({ result, place }) => result.query.id === id && place === "pending",
       ))
         finish(state, entry, WITHDRAWN);
     },
@@ -118,8 +118,8 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
 }
 
 function add(state: SubmitterState, result: ProvenResult): void {
-  const entry: Entry = { result, simulations: 0, place: "waiting" };
-  move(state, entry, "waiting", true);
+  const entry: Entry = { result, simulations: 0, place: "pending" };
+  move(state, entry, "pending", true);
   state.withdrawn.delete(result.query.id);
   if (state.queue.bytes() + result.message.length > MAX_QUEUED_BYTES)
     return finish(state, entry, { kind: "unsent", reason: "the queue is full", error: undefined });
@@ -164,7 +164,7 @@ async function runLoop(state: SubmitterState, signal: AbortSignal, wait: Wait): 
       lastError = kind;
       state.stopped = errorText(error);
       unsendAll(state, error instanceof Error ? error : new Error("failed", { cause: error }));
-      await pause(backoffMs(failures++, ERROR_BACKOFF, deps.random), deps.clock, signal);
+      await pause(backoffMs(failures++, errorBackoff(error), deps.random), deps.clock, signal);
     }
   }
 }

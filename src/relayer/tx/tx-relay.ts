@@ -17,6 +17,10 @@ export interface TxDeps {
   readonly journal: Journal;
   /** Number of blocks before the tip where the search of an unknown query starts. */
   readonly lookbackBlocks: bigint;
+  /** Whether blocks that every endpoint has pruned count as searched; absent: true. */
+  readonly skipPruned?: boolean;
+  /** When set, a rejected transaction becomes a dead letter only if the error matches; any other is sent again. */
+  readonly deadLetterErrors?: RegExp | undefined;
 }
 
 /** A proven transaction of the remote chain. */
@@ -82,6 +86,8 @@ export function relayTxs(
     error: undefined,
   };
   if (ready.length === 0) return finishRange(relaying);
+  const localHeight = worker.localHeight();
+  for (const tx of ready) deps.journal.noteSending({ ...idsOf(state, tx), localHeight });
   const startedAtMs = worker.clock.nowMs();
   worker.submitter.offer(ready.map((tx) => toResult(relaying, tx, startedAtMs)));
 }
@@ -141,7 +147,9 @@ function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void
 function rejectForGood({ worker, deps, state }: Relaying, tx: ProvenTx, error: QueryFailure): boolean {
   const isOwn =
     error.code === "too-large" ||
-    (error.code === "rejected" && !/header is invalid|invalid query id/i.test(error.reason));
+    (error.code === "rejected" &&
+      !/header is invalid|invalid query id/i.test(error.reason) &&
+      (deps.deadLetterErrors?.test(error.reason) ?? true));
   if (isOwn) addDeadLetter(worker, deps, idsOf(state, tx), error.reason);
   return isOwn;
 }

@@ -14,6 +14,7 @@ export function sampleQuery(fields: Partial<RegisteredQuery> = {}): RegisteredQu
     keys: [{ path: "bank", key: Uint8Array.of(2, 1) }],
     transactionsFilter: "",
     updatePeriod: 5n,
+    registeredAtHeight: 0n,
     lastLocalHeight: 0n,
     lastRemoteHeight: undefined,
     ...fields,
@@ -43,7 +44,7 @@ export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResu
 
 /** A waiting entry with this result. */
 export function sampleEntry(result: ProvenResult): Entry {
-  return { result, simulations: 0, place: "waiting" };
+  return { result, simulations: 0, place: "pending" };
 }
 
 /** An included attempt of query 1; `fields` replace its fields. */
