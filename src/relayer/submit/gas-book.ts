@@ -43,10 +43,9 @@ export function createGasBook(): GasBook {
       if (expected === 0n) return;
       // A sum below zero shows that the known items are estimated too high. The newcomers then get a sixteenth of their guess.
       const factor = max((rest * SCALE) / expected, SCALE / 16n);
-      for (const item of adjusted) {
-        const before = estimate(item);
-        learned.set(item.key, max(before + (before * (factor - SCALE)) / SCALE / step, 1n));
-      }
+      // Several results of one TX query share a key.
+      for (const [key, before] of new Map(adjusted.map((item) => [item.key, estimate(item)])))
+        learned.set(key, max(before + (before * (factor - SCALE)) / SCALE / step, 1n));
     },
     keepOnly: (isKept) => {
       for (const key of learned.keys()) if (!isKept(key)) learned.delete(key);

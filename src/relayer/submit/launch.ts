@@ -54,21 +54,24 @@ export async function launch(state: SubmitterState, signal: AbortSignal): Promis
     await broadcast(state, chosen, signal);
   } catch (error) {
     // Account or price could not be read. Nothing was broadcast.
-    putBack(state, chosen.flat());
+    putBack(
+      state,
+      chosen.flatMap(({ entries }) => entries),
+    );
     throw error;
   }
 }
 
 async function broadcast(
   state: SubmitterState,
-  chosen: readonly (readonly Entry[])[],
+  chosen: readonly Prepared[],
   signal: AbortSignal,
 ): Promise<void> {
   const { window, height, clock } = state.deps;
   const gasPrice = await currentPrice(state, signal);
   const launches: Launch[] = [];
-  for (const entries of chosen) {
-    const one = await admit(state, { entries, before: launches, gasPrice }, signal);
+  for (const prepared of chosen) {
+    const one = await admit(state, { prepared, before: launches, gasPrice }, signal);
     if (one !== undefined) launches.push(one);
   }
   if (launches.length === 0) return;
@@ -94,8 +97,8 @@ async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise
 }
 
 /** Takes the transactions out of `prepared` that can go now, without the results that are gone. */
-function choose(state: SubmitterState): readonly (readonly Entry[])[] {
-  const chosen: (readonly Entry[])[] = [];
+function choose(state: SubmitterState): readonly Prepared[] {
+  const chosen: Prepared[] = [];
   const kept: Prepared[] = [];
   let gas = gasInFlight(state);
   let bytes = state.sent.reduce((sum, { tx }) => sum + tx.size, 0);
@@ -112,7 +115,7 @@ function choose(state: SubmitterState): readonly (readonly Entry[])[] {
       continue;
     }
     putBack(state, later);
-    chosen.push(ready);
+    chosen.push({ entries: ready, gas: later.length === 0 ? ownGas : gasOfEntries(state, ready) });
     gas += ownGas;
     bytes += size;
   }
@@ -180,18 +183,18 @@ export function dropOld(state: SubmitterState): void {
 async function admit(
   state: SubmitterState,
   {
-    entries,
+    prepared,
     before,
     gasPrice,
   }: {
-    readonly entries: readonly Entry[];
+    readonly prepared: Prepared;
     readonly before: readonly Launch[];
     readonly gasPrice: Dec18;
   },
   signal: AbortSignal,
 ): Promise<Launch | undefined> {
-  let left = entries;
-  while (left.length > 0) {
+  let left = prepared;
+  while (left.entries.length > 0) {
     const one = toLaunch(state, left, before);
     const { gasLimit } = one.draft;
     const fee = feeFor(gasPrice, gasLimit);
@@ -201,14 +204,15 @@ async function admit(
     );
     if (admission.admitted) return { ...one, release: admission.release };
     const owners = new Set(admission.owners);
-    const refused = left.filter(({ result }) => owners.has(result.query.owner));
+    const refused = left.entries.filter(({ result }) => owners.has(result.query.owner));
     if (refused.length === 0) {
-      stop(state, left, admission.reason);
+      stop(state, left.entries, admission.reason);
       return undefined;
     }
     const error = { code: "over-budget", reason: admission.reason } as const;
     for (const entry of refused) finish(state, entry, { kind: "refused", error });
-    left = left.filter((entry) => !refused.includes(entry));
+    const entries = left.entries.filter((entry) => !refused.includes(entry));
+    left = { entries, gas: gasOfEntries(state, entries) };
   }
   return undefined;
 }
@@ -222,7 +226,7 @@ function stop(state: SubmitterState, entries: readonly Entry[], reason: string):
 
 function toLaunch(
   state: SubmitterState,
-  entries: readonly Entry[],
+  { entries, gas: ownGas }: Prepared,
   before: readonly Launch[],
 ): Omit<Launch, "release"> {
   const carried = new Set([...state.sent, ...before].flatMap(({ slots }) => updateKeys(slots)));
@@ -234,7 +238,7 @@ function toLaunch(
     ),
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
-  const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), gasOfEntries(state, entries));
+  const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
   const gasLimit = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, reliesOn };

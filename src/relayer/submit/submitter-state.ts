@@ -182,14 +182,22 @@ export const WITHDRAWN: ResultOutcome = {
 
 /** Puts results back that were planned, simulated or in flight, to be tried again at once. */
 export function putBack(state: SubmitterState, entries: readonly Entry[]): void {
-  const [kept, gone] = [
-    entries.filter(({ place, result }) => place !== "done" && !state.withdrawn.has(result.query.id)),
-    entries.filter(({ result }) => state.withdrawn.has(result.query.id)),
-  ];
-  for (const entry of gone) finish(state, entry, WITHDRAWN);
-  for (const entry of kept) if (entry.place === "flight") move(state, entry, "pending");
-  for (const old of state.queue.putBack(kept)) finish(state, old, { kind: "dropped", reason: "superseded" });
+  const kept: Entry[] = [];
+  for (const entry of entries) {
+    const { query } = entry.result;
+    const isFlight = entry.place === "flight";
+    if (state.withdrawn.has(query.id)) finish(state, entry, WITHDRAWN);
+    // The next result was proven while this one was in flight.
+    else if (isFlight && query.type === "kv" && state.waiting.has(query.id)) finish(state, entry, SUPERSEDED);
+    else if (entry.place !== "done") {
+      if (isFlight) move(state, entry, "pending");
+      kept.push(entry);
+    }
+  }
+  for (const old of state.queue.putBack(kept)) finish(state, old, SUPERSEDED);
 }
+
+const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
 
 /** Returns the key and the guess under which the gas of an entry is learned. */
 export function gasItem({ result }: Entry): GasItem {

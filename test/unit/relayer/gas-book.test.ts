@@ -39,6 +39,12 @@ describe("a gas book", () => {
       expect(Math.abs(Number(book.estimate(item(key)) - (real[key] ?? 0n)))).toBeLessThan(3_000);
   });
 
+  it("adjusts a key once that several items share", () => {
+    const book = createGasBook();
+    book.learn([item("1"), item("1"), item("1")], 90_000n);
+    expect(book.estimate(item("1"))).toBe(30_000n);
+  });
+
   it("never estimates nothing", () => {
     const book = createGasBook();
     book.learn([item("1")], 500_000n);
