@@ -12,8 +12,10 @@ import { followLocalChain, openClient, openSender } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
+import { createGateParts } from "./create-gate-parts.ts";
 import { createHealth } from "./create-health.ts";
 import { createEngine } from "./engine.ts";
+import { registerGateMetrics } from "./gate/gate-metrics.ts";
 import { watchedClient } from "./health/watched-client.ts";
 import { type ConnectionWatch, createWatches, type Watches } from "./health/watches.ts";
 import { createLocalQueries } from "./local-queries.ts";
@@ -23,7 +25,6 @@ import { createRegistry } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { openStore } from "./state/store.ts";
-import { openGate } from "./submit/submit-gate.ts";
 
 /** A complete relayer. */
 export interface Relayer {
@@ -40,10 +41,11 @@ export interface Relayer {
  * ("bad-endpoint", "bad-key") and `RelayError` ("state-unusable").
  */
 export async function createRelayer(
-  config: RelayerConfig,
+  given: RelayerConfig,
   metricsRegistry: MetricsRegistry,
   context: DaemonContext,
 ): Promise<Relayer> {
+  const config = ofShard(given);
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
@@ -69,12 +71,24 @@ export async function createRelayer(
     onRemoved: journal.forget,
   });
   const blockHash = createBlockHashReader(chains.local.client);
+  const checkHistory = createLocalHistoryCheck({ journal, registry, blockHash, logger });
+  const gateDeps = {
+    client: chains.local.client,
+    local,
+    store,
+    registry,
+    checkHistory,
+    onLead: height.wake,
+    context,
+  };
+  const { gate, leadership } = await createGateParts(config, gateDeps);
+  registerGateMetrics(metricsRegistry, gate.status, config.spending.daily_fee);
   const common = { registry, metrics, clock, random, logger };
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
     local: chains.local.client,
-    checkHistory: createLocalHistoryCheck({ journal, registry, blockHash, logger }),
+    checkHistory,
     subscription,
     workers: chains.remotes.map(({ connectionId, client }) => ({
       ...common,
@@ -93,7 +107,8 @@ export async function createRelayer(
     },
     reloadMs: config.queries.reload_every,
     onLocalError: watches.local.noteError,
-    gate: openGate,
+    gate,
+    leads: leadership.leads,
   });
   const { isConnected } = subscription;
   const state = { engine, registry, watches, isConnected };
@@ -106,14 +121,22 @@ export async function createRelayer(
     logger,
   );
   return {
-    services: [http, check, ...health.services, ...engine.services],
+    services: [http, check, leadership.service, ...health.services, ...engine.services],
     http,
     status,
     close: async () => {
       for (const { client } of allChains) client.close();
-      await store.close();
+      await store.close(leadership.release);
     },
   };
+}
+
+/** Returns the configuration with the connections of this shard. */
+function ofShard(config: RelayerConfig): RelayerConfig {
+  const { shards } = config;
+  if (shards === undefined) return config;
+  const { count, index } = shards;
+  return { ...config, connections: config.connections.filter((_connection, at) => at % count === index) };
 }
 
 function watchOf({ connections }: Watches, id: string): ConnectionWatch {
