@@ -171,6 +171,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     reloadMs: 60_000,
     onLocalError: watches.local.noteError,
     gate: openGate,
+    leads: () => true,
     workers: remotes.map((remote, index) => ({
       ...common,
       connectionId: `connection-${index}`,
@@ -238,7 +239,17 @@ function poolOf(chainId: string, status: ChainClient["status"]): ChainPool {
       return [{ name, ok: false, error }];
     }
   };
-  const health = () => [{ name, state: "good", failures: 0, lastError: undefined } as const];
+  const health = () => [
+    {
+      name,
+      state: "good",
+      failures: 0,
+      lastError: undefined,
+      status: undefined,
+      latencyMs: 12,
+      lagBlocks: 0n,
+    } as const,
+  ];
   return { chainId, client: { pool: { check, health } } };
 }
 
