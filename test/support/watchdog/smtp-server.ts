@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 
 /** A mail that the server accepted. */
-export interface ReceivedMail {
+interface ReceivedMail {
   readonly recipients: readonly string[];
   /** Headers and body. */
   readonly text: string;
