@@ -116,7 +116,7 @@ function dueStates(
       if (flying === undefined) return [state];
       if (state.query.type === "tx") return [];
       const query = { ...state.query, lastLocalHeight: flying.sentAt + 1n, lastRemoteHeight: flying.at };
-      return [{ ...state, query }];
+      return [{ ...state, query, isRequested: false }];
     })
     .filter((state) => isDue(state, height, nowMs));
 }

@@ -11,6 +11,7 @@ import type { Journal } from "../state/journal.ts";
 import { GAS_PER_KEY, tooLarge } from "../submit/plan.ts";
 import type { ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
+import type { Resubmissions } from "./resubmissions.ts";
 
 /** Dependencies of TX cycles besides the worker. */
 export interface TxDeps {
@@ -19,6 +20,8 @@ export interface TxDeps {
   readonly lookbackBlocks: bigint;
   /** Whether blocks that every endpoint has pruned count as searched; absent: true. */
   readonly skipPruned?: boolean;
+  /** Dead letters that an operator wants to be sent again; absent: none. */
+  readonly resubmissions?: Pick<Resubmissions, "take">;
   /** When set, a rejected transaction becomes a dead letter only if the error matches; any other is sent again. */
   readonly deadLetterErrors?: RegExp | undefined;
 }
@@ -32,10 +35,11 @@ export interface ProvenTx {
   readonly at: RemoteHeight;
 }
 
-/** A complete search of one query: the transactions of all blocks up to `upTo`. */
+/** Proven transactions of one query, in the order of the chain. */
 export interface ProvenRange {
   readonly proven: readonly ProvenTx[];
-  readonly upTo: bigint;
+  /** They are all that match up to this height; undefined: they are not the result of a search. */
+  readonly upTo: bigint | undefined;
   /** The error of the block after `upTo`. */
   readonly error: QueryFailure | undefined;
 }
@@ -129,9 +133,9 @@ function noteOutcome(relaying: Relaying, tx: ProvenTx, outcome: ResultOutcome): 
 function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void {
   const { query } = state;
   // Otherwise the next search covers the same range again and skips what the journal has as handled.
-  if (relayed.isDone) deps.journal.noteSearched(query.id, range.upTo);
+  if (relayed.isDone && range.upTo !== undefined) deps.journal.noteSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
-  const isSearched = relayed.isDone && error === undefined;
+  const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;
   updateState(worker, query, (current) =>
     isSearched
       ? searched(current, { localHeight: worker.localHeight(), results: relayed.included })

@@ -36,6 +36,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
         replace: () => {},
         states: () => [],
         state: () => undefined,
+        request: () => {},
         reset: () => {},
       },
       height,

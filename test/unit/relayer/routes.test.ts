@@ -3,20 +3,20 @@ import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts";
 import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
 import { matchRoute } from "../../../src/ops/http-route.ts";
-import type { DeadLetter } from "../../../src/relayer/state/journal.ts";
 import { sampleState } from "./samples.ts";
 import { sampleConnection, sampleLateness, sampleStatus, sampleView } from "./status-samples.ts";
 
 interface Scene {
   readonly status?: Partial<RelayerStatus>;
-  readonly deadLetters?: readonly DeadLetter[];
 }
 
-function deps({ status = {}, deadLetters = [] }: Scene = {}): ApiDeps {
+function deps({ status = {} }: Scene = {}): ApiDeps {
   return {
     status: () => sampleStatus(status),
     registry: { states: () => [sampleState({ id: 1n, registeredAtHeight: 4n })] },
-    journal: { deadLetters: () => deadLetters },
+    journal: { deadLetters: () => [] },
+    resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
+    openResubmit: false,
     metrics: new MetricsRegistry(),
   };
 }
@@ -128,7 +128,10 @@ const CONNECTIONS = [
 describe("the routes", () => {
   it("return the whole status with snake_case fields, and ids and heights as strings", async () => {
     const problems = [{ code: "queries-overdue", connectionId: "connection-0", text: "late" }] as const;
-    const endpoint = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
+    const node = { chainId: "local-1", latestHeight: 9n, latestTimeNs: 0n, earliestHeight: 2n };
+    const health = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
+    const known = { status: { ...node, catchingUp: false }, latencyMs: 12.4, lagBlocks: 3n };
+    const endpoint = { ...health, ...known };
     const status = { queries, problems, endpoints: [{ ...endpoint, chainId: "local-1" }] };
     expect(await getJson(deps({ status }), "/api/status")).toEqual({
       ready: false,
@@ -141,7 +144,20 @@ describe("the routes", () => {
       account: { denom: "untrn", balance: "70", days_left: null, error: null },
       connections: CONNECTIONS,
       queries: QUERIES,
-      endpoints: [{ chain_id: "local-1", name: "a:1", state: "down", failures: 2, last_error: "refused" }],
+      endpoints: [
+        {
+          chain_id: "local-1",
+          name: "a:1",
+          state: "down",
+          failures: 2,
+          last_error: "refused",
+          height: "9",
+          earliest_height: "2",
+          catching_up: false,
+          lag_blocks: 3,
+          latency_seconds: 0.012,
+        },
+      ],
     });
     expect(await getJson(deps({ status }), "/api/queries")).toEqual(QUERIES);
     expect(await getJson(deps({ status }), "/api/connections")).toEqual(CONNECTIONS);
@@ -180,19 +196,5 @@ describe("the routes", () => {
       body: "local-not-followed: it is down\ncycle-failed: connection-1: no\n",
     });
     expect(await get(deps({ status: { problems } }), "/livez")).toMatchObject({ status: 200 });
-  });
-
-  it("list dead letters in the JSON of the Go relayer", async () => {
-    const deadLetters = [{ queryId: 6n, hash: "ab", remoteHeight: 9n, reason: "no", atMs: 0 }];
-    expect(await getJson(deps({ deadLetters }), "/unsuccessful-txs")).toEqual([
-      {
-        query_id: 6,
-        submitted_tx_hash: "ab",
-        neutron_hash: "",
-        error_time: "1970-01-01T00:00:00.000Z",
-        status: "ErrorOnSubmit",
-        message: "no",
-      },
-    ]);
   });
 });
