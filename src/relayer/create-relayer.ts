@@ -121,11 +121,19 @@ export async function createRelayer(
     leads: leadership.leads,
   });
   const { isConnected } = subscription;
-  const state = { engine, registry, watches, isConnected };
+  const state = { engine, registry, watches, isConnected, gate: gate.status };
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
   const openResubmit = isResubmitOpen(config.http);
-  const api = { status, registry, journal, resubmissions, openResubmit, metrics: metricsRegistry };
+  const api = {
+    status,
+    registry,
+    journal,
+    attempts: store.attempts,
+    resubmissions,
+    openResubmit,
+    metrics: metricsRegistry,
+  };
   const http = createHttp(config, api, context);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(

@@ -211,6 +211,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       registry,
       watches,
       isConnected: local.subscription.isConnected,
+      gate: () => ({ leadership: { role: "leader" }, store: { error: undefined }, refusal: undefined }),
       chains: {
         local: poolOf("local-1", local.status),
         remotes: remotes.map(({ chainId, client }, index) => ({
