@@ -13,7 +13,7 @@ import {
   type RelayerApiOptions,
   readTokenFile,
 } from "../relayer-api-options.ts";
-import { column, formatTable } from "../table.ts";
+import { cellText, column, fieldAt, formatTable } from "../table.ts";
 
 interface ResubmitOptions extends RelayerApiOptions {
   readonly all?: true;
@@ -78,8 +78,10 @@ async function resubmitLetters(
   for (const tx of txs) {
     await send(tx, { url: options.url ?? defaultUrl(), token: token?.reveal() }, context.signal);
     const left = (await readLetters(options, context)).find((letter) => nameOf(letter)?.hash === tx.hash);
-    const reason = isRecord(left) ? String(left["message"]) : undefined;
-    context.print(`${tx.query_id}/${tx.hash} ${reason === undefined ? "included" : `failed again: ${reason}`}`);
+    const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
+    context.print(
+      `${tx.query_id}/${tx.hash} ${reason === undefined ? "included" : `failed again: ${reason}`}`,
+    );
   }
 }
 

@@ -22,7 +22,10 @@ interface Options extends RelayerConfigOptions {
 export function doctorCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .option("--json", "print JSON")
-    .addHelpText("after", "\nSends nothing. Exits 0 when all is well, 1 for a problem, 3 when something cannot be read.")
+    .addHelpText(
+      "after",
+      "\nSends nothing. Exits 0 when all is well, 1 for a problem, 3 when something cannot be read.",
+    )
     .action((options: Options) => examine(options, context));
 }
 
@@ -43,14 +46,19 @@ function requireHealthy(findings: readonly Finding[]): void {
   const count = (verdict: Finding["verdict"]): number =>
     findings.filter((finding) => finding.verdict === verdict).length;
   const [problems, unseen] = [count("problem"), count("unseen")];
-  if (problems > 0) throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
+  if (problems > 0)
+    throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
   if (unseen > 0)
     throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read what they need`);
 }
 
 function toText({ subject, verdict, text, advice }: Finding, colours: boolean): string {
   const paint = pc.createColors(colours);
-  const marks = { good: paint.green("good   "), problem: paint.red("PROBLEM"), unseen: paint.yellow("unseen ") };
+  const marks = {
+    good: paint.green("good   "),
+    problem: paint.red("PROBLEM"),
+    unseen: paint.yellow("unseen "),
+  };
   return `${marks[verdict]}  ${subject}: ${text}${advice === undefined ? "" : `\n         → ${advice}`}`;
 }
 

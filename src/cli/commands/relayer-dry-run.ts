@@ -43,7 +43,8 @@ async function dryRun(options: Options, context: CliContext): Promise<void> {
     const rows = await previewAll(preview, options.query ?? [], context.signal);
     context.print(options.json ? stringifyJson(rows, 2) : formatTable(COLUMNS, rows));
     const bad = rows.filter(({ outcome, before }) => outcome !== "accepted" || before === "differs").length;
-    if (bad > 0) throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries cannot be answered or differ`);
+    if (bad > 0)
+      throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries cannot be answered or differ`);
   } finally {
     preview.close();
   }

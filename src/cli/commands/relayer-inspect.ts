@@ -57,9 +57,9 @@ async function prove(id: bigint, options: Options, context: CliContext): Promise
   try {
     for (const connection of preview.connections) {
       const [query] = await servedQueries(preview, connection.id, [id], context.signal);
-      if (query?.type === "tx") return txPreviewJson(await previewTx(preview, connection, query, context.signal));
-      const [kv] =
-        query === undefined ? [] : await previewKv(preview, connection, [query], context.signal);
+      if (query?.type === "tx")
+        return txPreviewJson(await previewTx(preview, connection, query, context.signal));
+      const [kv] = query === undefined ? [] : await previewKv(preview, connection, [query], context.signal);
       if (kv !== undefined) return kvPreviewJson(kv);
     }
     return { error: "the configuration does not serve this query: see its connections, owners and ids" };

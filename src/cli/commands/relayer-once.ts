@@ -1,9 +1,13 @@
-import { Command, Option } from "commander";
-import { createMetricsRegistry } from "../../ops/metrics.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { onAbort, withTimeout } from "../../base/abort.ts";
 import { EXIT } from "../../base/exit-codes.ts";
 import type { LogLevel } from "../../base/logger.ts";
-import { supervise } from "../../base/service.ts";
+import { counted } from "../../base/counted.ts";
+import { type ServiceError, supervise } from "../../base/service.ts";
+import { parseDurationMs } from "../../ops/config-fields.ts";
+import type { DaemonContext } from "../../ops/daemon-context.ts";
+import { createMetricsRegistry } from "../../ops/metrics.ts";
+import type { QueryView } from "../../relayer/api/status.ts";
 import { createRelayer, type Relayer } from "../../relayer/create-relayer.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -15,8 +19,6 @@ import {
   relayerContext,
   selectRelayerConfig,
 } from "../relayer-config-options.ts";
-import { parseDurationMs } from "../../ops/config-fields.ts";
-import { InvalidArgumentError } from "commander";
 
 interface Options extends RelayerConfigOptions {
   readonly query?: readonly bigint[];
@@ -29,13 +31,11 @@ export function onceCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(queryIdsOption())
     .addOption(
-      new Option("--timeout <duration>", "longest run")
-        .default(120_000, "2m")
-        .argParser((text) => {
-          const ms = parseDurationMs(text);
-          if (ms === undefined) throw new InvalidArgumentError('a duration such as "2m" was expected');
-          return ms;
-        }),
+      new Option("--timeout <duration>", "longest run").default(120_000, "2m").argParser((text) => {
+        const ms = parseDurationMs(text);
+        if (ms === undefined) throw new InvalidArgumentError('a duration such as "2m" was expected');
+        return ms;
+      }),
     )
     .addOption(logLevelOption("warn"))
     .addHelpText(
@@ -57,74 +57,78 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   // A free port: the daemon of this configuration may be running.
   const http = { ...config.http, listen: { host: "127.0.0.1", port: 0 } };
   const once = { ...config, http, queries: { ...config.queries, ids: [...ids] } };
-  const metrics = createMetricsRegistry({ build: daemon.build, program: "icq-relayer", processMetrics: false });
+  const metrics = createMetricsRegistry({
+    build: daemon.build,
+    program: "icq-relayer",
+    processMetrics: false,
+  });
   const relayer = await createRelayer(once, metrics, daemon);
   const stop = new AbortController();
   const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
-  const done = supervise(relayer.services, stop.signal, daemon.logger);
+  const ended = supervise(relayer.services, stop.signal, daemon.logger);
   try {
-    const answered = await withTimeout(options.timeout, daemon.clock, stop.signal, async (signal) => {
-      const wanted = await whenLoaded(relayer, ids, () => daemon.clock.sleep(POLL_MS, signal));
-      relayer.request(wanted);
-      while (!isEnded(relayer, wanted)) await daemon.clock.sleep(POLL_MS, signal);
-      return wanted;
-    });
-    report(relayer, answered ?? relayer.status().queries.map(({ id }) => id), context);
+    // A wrong setting ends a service, and with it the run.
+    const failed = ended.then(throwFirst);
+    await Promise.race([
+      answerAll(relayer, ids, { ...daemon, signal: stop.signal }, options.timeout),
+      failed,
+    ]);
+    report(relayer, context);
   } finally {
     unwatch();
     stop.abort(DONE);
-    const [first] = await done;
+    await ended;
     await relayer.close();
-    if (first !== undefined) throw first.error;
   }
+}
+
+function throwFirst(errors: readonly ServiceError[]): void {
+  const [first] = errors;
+  if (first !== undefined) throw first.error;
+}
+
+/** Answers every query once, as far as the time suffices. */
+async function answerAll(
+  relayer: Relayer,
+  ids: readonly bigint[],
+  { clock, signal }: DaemonContext,
+  timeoutMs: number,
+): Promise<void> {
+  await withTimeout(timeoutMs, clock, signal, async (inner) => {
+    while (!relayer.status().loaded) await clock.sleep(POLL_MS, inner);
+    requireServed(relayer, ids);
+    relayer.request(relayer.status().queries.map(({ id }) => id));
+    while (relayer.status().queries.some(({ isRequested, error }) => isRequested && error === undefined))
+      await clock.sleep(POLL_MS, inner);
+  });
 }
 
 const DONE = new Error("every query was tried once");
 
-/** Waits for the list of queries. Returns the ids to answer. Throws `CliError` for an id that is not served. */
-async function whenLoaded(
-  relayer: Relayer,
-  ids: readonly bigint[],
-  wait: () => Promise<void>,
-): Promise<readonly bigint[]> {
-  while (!relayer.status().loaded) await wait();
+function requireServed(relayer: Relayer, ids: readonly bigint[]): void {
   const known = new Set(relayer.status().queries.map(({ id }) => id));
   const unknown = ids.filter((id) => !known.has(id));
-  if (unknown.length > 0)
-    throw new CliError(
-      EXIT.fatal,
-      `not served: ${unknown.join(", ")}; check the ids, and connections, owners and types of the configuration`,
-    );
-  return [...known];
+  if (unknown.length === 0) return;
+  throw new CliError(
+    EXIT.fatal,
+    `not served: ${unknown.join(", ")}; check the ids, and connections, owners and types of the configuration`,
+  );
 }
 
-/** Whether every query has a result of this run, or a failure. */
-function isEnded(relayer: Relayer, ids: readonly bigint[]): boolean {
-  const wanted = new Set(ids);
-  return relayer
-    .status()
-    .queries.filter(({ id }) => wanted.has(id))
-    .every((query) => query.results > 0 || query.error !== undefined || (query.type === "tx" && !query.isRequested));
-}
-
-function report(relayer: Relayer, ids: readonly bigint[], context: CliContext): void {
-  const wanted = new Set(ids);
-  const queries = relayer.status().queries.filter(({ id }) => wanted.has(id));
-  let [failed, open] = [0, 0];
-  for (const { id, type, results, lastRemoteHeight, error, isRequested } of queries) {
-    if (error !== undefined) failed += 1;
-    else if (isRequested) open += 1;
-    const height = lastRemoteHeight === undefined ? "" : ` at remote height ${lastRemoteHeight}`;
-    const outcome =
-      error !== undefined
-        ? `failed: ${error.code}: ${error.reason}`
-        : isRequested
-          ? "not answered in time"
-          : type === "kv"
-            ? `answered${height}`
-            : `searched, ${results} transactions relayed`;
-    context.print(`query ${id}: ${outcome}`);
-  }
+function report(relayer: Relayer, context: CliContext): void {
+  const { queries } = relayer.status();
+  for (const query of queries) context.print(`query ${query.id}: ${outcomeOf(query)}`);
+  const failed = queries.filter(({ error }) => error !== undefined).length;
   if (failed > 0) throw new CliError(EXIT.fatal, `${failed} of ${queries.length} queries failed`);
-  if (open > 0) throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries were not answered in time`);
+  const open = queries.filter(({ isRequested }) => isRequested).length;
+  if (open > 0 || !relayer.status().loaded)
+    throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries were not answered in time`);
+}
+
+function outcomeOf({ type, results, lastRemoteHeight, error, isRequested }: QueryView): string {
+  if (error !== undefined) return `failed: ${error.code}: ${error.reason}`;
+  if (isRequested) return "not answered in time";
+  return type === "kv"
+    ? `answered at remote height ${lastRemoteHeight}`
+    : `searched, ${counted(results, "transaction")} relayed`;
 }

@@ -84,14 +84,7 @@ export function createGoMetrics(registry: Registry, nowMs: () => number): GoMetr
 
 function registerGauges(registry: Registry, source: GoGaugeSource): void {
   const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
+    const one: Gauge = new Gauge({ name, help, registers: [registry], collect: () => one.set(read()) });
   };
   gauge("queries_to_process", "Served queries.", source.queries);
   gauge(

@@ -70,7 +70,7 @@ export async function previewKv(
       { code: "remote-behind", chainId: connection.chainId, height: 0n },
       `${connection.chainId} has too few blocks for proofs`,
     );
-  const proven = await proveAt(preview, connection, queries, view.stateAt, signal);
+  const proven = await proveAt(preview, connection, { queries, at: view.stateAt }, signal);
   const update = await updateMessage(preview, connection, view, signal);
   const submitUrl = `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`;
   return mapLimit(proven, AT_ONCE, async ({ query, result }) => {
@@ -112,8 +112,7 @@ interface ProvenQuery {
 async function proveAt(
   { account, config }: Preview,
   { remote }: PreviewConnection,
-  queries: readonly RegisteredQuery[],
-  at: RemoteHeight,
+  { queries, at }: { readonly queries: readonly RegisteredQuery[]; readonly at: RemoteHeight },
   signal: AbortSignal,
 ): Promise<readonly ProvenQuery[]> {
   const keys = queries.flatMap((query) => query.keys);
@@ -159,7 +158,7 @@ async function compare(
   try {
     const [stored, proven] = await Promise.all([
       readQueryResult(preview.localClient, preview.config.chain.name, query.id, signal),
-      proveAt(preview, connection, [query], at, signal),
+      proveAt(preview, connection, { queries: [query], at }, signal),
     ]);
     const result = proven[0]?.result;
     if (result?.ok !== true)
