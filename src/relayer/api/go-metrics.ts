@@ -3,7 +3,7 @@ import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
 import type { Attempt, AttemptSink } from "../state/attempt.ts";
 
 /** What the gauges are read from, at each scrape. */
-export interface GoGaugeSource {
+interface GoGaugeSource {
   /** Served queries. */
   readonly queries: () => number;
   /** Proven results that are not in a transaction. */

@@ -15,7 +15,7 @@ export interface DoctoredChain {
 
 /** Blocks that an endpoint may be behind the best one of its chain. */
 const MAX_LAG = 5n;
-/** Age of the newest block after which a chain counts as standing still, or the clock as wrong. */
+/** Age of the newest block after which a chain counts as stopped, or the clock as wrong. */
 const MAX_AGE_MS = 60_000;
 /** Difference to a block from the future that clocks of good nodes have. */
 const MAX_AHEAD_MS = 10_000;
@@ -50,7 +50,7 @@ function checkEndpoint({ chainId, nowMs }: DoctoredChain, check: EndpointCheck, 
     return problem(
       subject,
       `its newest block, ${latestHeight}, is ${Math.round(ageMs / 1_000)} s old`,
-      "the chain stands still, the node does not follow it, or the clock of this machine is ahead",
+      "the chain has stopped, the node does not follow it, or the clock of this machine is ahead",
     );
   if (ageMs < -MAX_AHEAD_MS)
     return problem(
