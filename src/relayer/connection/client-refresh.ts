@@ -23,7 +23,7 @@ export interface Upkeep {
 }
 
 /** A connection whose light client is kept from expiring. */
-export interface RefreshedConnection {
+interface RefreshedConnection {
   readonly connectionId: string;
   readonly remote: Pick<ChainClient, "status" | "lightBlock">;
   readonly watch: Pick<ClientWatch, "view" | "read">;
