@@ -31,7 +31,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Up to this length, a loop is faster than `TextEncoder`. */
-const SHORT_TEXT = 48;
+const SHORT_TEXT = 96;
 
 /** Encodes a text as UTF-8. */
 export function utf8(text: string): Uint8Array {

@@ -1,4 +1,5 @@
 import type { Logger, LogLevel } from "../base/logger.ts";
+import type { LogConfig } from "../ops/log-config.ts";
 
 /** The process as a command uses it. */
 export interface CliContext {
@@ -8,8 +9,11 @@ export interface CliContext {
   readonly print: (line: string) => void;
   /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
-  /** Creates the logger of the process. Its library is loaded at the first call. */
-  readonly logger: (level: LogLevel) => Promise<Logger>;
+  /**
+   * Creates the logger of the process: on stderr, or as `log` says. Its library is loaded at the first call. Throws
+   * `LogOutputError` when an output cannot be opened.
+   */
+  readonly logger: (level: LogLevel, log?: LogConfig) => Promise<Logger>;
   /** Whether stdout is a terminal. Output is coloured only then. */
   readonly isTerminal: boolean;
 }

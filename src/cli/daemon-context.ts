@@ -2,13 +2,18 @@ import type { LogLevel } from "../base/logger.ts";
 import { systemClock } from "../base/clock.ts";
 import { readBuildInfo } from "../ops/build-info.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
+import type { LogConfig } from "../ops/log-config.ts";
 import type { CliContext } from "./cli-context.ts";
 
 /** Creates the context of a daemon that the command line starts. */
-export async function daemonContext(context: CliContext, level: LogLevel): Promise<DaemonContext> {
+export async function daemonContext(
+  context: CliContext,
+  level: LogLevel,
+  log?: LogConfig,
+): Promise<DaemonContext> {
   return {
     signal: context.signal,
-    logger: await context.logger(level),
+    logger: await context.logger(level, log),
     clock: systemClock,
     random: Math.random,
     build: readBuildInfo(),

@@ -17,6 +17,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "missing-upgrade",
   "state-unusable",
   "bad-genesis",
+  "log-output",
 ]);
 
 /** Maps an error of a command to the exit code of the process and the message for stderr, if any. */

@@ -18,9 +18,12 @@ const context: CliContext = {
   words: process.argv.slice(2),
   print: (line) => void process.stdout.write(`${line}\n`),
   signal: shutdown.signal,
-  logger: async (level) => {
+  logger: async (level, log) => {
     const { createLogger } = await import("../ops/logger.ts");
-    return createLogger({ level, pretty: process.stderr.isTTY, stream: process.stderr });
+    if (log === undefined)
+      return createLogger({ level, pretty: process.stderr.isTTY, stream: process.stderr });
+    const { openConfiguredLogger } = await import("../ops/open-logger.ts");
+    return openConfiguredLogger(level, log, process);
   },
   isTerminal: process.stdout.isTTY,
 };

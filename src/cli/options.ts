@@ -54,11 +54,10 @@ export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<Http
   return { hosts: allowHost, origins };
 }
 
-/** `--log-level LEVEL`. `level` is the default. */
-export function logLevelOption(level: LogLevel): Option {
-  return new Option("--log-level <level>", "minimum level of log lines on stderr")
-    .choices(LOG_LEVELS)
-    .default(level);
+/** `--log-level LEVEL`. `level` is the default; without it, the configuration decides. */
+export function logLevelOption(level?: LogLevel): Option {
+  const option = new Option("--log-level <level>", "minimum level of log lines").choices(LOG_LEVELS);
+  return level === undefined ? option : option.default(level);
 }
 
 /** Parses an integer option from `least` to `most`. */

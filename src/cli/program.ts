@@ -18,7 +18,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "relayer",
     description: "interchain query relayer",
-    load: async () => (await import("./commands/relayer-start.ts")).relayerCommand,
+    load: async () => (await import("./commands/relayer.ts")).relayerCommand,
   },
   {
     name: "watchdog",
@@ -43,8 +43,8 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "config",
-    description: "check configuration files",
-    load: async () => (await import("./commands/config-validate.ts")).configCommand,
+    description: "check configuration files, or create one from the settings of the Go relayer",
+    load: async () => (await import("./commands/config.ts")).configCommand,
   },
   {
     name: "version",

@@ -3,6 +3,7 @@ import pino from "pino";
 import pretty from "pino-pretty";
 import { CodedError, errorText } from "../base/errors.ts";
 import type { LogFields, Logger, LogLevel } from "../base/logger.ts";
+import type { LogConfig } from "./log-config.ts";
 
 export interface LoggerOptions {
   readonly level: LogLevel;
@@ -10,7 +11,12 @@ export interface LoggerOptions {
   readonly pretty: boolean;
   /** Destination. The daemons use stderr, because stdout is for data. */
   readonly stream: Writable;
+  /** Names of the fields of a JSON line; default: `time`, `level` and `msg`. */
+  readonly keys?: LogConfig["keys"];
 }
+
+/** Names of the fields of a line unless the configuration has others. */
+const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message: "msg" };
 
 /**
  * Creates the process logger. Each line is one JSON object with an ISO time. An error in a field becomes
@@ -18,6 +24,8 @@ export interface LoggerOptions {
  * crashing process would be lost there.
  */
 export function createLogger(options: LoggerOptions): Logger {
+  // The printer of readable text finds time, level and message by their default names.
+  const keys = options.pretty ? DEFAULT_KEYS : { ...DEFAULT_KEYS, ...options.keys };
   const stream = options.pretty
     ? pretty({
         destination: options.stream,
@@ -30,8 +38,9 @@ export function createLogger(options: LoggerOptions): Logger {
     {
       level: options.level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      messageKey: keys.message,
+      timestamp: () => `,${JSON.stringify(keys.time)}:"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ [keys.level]: label }) },
     },
     stream,
   );

@@ -10,6 +10,7 @@ import type { TxSender } from "../client/tx/tx-sender.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
 import type { RelayerConfig } from "./config.ts";
 import { queryChangeSubscriptions } from "./registry/query-events.ts";
+import { signingKey } from "./signer-config.ts";
 
 /** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(
@@ -66,8 +67,8 @@ export async function openSender(
   context: DaemonContext,
 ): Promise<TxSender> {
   const { clock, random, logger } = context;
-  const { mnemonic, prefix, hd_path: hdPath } = config.signer;
-  const signer = await createSigner({ kind: "mnemonic", mnemonic, hdPath }, prefix);
+  const { prefix, fee_granter: feeGranter, memo } = config.signer;
+  const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
   logger.info("relayer account", {
     address: signer.address,
     maxGasPrice: formatDec18(config.gas.max_price),
@@ -75,7 +76,7 @@ export async function openSender(
   return createTxSender(
     {
       chainId: config.chain.id,
-      memo: "",
+      memo,
       gasPrice: {
         denom: config.gas.denom,
         multiplier: config.gas.price_multiplier,

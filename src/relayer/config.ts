@@ -11,6 +11,8 @@ import {
   secretField,
 } from "../ops/config-fields.ts";
 import { issueText } from "../ops/config-issue.ts";
+import { logSchema } from "../ops/log-config.ts";
+import { signerSchema } from "./signer-config.ts";
 
 /** Accepts a positive decimal string such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 function decimalField() {
@@ -26,19 +28,22 @@ function decimalField() {
   });
 }
 
-function endpoints() {
-  return z.array(httpUrlField()).min(1).max(16);
+/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as Go writes it, ignores case. */
+function regularExpressionField() {
+  return z.string().transform((text, context) => {
+    try {
+      return text.startsWith("(?i)") ? new RegExp(text.slice(4), "i") : new RegExp(text);
+    } catch {
+      context.addIssue(
+        issueText("is not a regular expression", 'for example "execute wasm contract failed"'),
+      );
+      return z.NEVER;
+    }
+  });
 }
 
-function signerSchema(secrets: SecretSource) {
-  return z.strictObject({
-    /** Mnemonic of the account that pays the fees. */
-    mnemonic: secretField(secrets),
-    /** Address prefix of the local chain. */
-    prefix: z.string().min(1).max(83).default("neutron"),
-    /** HD derivation path of the key. */
-    hd_path: z.string().startsWith("m/").default("m/44'/118'/0'/0/0"),
-  });
+function endpoints() {
+  return z.array(httpUrlField()).min(1).max(16);
 }
 
 /**
@@ -96,10 +101,21 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
         ids: z.array(amountField()).max(10_000).default([]),
         /** Whether the local chain calls the contract for each KV result. */
         allow_kv_callbacks: z.boolean().default(true),
+        /** Whether KV queries are served. */
+        kv: z.boolean().default(true),
         /** Whether TX queries are served. */
         tx: z.boolean().default(true),
+        /** Least number of remote blocks between two results of a KV query, whatever its update period is. */
+        min_kv_update_period: amountField().prefault("0"),
         /** Number of remote blocks before the tip where the first search of a TX query starts. */
         tx_lookback_blocks: amountField().prefault("100"),
+        /** Whether blocks that every endpoint has pruned are skipped; otherwise their query backs off. */
+        tx_skip_pruned: z.boolean().default(true),
+        /**
+         * Regular expression. When set, a rejected TX result becomes a dead letter only if the error matches; any other
+         * is sent again after a backoff.
+         */
+        tx_dead_letter_errors: regularExpressionField().optional(),
       })
       .prefault({}),
     batch: z
@@ -151,8 +167,22 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
           .describe(
             "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
           ),
+        /** Bearer token of requests that change something. */
+        token: secretField(secrets).optional(),
+        /**
+         * Whether `POST /resubmit-txs` needs no token, as clients of the Go relayer expect. Default: only on a loopback
+         * address without `token`.
+         */
+        open_resubmit: z.boolean().optional(),
       })
       .prefault({}),
+    metrics: z
+      .strictObject({
+        /** Whether `/metrics` also has the metrics of the Go relayer under their old names. */
+        go_relayer_names: z.boolean().default(false),
+      })
+      .prefault({}),
+    log: logSchema().prefault({}),
   });
 }
 

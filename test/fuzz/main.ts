@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
+import { errorText } from "../../src/base/errors.ts";
 import { CAMPAIGNS } from "./campaigns.ts";
 
-const USAGE = `npm run fuzz -- [--seconds N] [--seed N] [CAMPAIGN…]
+const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed N] [CAMPAIGN…]
   --seconds N   for each campaign, default 60
   --seed N      default: drawn
   campaigns: ${Object.keys(CAMPAIGNS).join(", ")}; default: all`;
@@ -12,22 +13,25 @@ interface Options {
   readonly names: readonly string[];
 }
 
-/** Parses the command line. Throws an error with the usage. */
-function parseOptions(words: readonly string[]): Options {
+/** Parses the command line. Returns undefined for `--help`. Throws an error that names the wrong word. */
+function parseOptions(words: readonly string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args: [...words],
     allowPositionals: true,
-    options: { seconds: { type: "string" }, seed: { type: "string" } },
+    options: { seconds: { type: "string" }, seed: { type: "string" }, help: { type: "boolean" } },
   });
+  if (values.help === true) return undefined;
   const drawn = Math.floor(Math.random() * 2 ** 31);
   const options = {
     seconds: Number(values.seconds ?? 60),
     seed: Number(values.seed ?? drawn),
     names: positionals.length === 0 ? Object.keys(CAMPAIGNS) : positionals,
   };
-  const isKnown = options.names.every((name) => CAMPAIGNS[name] !== undefined);
-  if (options.seconds > 0 && Number.isSafeInteger(options.seed) && isKnown) return options;
-  throw new Error(USAGE);
+  const unknown = options.names.find((name) => CAMPAIGNS[name] === undefined);
+  if (unknown !== undefined) throw new Error(`there is no campaign ${unknown}`);
+  if (!(options.seconds > 0)) throw new Error("--seconds must be a number above 0");
+  if (!Number.isSafeInteger(options.seed)) throw new Error("--seed must be an integer");
+  return options;
 }
 
 /** Runs the campaigns one after the other. Returns whether all found nothing. */
@@ -44,4 +48,17 @@ async function runAll({ seconds, seed, names }: Options): Promise<boolean> {
   return isClean;
 }
 
-process.exitCode = (await runAll(parseOptions(process.argv.slice(2)))) ? 0 : 1;
+async function main(words: readonly string[]): Promise<number> {
+  let options: Options | undefined;
+  try {
+    options = parseOptions(words);
+  } catch (error) {
+    process.stderr.write(`${errorText(error)}\n${USAGE}\n`);
+    return 2;
+  }
+  if (options !== undefined) return (await runAll(options)) ? 0 : 1;
+  process.stdout.write(`${USAGE}\n`);
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));

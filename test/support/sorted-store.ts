@@ -1,4 +1,4 @@
-import { latin1 } from "../../src/base/bytes.ts";
+import { keyText } from "../../src/chain/store/key-text.ts";
 import type { Entry, KVStore } from "../../src/chain/store/kv-store.ts";
 
 /** A store in memory: a sorted list of keys beside a map. Reads cost one look-up; an insertion moves the keys behind it. */
@@ -6,15 +6,15 @@ export function createSortedStore(): KVStore {
   const entries = new Map<string, Entry>();
   const keys: string[] = [];
   return {
-    get: (key) => entries.get(latin1(key))?.[1],
-    has: (key) => entries.has(latin1(key)),
+    get: (key) => entries.get(keyText(key))?.[1],
+    has: (key) => entries.has(keyText(key)),
     set: (key, value) => {
-      const name = latin1(key);
+      const name = keyText(key);
       if (!entries.has(name)) keys.splice(lowerBound(keys, name), 0, name);
       entries.set(name, [key, value]);
     },
     delete: (key) => {
-      const name = latin1(key);
+      const name = keyText(key);
       if (entries.delete(name)) keys.splice(lowerBound(keys, name), 1);
     },
     iterate: (start, end) => walk(entries, keys, range(keys, start, end), 1),
@@ -25,8 +25,8 @@ export function createSortedStore(): KVStore {
 type Range = readonly [from: number, to: number];
 
 function range(keys: readonly string[], start?: Uint8Array, end?: Uint8Array): Range {
-  const from = start === undefined ? 0 : lowerBound(keys, latin1(start));
-  return [from, end === undefined ? keys.length : lowerBound(keys, latin1(end))];
+  const from = start === undefined ? 0 : lowerBound(keys, keyText(start));
+  return [from, end === undefined ? keys.length : lowerBound(keys, keyText(end))];
 }
 
 /** The store is not written during a walk: writes go to layers above it. */

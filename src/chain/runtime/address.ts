@@ -1,5 +1,6 @@
 import { encodeBech32 } from "../../base/bech32.ts";
 import { CodedError } from "../../base/errors.ts";
+import { createObjectSlot } from "../../base/object-slot.ts";
 import { createRecentCache, type RecentCache } from "../../base/recent-cache.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { latin1, utf8 } from "../../base/bytes.ts";
@@ -12,9 +13,15 @@ const MAX_ADDRESS_BYTES = 255;
 
 // Recently used addresses in both directions. One transaction converts each of its addresses about twenty times, and
 // bech32 would take most of that time. The caches hold pure functions of their key, so they cannot change a result.
-const parsed = createRecentCache<string, Uint8Array>(4_096);
+const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
+
+/** The text of an address array that these caches share, under the prefix that was asked for last. */
+const sharedTexts = createObjectSlot<Uint8Array, { readonly prefix: string; readonly text: string }>(
+  "text of the address",
+);
+const NO_TEXT = { prefix: "", text: "" };
 
 export type AddressErrorFacts =
   | { readonly code: "not-an-address" }
@@ -25,20 +32,37 @@ export class AddressError extends CodedError<AddressErrorFacts> {}
 
 /** Returns the address of a module account: the first 20 bytes of the SHA-256 of its name. Do not modify the array. */
 export function moduleAddress(name: string): Uint8Array {
-  return cached(moduleAddresses, name, () => sha256(utf8(name)).slice(0, 20));
+  return cached(moduleAddresses, name, () => shared(sha256(utf8(name)).slice(0, 20)));
+}
+
+function shared(address: Uint8Array): Uint8Array {
+  sharedTexts.set(address, NO_TEXT);
+  return address;
 }
 
 /** Formats an account address as bech32. */
 export function formatAddress(prefix: string, address: Uint8Array): string {
+  const known = sharedTexts.get(address);
+  if (known !== undefined && known.prefix === prefix && known !== NO_TEXT) return known.text;
   // Latin-1 maps every byte to one character: the cheapest string that identifies the bytes.
-  const formatted = formattedByPrefix.get(prefix) ?? createRecentCache<string, string>(4_096);
-  formattedByPrefix.set(prefix, formatted);
-  return cached(formatted, latin1(address), () => encodeBech32(prefix, address));
+  const text = cached(ofPrefix(formattedByPrefix, prefix), latin1(address), () =>
+    encodeBech32(prefix, address),
+  );
+  if (known !== undefined) sharedTexts.set(address, { prefix, text });
+  return text;
 }
 
 /** Parses an account address. Do not modify the array. Throws `AddressError`. */
 export function parseAddress(prefix: string, text: string): Uint8Array {
-  return cached(parsed, `${prefix} ${text}`, () => readAddress(prefix, text));
+  return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
+}
+
+function ofPrefix<T>(caches: Map<string, RecentCache<string, T>>, prefix: string): RecentCache<string, T> {
+  const known = caches.get(prefix);
+  if (known !== undefined) return known;
+  const cache = createRecentCache<string, T>(4_096);
+  caches.set(prefix, cache);
+  return cache;
 }
 
 function cached<T>(cache: RecentCache<string, T>, key: string, create: () => T): T {

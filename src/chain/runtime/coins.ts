@@ -47,7 +47,8 @@ export function formatCoin(coin: Coin): string {
 
 /** Formats coins as "1uatom,5000untrn". No coins: "". */
 export function formatCoins(coins: readonly Coin[]): string {
-  return coins.map(formatCoin).join(",");
+  const [first] = coins;
+  return first !== undefined && coins.length === 1 ? formatCoin(first) : coins.map(formatCoin).join(",");
 }
 
 /**
@@ -65,6 +66,8 @@ export function areValidCoins(coins: readonly Coin[]): boolean {
 
 /** Adds up coins by denomination. Returns the sums in ascending order of denomination, without zero amounts. */
 export function sumCoins(coins: readonly Coin[]): readonly Coin[] {
+  const [first] = coins;
+  if (first !== undefined && coins.length === 1) return first.amount === 0n ? [] : [first];
   const amounts = new Map<string, bigint>();
   for (const { denom, amount } of coins) amounts.set(denom, (amounts.get(denom) ?? 0n) + amount);
   return [...amounts]

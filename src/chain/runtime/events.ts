@@ -10,10 +10,15 @@ export interface ChainEvent {
   readonly attributes: readonly EventAttribute[];
 }
 
+/** Creates an indexed attribute. */
+export function attribute(key: string, value: string): EventAttribute {
+  return { key, value, index: true };
+}
+
 /** Creates an event. All attributes are indexed and keep their order. */
 export function event(
   type: string,
   attributes: readonly (readonly [key: string, value: string])[],
 ): ChainEvent {
-  return { type, attributes: attributes.map(([key, value]) => ({ key, value, index: true })) };
+  return { type, attributes: attributes.map(([key, value]) => attribute(key, value)) };
 }

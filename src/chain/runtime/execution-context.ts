@@ -22,8 +22,9 @@ export interface ExecutionScope {
 
 /** Creates a context. Every access to its stores consumes gas of its meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
-  // A handler opens the same store for every read and write, so the gas wrapper of each store is created once.
-  const opened = new Map<string, KVStore>();
+  // A handler opens the same store for every read and write, so the gas wrapper of each store is created once. The stores are
+  // few and the contexts many: a list is created faster than a map.
+  const opened: { readonly name: string; readonly store: KVStore }[] = [];
   return {
     chainId: block.chainId,
     height: block.height,
@@ -32,10 +33,9 @@ export function createContext(block: BlockFacts, scope: ExecutionScope): Context
     gas: scope.gas,
     emit: scope.emit,
     store: (name) => {
-      const existing = opened.get(name);
-      if (existing !== undefined) return existing;
+      for (const known of opened) if (known.name === name) return known.store;
       const store = createGasStore(scope.stores(name), scope.gas);
-      opened.set(name, store);
+      opened.push({ name, store });
       return store;
     },
     atomically: (work) => runAtomically(block, scope, work),

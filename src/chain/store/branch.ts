@@ -13,18 +13,19 @@ export interface Branch {
 
 /** Creates a branch. The cache layer of a store is created when the store is first used. */
 export function createBranch(below: StoreSource): Branch {
-  const layers = new Map<string, CacheStore>();
+  // A list: a transaction opens few stores on each of its branches, and a map for each branch takes longer to create.
+  const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
   return {
     store: (name) => {
-      const existing = layers.get(name);
-      if (existing !== undefined) return existing;
+      for (const opened of layers) if (opened.name === name) return opened.layer;
       const layer = createCacheStore(below(name));
-      layers.set(name, layer);
+      layers.push({ name, layer });
       return layer;
     },
     write: () => {
       // Sorted, so that every node writes in the same order, whichever store was used first.
-      for (const name of [...layers.keys()].toSorted()) layers.get(name)?.write();
+      layers.sort((a, b) => (a.name < b.name ? -1 : 1));
+      for (const { layer } of layers) layer.write();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import { latin1 } from "../../base/bytes.ts";
 import { unreachable } from "../../base/errors.ts";
+import { sortTexts } from "../../base/sort-texts.ts";
+import { type KeyText, keyText } from "./key-text.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
 
 /** A cache layer: it collects writes above another store, its parent. The parent sees them after `write`. */
@@ -8,9 +9,6 @@ export interface CacheStore extends KVStore {
   /** Applies the writes to the parent and empties the layer. A parent that is not a layer gets them in ascending key order. */
   readonly write: () => void;
 }
-
-/** A key as latin-1 text. It works as a map key, and the order of such texts is the order of the bytes. */
-type KeyText = string;
 
 interface Pending {
   readonly key: Uint8Array;
@@ -89,25 +87,13 @@ function findPending(top: Layer, text: KeyText): Pending | undefined {
   return undefined;
 }
 
-/** Up to this length, appending characters is faster than a call to Buffer. */
-const SHORT_KEY = 12;
-
-function keyText(key: Uint8Array): KeyText {
-  if (key.length <= SHORT_KEY) {
-    let text = "";
-    for (let at = 0; at < key.length; at++) text += String.fromCharCode(key[at] ?? 0);
-    return text;
-  }
-  return latin1(key);
-}
-
 function put(layer: Layer, text: KeyText, pending: Pending): void {
   if (layer.sorted !== undefined && !layer.pending.has(text)) layer.sorted = undefined;
   layer.pending.set(text, pending);
 }
 
 function sortedKeys(layer: Layer): readonly KeyText[] {
-  layer.sorted ??= [...layer.pending.keys()].toSorted((a, b) => (a < b ? -1 : 1));
+  layer.sorted ??= sortTexts([...layer.pending.keys()]);
   return layer.sorted;
 }
 

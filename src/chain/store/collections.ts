@@ -1,6 +1,7 @@
 import type { BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   concat,
+  fromUtf8,
   latin1,
   prefixEnd,
   readUint64BigEndian,
@@ -9,12 +10,15 @@ import {
   utf8,
 } from "../../base/bytes.ts";
 import { unreachable } from "../../base/errors.ts";
+import { encodeMessage } from "../../proto/encode.ts";
 import type { KVStore } from "./kv-store.ts";
 
 /** Encoding of a key or a value in a store. */
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
+  /** Returns an encoder of prefix and value, where that takes less than to encode the value and to concatenate. */
+  readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
 /** Opens stores by name. `Context` is one. */
@@ -34,7 +38,12 @@ export const uint64Codec: Codec<bigint> = {
 /** Encodes strings as UTF-8. Decoding throws when the bytes are not valid UTF-8. */
 export const textCodec: Codec<string> = {
   encode: utf8,
-  decode: (bytes) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+  decode: fromUtf8,
+  encodeAfter: (prefix) => {
+    const isAscii = prefix.every((byte) => byte < 0x80);
+    const text = latin1(prefix);
+    return isAscii ? (value) => utf8(text + value) : (value) => concat(prefix, utf8(value));
+  },
 };
 
 /** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
@@ -44,13 +53,13 @@ export const integerCodec: Codec<bigint> = {
 };
 
 interface MessageType<T> {
-  encode(message: T): BinaryWriter;
+  encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: Uint8Array): T;
 }
 
 /** Encodes protobuf messages. */
 export function messageCodec<T>(type: MessageType<T>): Codec<T> {
-  return { encode: (value) => type.encode(value).finish(), decode: (bytes) => type.decode(bytes) };
+  return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
 }
 
 /** Converts the values of a codec, for instance from a protobuf message to a type with bigints. */
@@ -136,7 +145,7 @@ export function createMap<K, V>(
   keys: Codec<K>,
   values: Codec<V>,
 ): StoredMap<K, V> {
-  const path = (key: K): Uint8Array => concat(prefix, keys.encode(key));
+  const path = keys.encodeAfter?.(prefix) ?? ((key: K): Uint8Array => concat(prefix, keys.encode(key)));
   return {
     get: (scope, key) => {
       const bytes = scope.store(store).get(path(key));

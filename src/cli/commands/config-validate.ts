@@ -19,15 +19,13 @@ interface Options {
 }
 
 /** `relaywatch config validate FILE…`: prints every error of every file with its line and column. */
-export function configCommand(context: CliContext): Command {
-  const validate = new Command("validate")
-    .description("check configuration files; referenced secrets must be readable")
+export function validateCommand(context: CliContext): Command {
+  return new Command()
     .argument("<file...>", "YAML files")
     .addOption(new Option("--kind <daemon>", "the daemon; default: detected from the keys").choices(KINDS))
     .option("--json", "print JSON")
     .addHelpText("after", "\nExits 78 when a file has an error.")
     .action((files: readonly string[], options: Options) => validateFiles(files, options, context));
-  return new Command().addCommand(validate);
 }
 
 function validateFiles(files: readonly string[], options: Options, context: CliContext): void {

@@ -1,46 +1,35 @@
-import type { LogLevel } from "../../base/logger.ts";
 import { Command } from "commander";
-import { portsAt } from "../../../daemons/localnet/ports.ts";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
-import { loadConfig } from "../../ops/config.ts";
-import type { DaemonContext } from "../../ops/daemon-context.ts";
-import { relayerConfigSchema } from "../../relayer/config.ts";
+import type { LogLevel } from "../../base/logger.ts";
 import type { CliContext } from "../cli-context.ts";
-import { daemonContext } from "../daemon-context.ts";
-import { localnetRelayerConfig } from "../localnet-configs.ts";
-import { logLevelOption, portOffsetOption } from "../options.ts";
+import { logLevelOption } from "../options.ts";
+import {
+  addRelayerConfigOptions,
+  type RelayerConfigOptions,
+  relayerContext,
+  selectRelayerConfig,
+} from "../relayer-config-options.ts";
 
-interface Options {
-  readonly config?: string;
-  readonly portOffset: number;
-  readonly stateDir?: string;
-  readonly logLevel: LogLevel;
+interface Options extends RelayerConfigOptions {
+  readonly logLevel?: LogLevel;
 }
 
 /** `relaywatch relayer start`. */
-export function relayerCommand(context: CliContext): Command {
-  const start = new Command("start")
-    .description("run the interchain query relayer until asked to stop")
-    .option("--config <file>", "YAML configuration; default: for the localnet on this machine")
-    .option("--state-dir <dir>", "without --config: directory of the relayer's state")
-    .addOption(portOffsetOption())
-    .addOption(logLevelOption("info"))
+export function startCommand(context: CliContext): Command {
+  return addRelayerConfigOptions(new Command())
+    .addOption(logLevelOption())
+    .addHelpText(
+      "after",
+      `
+--from-env reads the settings of neutron_query_relayer. "relaywatch config from-env" prints them as YAML.`,
+    )
     .action((options: Options) => startRelayer(options, context));
-  return new Command().addCommand(start);
 }
 
 async function startRelayer(options: Options, context: CliContext): Promise<void> {
-  const config =
-    options.config === undefined
-      ? localnetRelayerConfig(portsAt(options.portOffset), options.stateDir)
-      : loadConfig(options.config, relayerConfigSchema());
-  await runIcqRelayer(config, await contextFor(options, context), (_relayer, endpoints) => {
+  const selected = await selectRelayerConfig(options, context);
+  const daemon = await relayerContext(selected, options.logLevel, context);
+  await runIcqRelayer(selected.config, daemon, (_relayer, endpoints) => {
     for (const { name, url } of endpoints) context.print(`${name} ${url}`);
   });
-}
-
-/** With a configuration, its key moves the port. Without one, the option does. */
-async function contextFor({ config, logLevel }: Options, context: CliContext): Promise<DaemonContext> {
-  const daemon = await daemonContext(context, logLevel);
-  return config === undefined ? { ...daemon, portOption: "--port-offset" } : daemon;
 }

@@ -70,7 +70,7 @@ function encodeAuthInfo({ sequence, gasLimit, fee }: TransactionDraft, signer: S
   const amount = fee.amount === 0n ? [] : [{ denom: fee.denom, amount: fee.amount.toString() }];
   return AuthInfo.encode({
     signerInfos: [{ publicKey, modeInfo, sequence }],
-    fee: { amount, gasLimit, payer: "", granter: "" },
+    fee: { amount, gasLimit, payer: "", granter: signer.feeGranter },
     tip: undefined,
   }).finish();
 }

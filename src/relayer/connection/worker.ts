@@ -32,6 +32,8 @@ export interface ConnectionWorker {
 
 export interface WorkerSettings {
   readonly allowKvCallbacks: boolean;
+  /** Least number of remote blocks between two results of a KV query; absent: 0. */
+  readonly minKvUpdatePeriod?: bigint;
   /** Limits of a transaction. `budget` may lower them for a while. */
   readonly limits: BatchLimits;
   /** Backoff of a query after a failure. */

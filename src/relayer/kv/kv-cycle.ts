@@ -31,7 +31,7 @@ export async function runKvCycle(
 ): Promise<void> {
   const view = await viewConnection(worker, signal);
   if (view === undefined) return;
-  const candidates = candidatesAt(due, view.stateAt);
+  const candidates = candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod);
   if (candidates.length === 0) return;
   const reads = await readRemote(worker, view, candidates, signal);
   const results = prove(worker, view, candidates, reads);

@@ -67,14 +67,22 @@ export function tooLarge({ message }: ProvenResult, limits: BatchLimits): QueryF
 
 /**
  * Returns the due queries that accept a result of the remote height `at`. The chain refuses a result that is not newer
- * than the last one. The query with the oldest result comes first, then the lower id, so that no query starves when a
+ * than the last one. `minBlocks` is the least number of remote blocks after the last one. The query with the oldest result comes first, then the lower id, so that no query starves when a
  * cycle ends early.
  */
-export function candidatesAt(due: readonly QueryState[], at: RemoteHeight): readonly QueryState[] {
+export function candidatesAt(
+  due: readonly QueryState[],
+  at: RemoteHeight,
+  minBlocks = 0n,
+): readonly QueryState[] {
   return due
-    .filter(({ query }) => isNewer(at, query.lastRemoteHeight))
+    .filter(({ query: { lastRemoteHeight: last } }) => isNewer(at, last) && !isTooSoon(at, last, minBlocks))
     .toSorted((a, b) => {
       const order = a.query.lastLocalHeight - b.query.lastLocalHeight || a.query.id - b.query.id;
       return order < 0n ? -1 : order > 0n ? 1 : 0;
     });
+}
+
+function isTooSoon(at: RemoteHeight, last: RemoteHeight | undefined, minBlocks: bigint): boolean {
+  return last?.revision === at.revision && at.height - last.height < minBlocks;
 }

@@ -22,7 +22,7 @@ import {
 } from "../../../src/client/tx/signed-transaction.ts";
 import { createSigner } from "../../../src/client/tx/signer.ts";
 import { decodeGrpcResponse } from "../../../src/client/read/store-read.ts";
-import { TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { AuthInfo, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { recordedCalls } from "../../support/client/fixture.ts";
 
 const MNEMONIC =
@@ -37,6 +37,20 @@ const draft: TransactionDraft = {
   fee: { denom: "untrn", amount: 500n },
   sequence: 9n,
 };
+
+describe("a fee granter", () => {
+  it("is in the fee of a simulation and of a signed transaction", async () => {
+    const key = { kind: "mnemonic", mnemonic: new Secret(MNEMONIC) } as const;
+    const signer = await createSigner(key, "neutron", "neutron1granter");
+    const { bytes } = await signTransaction(draft, { chainId: "test-1", accountNumber: 3n }, signer);
+    for (const tx of [bytes, encodeForSimulation(draft, signer)]) {
+      expect(AuthInfo.decode(TxRaw.decode(tx).authInfoBytes).fee).toMatchObject({
+        payer: "",
+        granter: "neutron1granter",
+      });
+    }
+  });
+});
 
 describe("a signed transaction", () => {
   it("has the same bytes as CosmJS' transaction and a valid signature", async () => {

@@ -1,9 +1,15 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { LogLevel } from "../../../src/base/logger.ts";
 import { PassThrough } from "node:stream";
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { CodedError } from "../../../src/base/errors.ts";
+import { parseConfig } from "../../../src/ops/config.ts";
+import { type LogConfig, logSchema } from "../../../src/ops/log-config.ts";
 import { createLogger } from "../../../src/ops/logger.ts";
+import { openConfiguredLogger } from "../../../src/ops/open-logger.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createShutdown, StopRequest } from "../../../src/ops/shutdown.ts";
 
@@ -76,5 +82,55 @@ describe("createShutdown", () => {
     expect(exits).toEqual([1]);
     dispose();
     expect(source.listenerCount("SIGINT") + source.listenerCount("SIGTERM")).toBe(0);
+  });
+});
+
+describe("openConfiguredLogger", () => {
+  const settings = (yaml: string): LogConfig => parseConfig({ file: "log", text: yaml }, logSchema());
+  function streams() {
+    const captured = { stdout: "", stderr: "" };
+    const open = (name: "stdout" | "stderr"): PassThrough => {
+      const stream = new PassThrough();
+      stream.on("data", (chunk: Buffer) => (captured[name] += chunk.toString()));
+      return stream;
+    };
+    return { captured, process: { stdout: open("stdout"), stderr: open("stderr") } };
+  }
+
+  it("writes to every output, with the configured names of fields", () => {
+    const file = join(mkdtempSync(join(tmpdir(), "log-")), "relayer.log");
+    const { captured, process } = streams();
+    const log = settings(`outputs: [stdout, ${file}]\nkeys: { time: ts, level: severity, message: text }`);
+    const logger = openConfiguredLogger("info", log, process);
+    logger.info("it works", { height: 7n });
+    expect(captured.stderr).toBe("");
+    expect(captured.stdout).toBe(readFileSync(file, "utf8"));
+    expect(JSON.parse(captured.stdout)).toEqual({
+      ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      severity: "info",
+      text: "it works",
+      height: "7",
+    });
+    openConfiguredLogger("info", settings(`outputs: [${file}]`), process).info("appended");
+    expect(readFileSync(file, "utf8").trim().split("\n")).toHaveLength(2);
+  });
+
+  it("prints JSON unless the output is a terminal or text is wanted", () => {
+    const { captured, process } = streams();
+    openConfiguredLogger("info", settings(""), process).info("as json");
+    openConfiguredLogger("info", settings("format: text"), process).info("as text");
+    openConfiguredLogger("info", settings(""), {
+      ...process,
+      stderr: Object.assign(process.stderr, { isTTY: true }),
+    }).info("on a terminal");
+    const lines = captured.stderr.trim().split("\n");
+    expect(lines.map((line) => line.startsWith("{"))).toEqual([true, false, false]);
+  });
+
+  it("refuses an output that cannot be opened", () => {
+    const { process } = streams();
+    expect(() => openConfiguredLogger("info", settings("outputs: [/nowhere/x.log]"), process)).toThrow(
+      /the log output \/nowhere\/x\.log cannot be opened/,
+    );
   });
 });

@@ -28,9 +28,32 @@ describe("the relayer's configuration", () => {
 signer: { mnemonic: { env: X } }
 connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`;
     const defaults = parseConfig({ file: "minimal", text: minimal }, schema);
-    for (const section of ["gas", "queries", "batch", "retry", "deadlines", "http"] as const) {
+    for (const section of [
+      "gas",
+      "queries",
+      "batch",
+      "retry",
+      "deadlines",
+      "http",
+      "metrics",
+      "log",
+    ] as const) {
       expect(defaults[section], section).toEqual(config[section]);
     }
+  });
+
+  it("takes exactly one key, and a password for a keyring of the backend file", () => {
+    const signer = (yaml: string): readonly string[] =>
+      errors(example.replace(/^signer:.*\n(?: .*\n)+/m, `signer: ${yaml}\n`));
+    expect(signer("{ mnemonic: { env: X } }")).toEqual([]);
+    expect(signer("{ keyring: { home: /h, key: k } }")).toEqual([]);
+    expect(signer("{ keyring: { home: /h, key: k, backend: file, password: { env: X } } }")).toEqual([]);
+    expect(signer("{}")[0]).toMatch(/signer: names no key \(expected mnemonic or keyring\)/);
+    expect(signer("{ mnemonic: { env: X }, keyring: { home: /h, key: k } }")[0]).toMatch(/names two keys/);
+    expect(signer("{ keyring: { home: /h, key: k, backend: file } }")[0]).toMatch(
+      /signer\.keyring\.password: is missing/,
+    );
+    expect(signer("{ keyring: { home: /h, key: k, backend: os } }")[0]).toMatch(/"test", "file"/);
   });
 
   it("hides the mnemonic", () => {

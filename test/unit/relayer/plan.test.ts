@@ -79,4 +79,17 @@ describe("candidatesAt", () => {
     ];
     expect(candidatesAt(states, at).map(({ query }) => query.id)).toEqual([1n, 5n]);
   });
+
+  it("leaves out queries whose last result is fewer remote blocks old than wanted, unless the revision changed", () => {
+    const answeredAt = (id: bigint, height: bigint, revision = 1n) =>
+      sampleState({ id, lastRemoteHeight: { revision, height } });
+    const states = [
+      answeredAt(1n, 41n),
+      answeredAt(2n, 40n),
+      answeredAt(3n, 49n, 0n),
+      sampleState({ id: 4n }),
+    ];
+    const found = candidatesAt(states, at, 10n).map(({ query }) => query.id);
+    expect(found).toEqual([2n, 3n, 4n]);
+  });
 });

@@ -177,7 +177,8 @@ function settle(
   { bank, bech32Prefix }: DexEnvironment,
 ): void {
   const creator = parseAddress(bech32Prefix, request.creator);
-  const tokens = [request.tokenA, request.tokenB].toSorted((a, b) => (a < b ? -1 : 1));
+  const { tokenA, tokenB } = request;
+  const tokens = tokenA < tokenB ? [tokenA, tokenB] : [tokenB, tokenA];
   for (const [token, denom] of tokens.entries()) {
     const amount = deposited.reduce((sum, { facts }) => checkInt(sum + (facts.amountsIn[token] ?? 0n)), 0n);
     if (amount > 0n) bank.sendToDex(context, creator, [{ denom, amount }]);

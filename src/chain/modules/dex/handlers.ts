@@ -1,3 +1,4 @@
+import { encodeMessage } from "../../../proto/encode.ts";
 import * as tx from "../../../proto/gen/neutron/dex/tx.ts";
 import { toChainTypeUrl } from "../../../proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -91,7 +92,10 @@ function userHandler<Message extends { readonly creator: string }, Request, Resp
     handle: (context, message) => {
       const request = validated(name, () => parse(message, bech32Prefix));
       if (getParams(context).paused) throw ErrDexPaused();
-      return response.encode(orPanic(() => run(context, request, environment))).finish();
+      return encodeMessage(
+        response,
+        orPanic(() => run(context, request, environment)),
+      );
     },
   });
 }

@@ -1,6 +1,8 @@
 import { concat, prefixEnd, uint64BigEndian, utf8 } from "../../../base/bytes.ts";
+import { createObjectSlot } from "../../../base/object-slot.ts";
 import { createRecentCache } from "../../../base/recent-cache.ts";
 import { GO_ZERO_TIME_NS, splitNs } from "../../../base/rfc3339.ts";
+import { keepKeyText } from "../../store/key-text.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
 
 /** Name of the module and of its store. */
@@ -58,17 +60,23 @@ interface SideKeys {
   readonly end: Uint8Array | undefined;
 }
 
-/** A swap needs the same few for each of its records. A pure function of the pair, so no result depends on it. */
+/** A pure function of the pair, so no result depends on it. All records of a side share few objects, and these share the keys. */
 const sides = createRecentCache<string, SideKeys>(4_096);
+const sideOf = createObjectSlot<TradePairId, SideKeys>("keys of the side");
 
 function sideKeys(tradePairId: TradePairId): SideKeys {
+  const known = sideOf.get(tradePairId);
+  if (known !== undefined) return known;
   const { makerDenom, takerDenom } = tradePairId;
   const create = (): SideKeys => {
     const key = utf8(`${formatPair(pairOf(tradePairId))}/${makerDenom}/`);
-    const path = concat(TICK_LIQUIDITY_PREFIX, key);
-    return { key, path, end: prefixEnd(path) };
+    const path = keepKeyText(concat(TICK_LIQUIDITY_PREFIX, key));
+    const end = prefixEnd(path);
+    return { key, path, end: end === undefined ? undefined : keepKeyText(end) };
   };
-  return sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
+  const keys = sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
+  sideOf.set(tradePairId, keys);
+  return keys;
 }
 
 /** Returns the common part of the keys of one side of a pair, without the prefix of the store. Do not modify the array. */
@@ -77,9 +85,7 @@ export function sideKey(tradePairId: TradePairId): Uint8Array {
 }
 
 /** Returns the bounds of the active records of one side. Do not modify the arrays. */
-export function sideRange(
-  tradePairId: TradePairId,
-): readonly [start: Uint8Array, end: Uint8Array | undefined] {
+export function sideRange(tradePairId: TradePairId): KeyRange {
   const { path, end } = sideKeys(tradePairId);
   return [path, end];
 }
@@ -89,8 +95,8 @@ export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Ui
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
 }
 
-/** Paths by the key object, which all versions of a record share. */
-const poolPaths = new WeakMap<PoolReservesKey, Uint8Array>();
+/** Paths on the key object, which all versions of a record share. */
+const poolPaths = createObjectSlot<PoolReservesKey, Uint8Array>("path of a side");
 
 /** Returns the whole key of one side of a pool. Do not modify the array. */
 export function poolReservesPath(key: PoolReservesKey): Uint8Array {
@@ -98,7 +104,7 @@ export function poolReservesPath(key: PoolReservesKey): Uint8Array {
   if (known !== undefined) return known;
   const { tradePairId, tick, fee } = key;
   const { path: side } = sideKeys(tradePairId);
-  const path = concat(side, encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
+  const path = keepKeyText(concat(side, encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH));
   poolPaths.set(key, path);
   return path;
 }
@@ -108,14 +114,34 @@ export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
 
-/** Returns the whole key of an active tranche. */
-export function activeTranchePath({ tradePairId, tick, trancheKey }: TrancheKey): Uint8Array {
-  return concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
+/** Paths on the key object, which all versions of a tranche share. */
+const tranchePaths = createObjectSlot<TrancheKey, Uint8Array>("path of a tranche");
+
+/** Returns the whole key of an active tranche. Do not modify the array. */
+export function activeTranchePath(key: TrancheKey): Uint8Array {
+  const known = tranchePaths.get(key);
+  if (known !== undefined) return known;
+  const { tradePairId, tick, trancheKey } = key;
+  const { path: side } = sideKeys(tradePairId);
+  const path = keepKeyText(concat(side, encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`)));
+  tranchePaths.set(key, path);
+  return path;
 }
 
-/** Returns the common part of the whole keys of the active tranches of one tick. */
-export function tranchesAtTickPath(tradePairId: TradePairId, tick: bigint): Uint8Array {
-  return concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK);
+/** Bounds of keys. */
+type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
+
+/** Every order walks the tranches of its tick. */
+const tickRanges = createRecentCache<string, KeyRange>(4_096);
+
+/** Returns the bounds of the active tranches of one tick. Do not modify the arrays. */
+export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
+  const create = (): KeyRange => {
+    const start = keepKeyText(concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK));
+    return [start, prefixEnd(start)];
+  };
+  const { makerDenom, takerDenom } = tradePairId;
+  return tickRanges.get(`${makerDenom} ${takerDenom} ${tick}`, create) ?? create();
 }
 
 /** Returns the key of a user's part of a tranche, below {@link TRANCHE_USER_PREFIX}. */
@@ -123,13 +149,15 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
   return utf8(`${address}/${trancheKey}/`);
 }
 
-/** The beginnings of the whole keys of users' parts. */
-const userPaths = createRecentCache<string, Uint8Array>(4_096);
+/** The last path: a message reads a part and writes it. */
+let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
-/** Returns the whole key of a user's part of a tranche. */
+/** Returns the whole key of a user's part of a tranche. Do not modify the array. */
 export function trancheUserPath(address: string, trancheKey: string): Uint8Array {
-  const create = (): Uint8Array => concat(TRANCHE_USER_PREFIX, trancheUserPrefix(address));
-  return concat(userPaths.get(address, create) ?? create(), utf8(`${trancheKey}/`));
+  if (lastUserPath.trancheKey === trancheKey && lastUserPath.address === address) return lastUserPath.path;
+  const path = keepKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
+  lastUserPath = { address, trancheKey, path };
+  return path;
 }
 
 /** Returns the common part of the keys of a user's tranches. */

@@ -1,7 +1,8 @@
 import { PREC_ONE, quoPrec } from "../../../base/prec-dec.ts";
+import { createObjectSlot } from "../../../base/object-slot.ts";
 import { createRecentCache } from "../../../base/recent-cache.ts";
 import type { Context } from "../../runtime/context.ts";
-import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./events.ts";
+import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./book-events.ts";
 import { pairOf } from "./keys.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
@@ -22,8 +23,8 @@ export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePai
     : { makerDenom: token0, takerDenom: token1 };
 }
 
-/** Other sides by the key object: a swap meets the same pools again and again. */
-const counterparts = new WeakMap<PoolReservesKey, PoolReservesKey>();
+/** Other sides on the key object: a swap meets the same pools again and again. */
+const counterparts = createObjectSlot<PoolReservesKey, PoolReservesKey>("other side");
 
 /** Returns the key of the other side of the same pool. */
 function counterpartKey(key: PoolReservesKey): PoolReservesKey {
@@ -99,8 +100,8 @@ function newSides(key: PoolKey): PoolSides {
   return { lower: fromCounterpart(upper), upper };
 }
 
-/** Empty sides by the key object of the other side. */
-const emptySides = new WeakMap<PoolReservesKey, PoolReserves>();
+/** Empty sides on the key object of the other side. */
+const emptySides = createObjectSlot<PoolReservesKey, PoolReserves>("empty other side");
 
 function fromCounterpart(other: PoolReserves): PoolReserves {
   const known = emptySides.get(other.key);

@@ -1,6 +1,6 @@
 import type { Context } from "../../runtime/context.ts";
 import { GO_ZERO_TIME_NS } from "../../../base/rfc3339.ts";
-import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./events.ts";
+import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./book-events.ts";
 import { getParams } from "./params.ts";
 import * as store from "./store.ts";
 import type { Expiration } from "./types.ts";

@@ -93,8 +93,8 @@ interface PoolFrame {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Frames by the key object, which all versions of a side share. */
-const frames = new WeakMap<PoolReserves["key"], PoolFrame>();
+/** Frames on the key object, which all versions of a side share. */
+const frames = createObjectSlot<PoolReserves["key"], PoolFrame>("frame");
 
 function encodePool(side: PoolReserves): Uint8Array {
   if (!isPlain(side.key.tradePairId))

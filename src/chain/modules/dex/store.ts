@@ -92,8 +92,7 @@ export function* activeTranchesAtTick(
   tradePairId: TradePairId,
   tick: bigint,
 ): IterableIterator<Tranche> {
-  const start = keys.tranchesAtTickPath(tradePairId, tick);
-  for (const record of walkTicks(context, start, prefixEnd(start)))
+  for (const record of walkTicks(context, ...keys.trancheRange(tradePairId, tick)))
     if (record.kind === "tranche") yield record.tranche;
 }
 

@@ -1,7 +1,7 @@
 import type { LimitOrderType } from "../../../proto/gen/neutron/dex/tx.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrTrancheKeyInUse } from "./errors.ts";
-import { trancheUserUpdated } from "./events.ts";
+import { trancheUserUpdated } from "./book-events.ts";
 import * as store from "./store.ts";
 import type { Tranche, TrancheKey, TrancheUser } from "./types.ts";
 

@@ -14,7 +14,13 @@ import {
 import { GO_ZERO_TIME_NS } from "../../../base/rfc3339.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientReserves } from "./errors.ts";
-import { type CountChange, type SwapAmounts, tickCount, tradePairText, trancheUpdated } from "./events.ts";
+import {
+  type CountChange,
+  type SwapAmounts,
+  tickCount,
+  tradePairText,
+  trancheUpdated,
+} from "./book-events.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";

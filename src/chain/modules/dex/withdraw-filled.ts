@@ -3,7 +3,8 @@ import { parseAddress } from "../../runtime/address.ts";
 import { sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrValidLimitOrderTrancheNotFound, ErrWithdrawEmptyLimitOrder } from "./errors.ts";
-import { totalWithdrawn, withdrawLimitOrder } from "./events.ts";
+import { totalWithdrawn } from "./book-events.ts";
+import { withdrawLimitOrder } from "./events.ts";
 import type { TrancheRequest } from "./messages.ts";
 import * as store from "./store.ts";
 import {

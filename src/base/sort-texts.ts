@@ -1,0 +1,19 @@
+/** Up to this length, inserting each text takes less than `Array.prototype.sort`, which allocates a work area. */
+const SHORT_LIST = 16;
+
+/** Returns the texts in the order of their UTF-16 code units. It may modify the array that it gets. */
+export function sortTexts(texts: string[]): string[] {
+  if (texts.length > SHORT_LIST) return texts.toSorted(byCodeUnits);
+  for (let next = 1; next < texts.length; next++) {
+    const text = texts[next] ?? "";
+    let at = next;
+    for (let before = texts[at - 1]; at > 0 && before !== undefined && before > text; before = texts[at - 1])
+      texts[at--] = before;
+    texts[at] = text;
+  }
+  return texts;
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

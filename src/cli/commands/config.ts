@@ -1,0 +1,21 @@
+import { Command } from "commander";
+import type { CliContext } from "../cli-context.ts";
+import { addLazyCommands, type LazyCommand } from "../lazy-command.ts";
+
+const COMMANDS: readonly LazyCommand[] = [
+  {
+    name: "validate",
+    description: "check configuration files; referenced secrets must be readable",
+    load: async () => (await import("./config-validate.ts")).validateCommand,
+  },
+  {
+    name: "from-env",
+    description: "print the relayer's configuration from the variables of the Go relayer",
+    load: async () => (await import("./config-from-env.ts")).fromEnvCommand,
+  },
+];
+
+/** `relaywatch config`. */
+export function configCommand(context: CliContext): Promise<Command> {
+  return addLazyCommands(new Command(), COMMANDS, context);
+}

@@ -1,0 +1,223 @@
+import { createEnvValues, type Environment, type EnvValues } from "./env-values.ts";
+import { unknownVariables } from "./variables.ts";
+
+const LOCAL = "RELAYER_NEUTRON_CHAIN";
+const REMOTE = "RELAYER_TARGET_CHAIN";
+
+/** A configuration as the YAML file has it. Absent keys have their defaults. */
+type ConfigTree = Readonly<Record<string, unknown>>;
+
+/** What the variables of the Go relayer say. */
+export interface EnvConfig {
+  /** Everything but chain ids that no variable names. */
+  readonly tree: ConfigTree;
+  /** Chain ids and endpoints. The Go relayer reads the ids from the endpoints. */
+  readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
+  /** One line for each wrong or missing variable. Not empty: the configuration cannot be used. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+interface EnvChain {
+  readonly id: string | undefined;
+  readonly rpc: readonly string[];
+}
+
+/** Reads the variables of the Go relayer. Never throws. */
+export function readEnv(environment: Environment): EnvConfig {
+  const values = createEnvValues(environment);
+  const chains = {
+    local: { id: values.text(`${LOCAL}_CHAIN_ID`), rpc: endpoints(values, `${LOCAL}_RPC_ADDR`) },
+    remote: { id: values.text(`${REMOTE}_CHAIN_ID`), rpc: endpoints(values, `${REMOTE}_RPC_ADDR`) },
+  };
+  const connectionId = values.required(`${LOCAL}_CONNECTION_ID`);
+  const tree = without({
+    chain: without({ id: chains.local.id, rpc: chains.local.rpc }),
+    signer: signer(values),
+    gas: gas(values),
+    connections: [without({ id: connectionId, chain_id: chains.remote.id, rpc: chains.remote.rpc })],
+    queries: queries(values),
+    batch: batch(values),
+    deadlines: deadlines(values),
+    state_dir: values.required("RELAYER_STORAGE_PATH"),
+    http: http(values),
+    metrics: { go_relayer_names: true },
+    log: log(values),
+  });
+  const warnings = [...values.warnings, ...unknownVariables(environment)];
+  return { tree, chains, problems: values.problems, warnings };
+}
+
+/** Returns the object without its undefined values, or undefined when none is left. */
+function without(section: ConfigTree): ConfigTree {
+  return Object.fromEntries(
+    Object.entries(section).filter(([, value]) => value !== undefined && !isEmptySection(value)),
+  );
+}
+
+function isEmptySection(value: unknown): boolean {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+  );
+}
+
+function endpoints(values: EnvValues, name: string): readonly string[] {
+  const given = values.list(name);
+  if (given.length === 0) values.problem(name, "is missing", "a URL such as http://127.0.0.1:26657");
+  const urls = given.map((text) => text.replace(/^tcp:\/\//, "http://"));
+  for (const url of urls)
+    if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
+      values.problem(name, "is not a URL", "http://, https:// or tcp://");
+  return urls;
+}
+
+/** A reference to the secret in `NAME` or in the file that `NAME_FILE` names. */
+function secretReference(values: EnvValues, name: string): ConfigTree | undefined {
+  if (values.text(name) !== undefined) return { env: name };
+  const file = values.text(`${name}_FILE`);
+  return file === undefined ? undefined : { file };
+}
+
+function signer(values: EnvValues): ConfigTree {
+  const mnemonic = secretReference(values, "RELAYER_MNEMONIC");
+  return without({
+    mnemonic,
+    keyring: mnemonic === undefined ? keyring(values) : undefined,
+    prefix: values.text(`${LOCAL}_ACCOUNT_PREFIX`),
+    hd_path: values.text("RELAYER_HD_PATH"),
+    fee_granter: values.text("RELAYER_FEE_GRANTER"),
+    memo: values.text("RELAYER_MEMO"),
+  });
+}
+
+function keyring(values: EnvValues): ConfigTree {
+  const password = secretReference(values, `${LOCAL}_KEYRING_PASSWORD`);
+  const backend = values.text(`${LOCAL}_KEYRING_BACKEND`) ?? "test";
+  const isFile = backend === "file" && password !== undefined;
+  if (!isFile && backend !== "test") {
+    const advice = backend === "file" ? `; for the backend file, set ${LOCAL}_KEYRING_PASSWORD_FILE` : "";
+    values.warnings.push(
+      `${LOCAL}_KEYRING_BACKEND: the backend test signs, as in the Go relayer, whatever this says${advice}`,
+    );
+  }
+  return without({
+    home: values.required(`${LOCAL}_HOME_DIR`),
+    key: values.required(`${LOCAL}_SIGN_KEY_NAME`),
+    backend: isFile ? "file" : "test",
+    password: isFile ? password : undefined,
+  });
+}
+
+function gas(values: EnvValues): ConfigTree {
+  const prices = gasPrices(values);
+  // Early versions had no variable for the denom.
+  const denom = values.text(`${LOCAL}_DENOM`) ?? (prices.length === 1 ? prices[0]?.denom : undefined);
+  return without({
+    denom,
+    adjustment: values.decimal(`${LOCAL}_GAS_ADJUSTMENT`),
+    price_multiplier: values.decimal(`${LOCAL}_GAS_PRICE_MULTIPLIER`),
+    max_price: values.decimal(`${LOCAL}_MAX_GAS_PRICE`),
+    fallback_price: fallbackPrice(values, prices, denom ?? "untrn"),
+  });
+}
+
+interface GasPrice {
+  readonly price: string;
+  readonly denom: string;
+}
+
+const GAS_PRICES = `${LOCAL}_GAS_PRICES`;
+
+/** Prices such as "0.5untrn,0.1uatom". */
+function gasPrices(values: EnvValues): readonly GasPrice[] {
+  return values.list(GAS_PRICES).flatMap((coin) => {
+    const [, price, denom] = /^(\d{1,30}(?:\.\d{1,18})?)([A-Za-z].*)$/.exec(coin) ?? [];
+    if (price !== undefined && denom !== undefined) return [{ price, denom }];
+    return values.problem(GAS_PRICES, "is not a list of coins", "coins such as 0.0053untrn") ?? [];
+  });
+}
+
+function fallbackPrice(values: EnvValues, prices: readonly GasPrice[], denom: string): string | undefined {
+  if (prices.length === 0) return undefined;
+  const price = prices.find((one) => one.denom === denom)?.price;
+  return price ?? values.problem(GAS_PRICES, `has no price of ${denom}`, `coins such as 0.0053${denom}`);
+}
+
+function queries(values: EnvValues): ConfigTree {
+  const lookback = values.whole("RELAYER_INITIAL_TX_SEARCH_OFFSET");
+  const tx = values.requiredBool("RELAYER_ALLOW_TX_QUERIES");
+  if (tx === true && (lookback ?? "0") === "0")
+    values.warnings.push(
+      "RELAYER_INITIAL_TX_SEARCH_OFFSET is 0 or absent: the first search of a TX query starts 100 blocks before the tip, not at the first block",
+    );
+  return without({
+    owners: nonEmpty(values.list("RELAYER_REGISTRY_ADDRESSES")),
+    ids: nonEmpty(values.list("RELAYER_REGISTRY_QUERY_IDS")),
+    allow_kv_callbacks: values.requiredBool("RELAYER_ALLOW_KV_CALLBACKS"),
+    tx,
+    min_kv_update_period: values.whole("RELAYER_MIN_KV_UPDATE_PERIOD"),
+    tx_lookback_blocks: lookback === "0" ? undefined : lookback,
+    tx_dead_letter_errors: values.text("RELAYER_IGNORE_ERRORS_REGEX"),
+  });
+}
+
+function nonEmpty(list: readonly string[]): readonly string[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
+function batch(values: EnvValues): ConfigTree {
+  const limit = values.whole(`${LOCAL}_GAS_LIMIT`);
+  return without({ gas: limit === undefined || /^0+$/.test(limit) ? undefined : limit });
+}
+
+function deadlines(values: EnvValues): ConfigTree {
+  const given = [LOCAL, REMOTE].flatMap((chain) => values.durationMs(`${chain}_TIMEOUT`) ?? []);
+  return without({ call: given.length === 0 ? undefined : `${Math.max(...given)}ms` });
+}
+
+function http(values: EnvValues): ConfigTree {
+  return without({
+    // Go takes ":9999" as every address of the machine.
+    listen: values.text("RELAYER_LISTEN_ADDR")?.replace(/^:/, "0.0.0.0:"),
+    token: secretReference(values, "RELAYER_HTTP_TOKEN"),
+    open_resubmit: values.bool("RELAYER_OPEN_RESUBMIT"),
+  });
+}
+
+const ZAP_LEVELS: ReadonlyMap<string, string> = new Map([
+  ["debug", "debug"],
+  ["info", "info"],
+  ["warn", "warn"],
+  ["error", "error"],
+  ["dpanic", "error"],
+  ["panic", "error"],
+  ["fatal", "error"],
+]);
+
+function log(values: EnvValues): ConfigTree {
+  return without({
+    level: chosen(values, "LOGGER_LEVEL", ZAP_LEVELS),
+    // The Go relayer writes JSON, also to a terminal.
+    format: chosen(values, "LOGGER_ENCODING", ENCODINGS) ?? "json",
+    outputs: nonEmpty(values.list("LOGGER_OUTPUTPATHS").map((path) => path.replace(/^file:\/\//, ""))),
+    keys: without({
+      time: values.text("LOGGER_ENCODERCONFIG_TIMEKEY") ?? "ts",
+      level: values.text("LOGGER_ENCODERCONFIG_LEVELKEY"),
+      message: values.text("LOGGER_ENCODERCONFIG_MESSAGEKEY"),
+    }),
+  });
+}
+
+const ENCODINGS: ReadonlyMap<string, string> = new Map([
+  ["json", "json"],
+  ["console", "text"],
+]);
+
+function chosen(values: EnvValues, name: string, choices: ReadonlyMap<string, string>): string | undefined {
+  const given = values.text(name);
+  if (given === undefined) return undefined;
+  return (
+    choices.get(given.toLowerCase()) ??
+    values.problem(name, "is not one of the allowed values", [...choices.keys()].join(", "))
+  );
+}
