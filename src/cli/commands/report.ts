@@ -1,0 +1,78 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { systemClock } from "../../base/clock.ts";
+import { monthOf, monthsBefore, monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
+import { handoverReport } from "../../report/oracle/handover.ts";
+import { monthCloseReport, monthReport } from "../../report/oracle/month-report.ts";
+import type { CliContext } from "../cli-context.ts";
+import { type OracleOptions, oracleOptions, readOracle } from "../oracle-source.ts";
+import { parseDuration } from "../options.ts";
+import { formatOptions, printReport, type ReportFormatOptions } from "../print-report.ts";
+
+type Options = OracleOptions & ReportFormatOptions;
+
+/** `relaywatch report`. */
+export function reportCommand(context: CliContext): Command {
+  return new Command()
+    .addCommand(
+      monthCommand("oracle", "one month of all validators: rate, tier, pay, course", monthReport, context),
+    )
+    .addCommand(
+      monthCommand(
+        "month-close",
+        "why each validator is paid what it is paid, and what would have changed it",
+        monthCloseReport,
+        context,
+      ),
+    )
+    .addCommand(handoverCommand(context));
+}
+
+function monthCommand(
+  name: string,
+  description: string,
+  create: typeof monthReport,
+  context: CliContext,
+): Command {
+  return withOptions(
+    new Command(name)
+      .description(`${description}; a closed month gives the same bytes each time`)
+      .addOption(
+        new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(
+          parseMonth,
+        ),
+      ),
+  ).action(async (options: Options & { readonly month?: string }) => {
+    const [last = monthOf(systemClock.nowMs())] = monthsBefore(monthOf(systemClock.nowMs()), 1);
+    const month = options.month ?? last;
+    const fromMs = monthStartMs(month);
+    const { validators } = await readOracle(options, context, { fromMs, toMs: nextMonthMs(fromMs) });
+    printReport(create(validators, month), options, context);
+  });
+}
+
+function handoverCommand(context: CliContext): Command {
+  return withOptions(
+    new Command("handover")
+      .description(
+        "what happened on a shift: alerts, restarts, gaps, misses, and what the next one takes over",
+      )
+      .addOption(
+        new Option("--since <duration>", "length of the shift")
+          .default(12 * 3_600_000, "12h")
+          .argParser(parseDuration),
+      ),
+  ).action(async (options: Options & { readonly since: number }) => {
+    const { validators, range } = await readOracle(options, context, { sinceMs: options.since });
+    printReport(handoverReport(validators, range), options, context);
+  });
+}
+
+function withOptions(command: Command): Command {
+  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
+  return command;
+}
+
+function parseMonth(text: string): string {
+  if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError("a month such as 2026-10 was expected");
+}
