@@ -28,7 +28,7 @@ export async function runIcqRelayer(
   try {
     throwFirst(await supervise(relayer.services, context.signal, context.logger));
   } finally {
-    relayer.close();
+    await relayer.close();
   }
 }
 

@@ -4,10 +4,11 @@ import { toHex } from "../base/bytes.ts";
 import { systemClock } from "../base/clock.ts";
 import { ceilDec18, type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../base/decimal.ts";
 import { EXIT } from "../base/exit-codes.ts";
-import { isRecord, type JsonObject } from "../base/json.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../base/json.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import { createTxSender } from "../client/tx/create-tx-sender.ts";
 import type { SendOutcome, SimulationOutcome, TxSender, WireMessage } from "../client/tx/tx-sender.ts";
+import { TxMsgData } from "../proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageToJson } from "../proto/json.ts";
 import { toChainTypeUrl } from "../proto/type-urls.ts";
 import {
@@ -36,6 +37,13 @@ export interface TxOptions extends ConnectionOptions, AccountOptions {
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
+  /** The response of the message, which is then printed too. */
+  readonly response?: {
+    /** Name of its type under the canonical chain name. */
+    readonly type: string;
+    /** Formats it for people. */
+    readonly format: (response: JsonValue) => string;
+  };
   /** A query that runs the message without effects, for `--dry-run`. Its request holds the message in field 1. */
   readonly simulation?: {
     /** gRPC path under the canonical chain name. */
@@ -73,29 +81,65 @@ export function sendMessage(
     const messages = [{ typeUrl: message.typeUrl, value }];
     if (options.dryRun) {
       const gasUsed = await simulateGas(sender, messages, { gasAdjustment: DEC18_ONE }, context);
-      const response = await simulateMessage(message, value, { client, options, context });
-      return printAnswer({ ...response, gas_used: gasUsed.toString() }, options, context);
+      const resp = await simulateMessage(message, value, { client, options, context });
+      return printOutcome(message, { resp, answer: { gas_used: gasUsed.toString() } }, options, context);
     }
     const gasLimit = options.gas ?? (await simulateGas(sender, messages, options, context));
     const outcome = await sender.send(messages, gasLimit, context.signal);
-    printAnswer(toTxResponse(outcome), options, context);
+    const resp = responseOf(message, outcome, options);
+    printOutcome(message, { resp, answer: toTxResponse(outcome) }, options, context);
     requireIncluded(outcome);
   });
 }
 
-/** Returns the response of the simulation query as JSON: an empty object for a message without such a query. */
+/** What a transaction did. `resp` is the response of its message, undefined when there is none. */
+interface PrintedOutcome {
+  readonly resp: JsonValue | undefined;
+  readonly answer: JsonObject;
+}
+
+/** Prints JSON with the response in `resp`, or for people its table below the transaction. */
+function printOutcome(
+  { response }: OutgoingMessage,
+  { resp, answer }: PrintedOutcome,
+  options: TxOptions,
+  context: CliContext,
+): void {
+  if (options.json || resp === undefined || response === undefined)
+    return printAnswer(resp === undefined ? answer : { ...answer, resp }, options, context);
+  printAnswer(answer, options, context);
+  context.print(`\n${response.format(resp)}`);
+}
+
+/** Decodes the response of the message. Undefined when the transaction failed, or when the node returned no such response. */
+function responseOf(
+  { response }: OutgoingMessage,
+  { confirmation }: SendOutcome,
+  { chainName }: TxOptions,
+): JsonValue | undefined {
+  if (response === undefined || confirmation.kind !== "included") return undefined;
+  try {
+    const [first] = TxMsgData.decode(confirmation.data).msgResponses;
+    return first === undefined ? undefined : messageToJson(response.type, first.value, chainName);
+  } catch {
+    // The transaction is in a block all the same, and its outcome must be printed.
+    return undefined;
+  }
+}
+
+/** Returns the response that the simulation query gives, or undefined for a message without such a query. */
 async function simulateMessage(
   { simulation }: OutgoingMessage,
   value: Uint8Array,
   { client, options, context }: SimulationDeps,
-): Promise<JsonObject> {
-  if (simulation === undefined) return {};
+): Promise<JsonValue | undefined> {
+  if (simulation === undefined) return undefined;
   const { chainName } = options;
   const path = toChainTypeUrl(simulation.path, chainName);
   const request = new BinaryWriter().uint32(FIRST_FIELD_TAG).bytes(value).finish();
   const response = await client.grpcQuery(path, request, context.signal, 0n);
   const json = messageToJson(simulation.responseType, response, chainName);
-  return isRecord(json) ? json : {};
+  return isRecord(json) ? json["resp"] : undefined;
 }
 
 interface SimulationDeps {

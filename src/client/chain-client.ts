@@ -56,6 +56,8 @@ export interface ChainClient {
   /** CosmJS' client over the same transport, for calls without a method below. It has no signals. */
   readonly comet: Comet38Client;
   readonly status: (signal: AbortSignal) => Promise<NodeStatus>;
+  /** Returns the lowest height that some endpoint has not pruned. Rejects when no endpoint responds. */
+  readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;
   readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreAnswer>;
   /**
    * Runs a gRPC query over `abci_query`; takes the encoded request and returns the encoded response. Rejects with `abci`

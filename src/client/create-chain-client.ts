@@ -85,6 +85,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
     pool,
     comet: Comet38Client.create(createCosmjsRpcClient(pool, life.signal)),
     status: (signal) => pool.read({ method: "status", params: {}, decode: decodeStatus }, signal),
+    earliestHeight: (signal) => readEarliestHeight(pool, signal),
     readStore: (read, signal) =>
       pool.read({ method: "abci_query", params: storeReadParams(read), decode: decodeStoreAnswer }, signal),
     grpcQuery: (path, request, signal, height = 0n) =>
@@ -111,6 +112,18 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
       pool.close();
     },
   };
+}
+
+async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Promise<bigint> {
+  const checks = await pool.check(signal);
+  signal.throwIfAborted();
+  const heights = checks.flatMap((check) => (check.ok ? [check.status.earliestHeight] : []));
+  const [first, ...others] = heights;
+  if (first !== undefined) return others.reduce((least, height) => (height < least ? height : least), first);
+  const failed = checks.find(({ ok }) => !ok);
+  throw failed?.ok === false
+    ? failed.error
+    : new ClientError({ code: "closed" }, "the client has no endpoints");
 }
 
 function connectEndpoint(

@@ -13,6 +13,13 @@ import {
 import { issueText } from "../ops/config-issue.ts";
 import { logSchema } from "../ops/log-config.ts";
 import { signerSchema } from "./signer-config.ts";
+import {
+  historySchema,
+  leaseSchema,
+  shardsSchema,
+  spendingSchema,
+  storeField,
+} from "./state/store-config.ts";
 
 /** Accepts a positive decimal string such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 function decimalField() {
@@ -55,6 +62,18 @@ const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
 /** The schema of the relayer's configuration file. `secrets` resolves the secret references. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
+  return fieldsSchema(secrets)
+    .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
+      path: ["store"],
+      error: issueText("is given beside state_dir", "one of the two"),
+    })
+    .refine(({ shards, connections }) => shards === undefined || shards.count <= connections.length, {
+      path: ["shards", "count"],
+      error: issueText("is greater than the number of connections", "at most one shard for each connection"),
+    });
+}
+
+function fieldsSchema(secrets: SecretSource) {
   return z.strictObject({
     chain: z
       .strictObject({
@@ -109,6 +128,8 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
         min_kv_update_period: amountField().prefault("0"),
         /** Number of remote blocks before the tip where the first search of a TX query starts. */
         tx_lookback_blocks: amountField().prefault("100"),
+        /** Interval of the complete reads of the list of queries. Events announce changes in between. */
+        reload_every: durationField(1_000).prefault("1m"),
         /** Whether blocks that every endpoint has pruned are skipped; otherwise their query backs off. */
         tx_skip_pruned: z.boolean().default(true),
         /**
@@ -154,11 +175,25 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
       })
       .prefault({}),
     /**
-     * Directory of the journal: progress of TX searches, and dead letters. Without it both are lost at a restart. Every
+     * Directory of the state: progress of TX searches, dead letters, attempts. Without it they are lost at a restart. Every
      * TX search then starts `tx_lookback_blocks` before the tip: older transactions are not searched, and newer ones are
      * submitted again. The local chain ignores a second submission, but charges its fee.
      */
     state_dir: z.string().min(1).optional(),
+    health: z
+      .strictObject({
+        /** A chain without a new block for this long is a problem. */
+        no_block_after: durationField(1_000).prefault("60s"),
+        /** Local blocks that a result may be late; default: 3 × the update period of the query + 5. */
+        overdue_blocks: z.int().min(1).max(1_000_000).optional(),
+      })
+      .prefault({}),
+    /** PostgreSQL instead of `state_dir`, for several instances. */
+    store: storeField(secrets).optional(),
+    lease: leaseSchema(),
+    shards: shardsSchema().optional(),
+    history: historySchema(),
+    spending: spendingSchema(),
     http: z
       .strictObject({
         listen: listenField().prefault("127.0.0.1:9999"),

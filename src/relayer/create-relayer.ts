@@ -1,23 +1,28 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { truncateDec18 } from "../base/decimal.ts";
+import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import { type DaemonContext, LISTEN_KEY } from "../ops/daemon-context.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
-import { createGaugePoller } from "./api/gauge-poller.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
-import { relayerStatus, type RelayerStatus } from "./api/status.ts";
+import type { RelayerStatus } from "./api/status.ts";
 import { followLocalChain, openClient, openSender } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
+import { createHealth } from "./create-health.ts";
 import { createEngine } from "./engine.ts";
+import { watchedClient } from "./health/watched-client.ts";
+import { type ConnectionWatch, createWatches, type Watches } from "./health/watches.ts";
 import { createLocalQueries } from "./local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { openJournal } from "./state/journal.ts";
+import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
+import { placeOf } from "./state/store-config.ts";
+import { openStore } from "./state/store.ts";
 import { openGate } from "./submit/submit-gate.ts";
 
 /** A complete relayer. */
@@ -26,8 +31,8 @@ export interface Relayer {
   /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
-  /** Closes the connections and the journal. Call it after the services have ended. */
-  readonly close: () => void;
+  /** Closes the connections and the store. Call it after the services have ended. */
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -46,52 +51,73 @@ export async function createRelayer(
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const { subscription, newBlock } = followLocalChain(config, context);
   const sender = await openSender(config, chains.local.client, newBlock, context);
-  const journal = openJournal(config.state_dir, config.chain.id);
-  const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
+  const { max_age: maxAgeMs, max_attempts: maxRows } = config.history;
+  const limits = { maxAgeMs, maxRows };
+  const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
+  const { journal } = store;
+  const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
+    watches.local.note({ latestHeight, latestTimeNs }),
+  );
+  const watches = createWatches(
+    chains.remotes.map(({ connectionId: id, chainId }) => ({ id, chainId })),
+    { address: sender.address, denom: config.gas.denom },
+    { queries: local, clock, localHeight: height.now },
+  );
   const registry = createRegistry(queryFilter(config, connectionIds), {
     local,
     localHeight: height.now,
     onRemoved: journal.forget,
   });
+  const blockHash = createBlockHashReader(chains.local.client);
   const common = { registry, metrics, clock, random, logger };
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
     local: chains.local.client,
+    checkHistory: createLocalHistoryCheck({ journal, registry, blockHash, logger }),
     subscription,
-    workers: chains.remotes.map(({ connectionId, client: remote }) => ({
+    workers: chains.remotes.map(({ connectionId, client }) => ({
       ...common,
       connectionId,
-      remote,
+      remote: watchedClient(client, watchOf(watches, connectionId).remote),
       local,
       sender,
       settings: workerSettings(config),
     })),
     height,
-    tx: { journal, lookbackBlocks: config.queries.tx_lookback_blocks },
+    tx: {
+      journal,
+      lookbackBlocks: config.queries.tx_lookback_blocks,
+      skipPruned: config.queries.tx_skip_pruned,
+      deadLetterErrors: config.queries.tx_dead_letter_errors,
+    },
+    reloadMs: config.queries.reload_every,
+    onLocalError: watches.local.noteError,
     gate: openGate,
   });
   const { isConnected } = subscription;
-  const { address } = sender;
-  const { nowMs } = clock;
-  const api = { engine, registry, journal, metrics: metricsRegistry, isConnected, address, nowMs };
-  const http = createHttp(config, api, context);
-  const account = { address, denom: config.gas.denom };
-  const poller = createGaugePoller({ local, account, connectionIds, metrics, clock, logger });
+  const state = { engine, registry, watches, isConnected };
+  const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
+  const { status } = health;
+  const http = createHttp(config, { status, registry, journal, metrics: metricsRegistry }, context);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
     logger,
   );
   return {
-    services: [http, check, poller, ...engine.services],
+    services: [http, check, ...health.services, ...engine.services],
     http,
-    status: () => relayerStatus(api),
-    close: () => {
+    status,
+    close: async () => {
       for (const { client } of allChains) client.close();
-      journal.close();
+      await store.close();
     },
   };
+}
+
+function watchOf({ connections }: Watches, id: string): ConnectionWatch {
+  return connections.find((watch) => watch.id === id) ?? unreachable(`no watch of ${id}`);
 }
 
 function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext): HttpService {

@@ -7,7 +7,7 @@ import type { RelayerMetrics } from "./api/metrics.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
 import { runWorker } from "./connection/worker-loop.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
-import { followChain } from "./registry/follow-chain.ts";
+import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
 import { createBatchBudget } from "./submit/batch-budget.ts";
@@ -26,6 +26,12 @@ export interface EngineDeps {
   readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
+  /** Interval of the regular reload of the list of queries. */
+  readonly reloadMs: number;
+  /** Called with the error of each read of the local chain that failed. */
+  readonly onLocalError: (error: unknown) => void;
+  /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
+  readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
   readonly clock: Clock;
   readonly random: () => number;
@@ -65,7 +71,7 @@ export function createEngine(deps: EngineDeps): Engine {
       { name: "local chain subscription", run: (signal) => deps.subscription.run(signal) },
       {
         name: "query registry",
-        run: (signal) => followChain({ ...deps, journal: deps.tx.journal, onLoaded }, signal),
+        run: (signal) => followChain({ ...deps, onLoaded }, signal),
       },
       ...loops.map(({ parts, type, name }) => ({
         name,

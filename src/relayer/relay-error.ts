@@ -1,5 +1,6 @@
 import type { BackoffOptions } from "../base/backoff.ts";
 import { CodedError, errorText } from "../base/errors.ts";
+import { isEndpointError } from "../client/errors.ts";
 
 /** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
 export type RelayErrorFacts =
@@ -26,7 +27,18 @@ export type RelayErrorFacts =
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
 /** Backoff after an error of the local chain or of a connection. */
-export const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
+const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
+
+/**
+ * Backoff while no endpoint of a chain can be used. It stays short however long the chain is away, so that the relayer
+ * goes on within seconds after an endpoint is back. One call in two seconds costs nobody anything.
+ */
+const ENDPOINT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 2_000 };
+
+/** Returns the backoff after an error of the local chain or of a connection. */
+export function errorBackoff(error: unknown): BackoffOptions {
+  return isEndpointError(error) ? ENDPOINT_BACKOFF : ERROR_BACKOFF;
+}
 
 /** Identifies repetitions of one error. Returns its code, or its text when it has no code. */
 export function errorKind(error: unknown): string {

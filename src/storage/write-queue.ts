@@ -1,3 +1,4 @@
+import { pause } from "../base/abort.ts";
 import { type BackoffOptions, backoffMs } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
@@ -11,7 +12,7 @@ type Write = (session: SqlSession) => Promise<void>;
 interface WriteQueueStatus {
   /** Writes that are not durable yet. */
   readonly pending: number;
-  /** Offered writes that were dropped since the start, because the queue was full. */
+  /** Offered writes that were dropped since the start: the queue was full, or the database refused a value. */
   readonly dropped: number;
   /** Why the last transaction failed; undefined after a success. */
   readonly error: string | undefined;
@@ -28,8 +29,13 @@ export interface WriteQueue {
   readonly push: (write: Write) => void;
   /** Appends a write that may be lost: it is dropped and counted while the queue is full. */
   readonly offer: (write: Write) => void;
-  /** Resolves when all earlier writes are durable. Rejects with the signal's reason when the signal aborts first. */
+  /**
+   * Resolves when all earlier writes are durable. Rejects when one of them was discarded, and with the signal's reason
+   * when the signal aborts first.
+   */
   readonly flushed: (signal: AbortSignal) => Promise<void>;
+  /** Forgets all writes that are not durable. */
+  readonly discard: () => void;
   readonly status: () => WriteQueueStatus;
   /** Stops retrying after an error. Writes that are not durable then are lost. */
   readonly stop: () => void;
@@ -39,6 +45,8 @@ export interface WriteQueueDeps {
   readonly database: Pick<SqlDatabase, "transaction">;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Whether an error shows that this process must not write any more. All writes that wait are then discarded. */
+  readonly isFinal?: (error: unknown) => boolean;
   /** Called with the error when writes begin to fail, and with undefined when they succeed again. */
   readonly onError: (error: string | undefined) => void;
 }
@@ -49,12 +57,19 @@ const MAX_OFFERED = 10_000;
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
 
+interface PendingWrite {
+  readonly write: Write;
+  readonly mayDrop: boolean;
+}
+
 /** Creates an empty queue. It writes as soon as something is in it. */
 export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   const stopped = new AbortController();
   const progress = createWakeSignal();
-  const writes: Write[] = [];
-  let [durable, noted, dropped] = [0, 0, 0];
+  const writes: PendingWrite[] = [];
+  /** Numbers of the last writes that were noted, and that were discarded. */
+  let [noted, discarded] = [0, 0];
+  let dropped = 0;
   let error: string | undefined;
   let isRunning = false;
 
@@ -63,32 +78,47 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     error = next;
     if (isChange) deps.onError(next);
   };
-  const writeBatch = async (): Promise<void> => {
-    const batch = writes.slice(0, MAX_BATCH);
-    await deps.database.transaction(async (session) => {
-      for (const write of batch) await write(session);
-    });
-    writes.splice(0, batch.length);
-    durable += batch.length;
+  const discard = (): void => {
+    writes.length = 0;
+    discarded = noted;
+    progress.wake();
+  };
+  /** Removes writes from the front, unless they were discarded meanwhile. */
+  const remove = (batch: readonly PendingWrite[]): void => {
+    if (writes[0] === batch[0]) writes.splice(0, batch.length);
+    progress.wake();
+  };
+  const tryWrite = async (batch: readonly PendingWrite[]): Promise<unknown> => {
+    try {
+      await deps.database.transaction(async (session) => {
+        for (const { write } of batch) await write(session);
+      });
+    } catch (thrown) {
+      return thrown ?? new Error("the transaction failed");
+    }
+    return undefined;
   };
   const run = async (): Promise<void> => {
     let failures = 0;
+    let size = MAX_BATCH;
     while (writes.length > 0 && !stopped.signal.aborted) {
-      try {
-        await writeBatch();
-        failures = 0;
-        noteError(undefined);
-        progress.wake();
-      } catch (thrown) {
-        noteError(errorText(thrown));
-        await deps.clock
-          .sleep(backoffMs(failures++, RETRY, deps.random), stopped.signal)
-          .catch(() => undefined);
-      }
+      const batch = writes.slice(0, size);
+      const thrown = await tryWrite(batch);
+      noteError(thrown === undefined ? undefined : errorText(thrown));
+      if (thrown === undefined) {
+        remove(batch);
+        [failures, size] = [0, Math.min(MAX_BATCH, size * 2)];
+      } else if (deps.isFinal?.(thrown) === true) discard();
+      else if (isUnacceptable(thrown) && batch.length > 1) size = 1;
+      else if (isUnacceptable(thrown) && batch[0]?.mayDrop === true) {
+        // It would fail for ever and block everything behind it.
+        dropped += 1;
+        remove(batch);
+      } else await pause(backoffMs(failures++, RETRY, deps.random), deps.clock, stopped.signal);
     }
     isRunning = false;
   };
-  const push = (write: Write): void => {
+  const add = (write: PendingWrite): void => {
     writes.push(write);
     noted += 1;
     if (isRunning) return;
@@ -96,20 +126,31 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     // In a microtask: the writes of one step of the program travel in one transaction.
     queueMicrotask(() => void run());
   };
+  const flushed = async (signal: AbortSignal): Promise<void> => {
+    const upTo = noted;
+    for (;;) {
+      if (discarded >= upTo && upTo > 0)
+        throw new Error(`the store did not accept a write: ${error ?? "it was discarded"}`);
+      if (noted - writes.length >= upTo) return;
+      await progress.next(signal);
+    }
+  };
   return {
-    push,
+    push: (write) => add({ write, mayDrop: false }),
     offer: (write) => {
-      if (writes.length < MAX_OFFERED) push(write);
+      if (writes.length < MAX_OFFERED) add({ write, mayDrop: true });
       else dropped += 1;
     },
-    flushed: async (signal) => {
-      const upTo = noted;
-      for (;;) {
-        if (durable >= upTo) return;
-        await progress.next(signal);
-      }
-    },
+    flushed,
+    discard,
     status: () => ({ pending: writes.length, dropped, error }),
     stop: () => stopped.abort(new Error("the store is closed")),
   };
+}
+
+/** Whether the database refuses a value or statement, so that a repetition cannot help: SQLSTATE 22, 23 and 42. */
+function isUnacceptable(error: unknown): boolean {
+  if (error instanceof RangeError || error instanceof TypeError) return true;
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^(?:22|23|42)[0-9A-Z]{3}$|^SQLITE_(?:CONSTRAINT|MISMATCH)/.test(code);
 }

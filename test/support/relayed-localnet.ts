@@ -125,7 +125,7 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
     stop: async () => {
       stop.abort(new Error("the test is over"));
       await Promise.all([relayerDone, chainsDone]);
-      relayer.close();
+      await relayer.close();
       clients.local.close();
       clients.remote.close();
     },

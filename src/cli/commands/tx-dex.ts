@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from "commander";
 import { EXIT } from "../../base/exit-codes.ts";
+import type { JsonValue } from "../../base/json.ts";
 import type { Timestamp } from "../../proto/gen/google/protobuf/timestamp.ts";
 import * as wire from "../../proto/gen/neutron/dex/tx.ts";
 import { toChainTypeUrl } from "../../proto/type-urls.ts";
@@ -7,6 +8,7 @@ import { addConnectionOptions } from "../chain-connection.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import * as parse from "../dex-arguments.ts";
+import { type DexMessageName, formatDexResponse } from "../dex-response-tables.ts";
 import { addTxOptions, sendMessage, type TxOptions } from "../send-message.ts";
 
 /** `relaywatch tx dex` (dex.md, "CLI"). */
@@ -164,7 +166,7 @@ function runPlaceLimitOrder(words: OrderWords, context: CliContext): Promise<voi
 interface TrancheMessage {
   readonly command: string;
   readonly description: string;
-  readonly message: string;
+  readonly message: DexMessageName;
   readonly type: {
     encode(message: { creator: string; trancheKey: string }): { finish(): Uint8Array };
   };
@@ -247,9 +249,9 @@ function priceOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser(parse.parsePrice);
 }
 
-/** Sends the message `Msg<name>`. With `--dry-run`, the query `Simulate<name>` tells what the message would return. */
+/** Sends the message `Msg<name>` and prints its response. With `--dry-run`, the query `Simulate<name>` tells what the message would return. */
 function send(
-  name: string,
+  name: DexMessageName,
   encode: (creator: string) => Uint8Array,
   options: TxOptions,
   context: CliContext,
@@ -257,6 +259,10 @@ function send(
   const message = {
     typeUrl: toChainTypeUrl(`/neutron.dex.Msg${name}`, options.chainName),
     encode,
+    response: {
+      type: `neutron.dex.Msg${name}Response`,
+      format: (response: JsonValue) => formatDexResponse(name, response),
+    },
     simulation: {
       path: `/neutron.dex.Query/Simulate${name}`,
       responseType: `neutron.dex.QuerySimulate${name}Response`,

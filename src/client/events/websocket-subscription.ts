@@ -33,7 +33,7 @@ export interface SubscriptionLimits extends Omit<EventSessionOptions, "endpoint"
 }
 
 const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
-  connectTimeoutMs: 5_000,
+  connectTimeoutMs: 2_500,
   deadlineMs: 10_000,
   // CometBFT closes a connection after 30 s of silence. We notice a dead connection in half of that time.
   pingIntervalMs: 5_000,
@@ -41,7 +41,8 @@ const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   eventDeadlineMs: 120_000,
   maxFrameBytes: 64 * 1024 * 1024,
   queueCapacity: 10_000,
-  backoff: { minMs: 100, baseMs: 500, maxMs: 15_000 },
+  // Short however long the endpoint is away: events flow again within seconds after it is back.
+  backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },
 };
 
 export interface SubscriptionDeps {
@@ -113,7 +114,9 @@ export function createWebSocketSubscription(
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
-        deps.logger.warn("event stream failed", { endpoint: route.name, error: errorText(error) });
+        // One warning for an outage, not one for each try.
+        const fields = { endpoint: route.name, error: errorText(error) };
+        deps.logger[failuresInARow < routes.length ? "warn" : "debug"]("event stream failed", fields);
       } finally {
         isConnected = false;
       }

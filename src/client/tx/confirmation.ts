@@ -1,7 +1,7 @@
 import { withTimeout } from "../../base/abort.ts";
 import { toBase64 } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
-import { asInt64, asText, asUint32, member } from "../../base/json-fields.ts";
+import { asBase64, asInt64, asText, asUint32, member } from "../../base/json-fields.ts";
 import type { WakeSignal } from "../../base/wake-signal.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { ClientError, classifyClientError } from "../errors.ts";
@@ -96,8 +96,10 @@ export function decodeFound(result: unknown, endpoint: string): NonNullable<Foun
   const code = asUint32(member(txResult, "code"));
   const height = asInt64(member(root, "height"));
   const gasUsed = asInt64(member(txResult, "gas_used"));
-  if (code === 0)
-    return { kind: "included", height, gasUsed, gasWanted: asInt64(member(txResult, "gas_wanted")) };
+  if (code === 0) {
+    const gasWanted = asInt64(member(txResult, "gas_wanted"));
+    return { kind: "included", height, gasUsed, gasWanted, data: asBase64(member(txResult, "data")) };
+  }
   const codespace = asText(member(txResult, "codespace"));
   return { kind: "failed", height, code, codespace, log: asText(member(txResult, "log")), gasUsed };
 }

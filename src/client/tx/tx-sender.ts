@@ -24,6 +24,8 @@ export type Confirmation =
       readonly height: bigint;
       readonly gasUsed: bigint;
       readonly gasWanted: bigint;
+      /** Encoded `TxMsgData` with the responses of the messages; empty when the node returns none. */
+      readonly data: Uint8Array;
     }
   /** in a block, with an error code */
   | {

@@ -1,8 +1,8 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, Histogram, type Registry } from "prom-client";
 import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
-import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
+import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 
-/** The metrics of the relayer. The README of `daemons/icq-relayer` lists them. */
+/** Counters and histograms of the relayer. Its gauges are in `status-gauges.ts`; `docs/metrics.md` lists all. */
 export interface RelayerMetrics {
   readonly results: Counter<"connection_id" | "outcome">;
   readonly clientUpdates: Counter<"connection_id">;
@@ -10,12 +10,8 @@ export interface RelayerMetrics {
   readonly batchSize: Histogram<"connection_id">;
   readonly gasUsed: Counter<"connection_id">;
   readonly txBytes: Counter<"connection_id">;
-  readonly queries: Gauge<"connection_id" | "state">;
-  readonly localHeight: Gauge<string>;
-  readonly connected: Gauge<string>;
   readonly queryListReloads: Counter<string>;
-  readonly accountBalance: Gauge<"denom">;
-  readonly clientExpiry: Gauge<"connection_id">;
+  readonly prunedBlocks: Counter<"connection_id">;
   readonly rpcCalls: Counter<"chain_id" | "method" | "outcome">;
   readonly rpcBytes: Counter<"chain_id" | "direction">;
 }
@@ -61,36 +57,14 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       labelNames: ["connection_id"],
       registers,
     }),
-    queries: new Gauge({
-      name: "relaywatch_relayer_queries",
-      help: "Served queries by state: answered, pending (no result yet), or backing_off (after a failure).",
-      labelNames: ["connection_id", "state"],
-      registers,
-    }),
-    localHeight: new Gauge({
-      name: "relaywatch_relayer_local_height",
-      help: "Latest height of the local chain.",
-      registers,
-    }),
-    connected: new Gauge({
-      name: "relaywatch_relayer_subscription_connected",
-      help: "1 while the WebSocket to the local chain is connected, else 0.",
-      registers,
-    }),
     queryListReloads: new Counter({
       name: "relaywatch_relayer_query_list_reloads_total",
       help: "Complete reads of the list of queries: at the start, once a minute, and after missed events.",
       registers,
     }),
-    accountBalance: new Gauge({
-      name: "relaywatch_relayer_account_balance",
-      help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
-      labelNames: ["denom"],
-      registers,
-    }),
-    clientExpiry: new Gauge({
-      name: "relaywatch_relayer_client_expiry_timestamp_seconds",
-      help: "Time at which the connection's client expires without an update. Absent before the first read.",
+    prunedBlocks: new Counter({
+      name: "relaywatch_relayer_tx_pruned_blocks_total",
+      help: "Remote blocks that TX queries did not search, because every endpoint has pruned them.",
       labelNames: ["connection_id"],
       registers,
     }),
@@ -115,8 +89,8 @@ function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
   for (const outcome of ["included", ...QUERY_FAILURE_CODES])
     metrics.results.inc({ connection_id, outcome }, 0);
   for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
-  for (const state of QUERY_STATUSES) metrics.queries.set({ connection_id, state }, 0);
   metrics.clientUpdates.inc({ connection_id }, 0);
+  metrics.prunedBlocks.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });

@@ -1,43 +1,65 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import type { JsonObject } from "../../base/json.ts";
-import { jsonReply, textReply } from "../../ops/http-reply.ts";
-import type { HttpRoute } from "../../ops/http-route.ts";
+import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
-import { queryJson, type RelayerStatus, relayerStatus, type StatusDeps, statusJson } from "./status.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { RelayerStatus } from "./status.ts";
+import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
 import { statusPage } from "./status-page.ts";
 
-export interface ApiDeps extends StatusDeps {
+export interface ApiDeps {
+  readonly status: () => RelayerStatus;
+  readonly registry: Pick<Registry, "states">;
   readonly journal: Pick<Journal, "deadLetters">;
   readonly metrics: MetricsRegistry;
 }
 
 /** The routes of the HTTP API. All are read-only. */
 export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
+  const { status } = deps;
   return [
-    get("/", () => statusPage(relayerStatus(deps))),
+    get("/", () => statusPage(status())),
     get("/livez", () => textReply(200, "ok\n")),
-    get("/readyz", () => readiness(relayerStatus(deps))),
+    get("/readyz", () => readiness(status())),
     get("/metrics", async () => ({
       status: 200,
       headers: { "content-type": deps.metrics.contentType },
       body: await deps.metrics.metrics(),
     })),
-    get("/api/status", () => jsonReply(200, statusJson(relayerStatus(deps)))),
-    get("/api/queries", () => jsonReply(200, relayerStatus(deps).queries.map(queryJson))),
+    get("/api/status", () => jsonReply(200, statusJson(status()))),
+    get("/api/connections", () => jsonReply(200, connectionsJson(status()))),
+    get("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
+    get("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
     get("/unsuccessful-txs", () => jsonReply(200, deps.journal.deadLetters().map(toGoJson))),
   ];
 }
 
-function get(path: string, handle: HttpRoute["handle"]): HttpRoute {
+function get(path: string, handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>): HttpRoute {
   return { method: "GET", path, handle };
 }
 
-function readiness({ loaded, connections }: RelayerStatus): ReturnType<typeof textReply> {
-  const failed = connections.filter(({ error }) => error !== undefined);
-  if (!loaded) return textReply(503, "the list of queries was not read yet\n");
-  if (failed.length > 0)
-    return textReply(503, `${failed.map(({ id, error }) => `${id}: ${error}`).join("\n")}\n`);
-  return textReply(200, "ok\n");
+function readiness({ problems }: RelayerStatus): HttpReply {
+  if (problems.length === 0) return textReply(200, "ok\n");
+  return textReply(503, problems.map(({ code, text }) => `${code}: ${text}\n`).join(""));
+}
+
+/** One query as in `/api/queries`, and what it asks. */
+function oneQuery(deps: ApiDeps, id: string): HttpReply {
+  if (!/^\d{1,20}$/.test(id))
+    return errorReply(400, "bad-id", "the id of a query is a whole number, as in /api/queries/1");
+  const view = deps.status().queries.find((query) => query.id === BigInt(id));
+  const state = deps.registry.states().find(({ query }) => query.id === BigInt(id));
+  if (view === undefined || state === undefined)
+    return errorReply(404, "no-such-query", `this relayer does not serve a query ${id}; see /api/queries`);
+  const { keys, transactionsFilter, registeredAtHeight } = state.query;
+  return jsonReply(200, {
+    ...queryJson(view),
+    overdue_limit_blocks: Number(view.lateness.limit),
+    registered_at_height: `${registeredAtHeight}`,
+    keys: keys.map(({ path, key }) => ({ path, key: Buffer.from(key).toString("base64") })),
+    transactions_filter: transactionsFilter,
+  });
 }
 
 /** Path, field names and number formats of the Go relayer, so that scripts written for it work unchanged. */

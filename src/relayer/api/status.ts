@@ -1,5 +1,11 @@
-import type { JsonObject } from "../../base/json.ts";
+import type { EndpointHealth } from "../../client/endpoints/pooled-endpoint.ts";
 import type { Engine } from "../engine.ts";
+import type { AccountView } from "../health/account-watch.ts";
+import type { ClientView } from "../health/client-watch.ts";
+import type { HeadView } from "../health/head-watch.ts";
+import { latenessOf, type Lateness } from "../health/lateness.ts";
+import { findProblems, type HealthFacts, type HealthLimits, type Problem } from "../health/problems.ts";
+import type { Watches } from "../health/watches.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -8,20 +14,37 @@ import type { Registry } from "../registry/registry.ts";
 export interface RelayerStatus {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
+  /** Wall-clock time, ms. */
+  readonly nowMs: number;
   readonly localHeight: bigint;
   /** Whether the WebSocket to the local chain is connected. */
   readonly connected: boolean;
   /** Whether the list of queries was read at least once. */
   readonly loaded: boolean;
+  /** Why the relayer is not ready; empty when it is. */
+  readonly problems: readonly Problem[];
+  readonly local: HeadView;
+  readonly account: AccountView;
   readonly connections: readonly ConnectionStatus[];
   /** Sorted by id. */
   readonly queries: readonly QueryView[];
+  readonly endpoints: readonly EndpointStatus[];
 }
 
-interface ConnectionStatus {
+/** One connection in {@link RelayerStatus}. */
+export interface ConnectionStatus {
   readonly id: string;
+  /** Id of the remote chain. */
+  readonly chainId: string;
   /** Error of the last cycle; undefined when it succeeded. */
   readonly error: string | undefined;
+  readonly remote: HeadView;
+  readonly client: ClientView;
+}
+
+/** One endpoint in {@link RelayerStatus}. */
+export interface EndpointStatus extends EndpointHealth {
+  readonly chainId: string;
 }
 
 /** One query in {@link RelayerStatus}. */
@@ -36,6 +59,7 @@ export interface QueryView {
   readonly lastLocalHeight: bigint;
   /** undefined: no KV result yet. */
   readonly lastRemoteHeight: bigint | undefined;
+  readonly lateness: Lateness;
   /** Results included since the relayer started. */
   readonly results: number;
   /** Failures since the last result. */
@@ -48,28 +72,62 @@ export interface QueryView {
 export interface StatusDeps {
   readonly engine: Pick<Engine, "localHeight" | "isLoaded" | "workerErrors">;
   readonly registry: Pick<Registry, "states">;
+  readonly watches: Watches;
+  readonly limits: HealthLimits;
+  readonly endpoints: () => readonly EndpointStatus[];
   readonly isConnected: () => boolean;
-  readonly address: string;
-  /** Wall-clock time, ms. */
-  readonly nowMs: () => number;
+  readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
 
 /** Collects the status. O(n log n) in the number of queries. */
 export function relayerStatus(deps: StatusDeps): RelayerStatus {
+  const { engine, registry, watches } = deps;
+  const errors = engine.workerErrors();
+  const nowMs = deps.clock.nowMs();
+  const account = watches.account.view();
+  const connections = watches.connections.map(({ id, chainId, remote, client }) => ({
+    id,
+    chainId,
+    error: errors.get(id),
+    remote: remote.view(),
+    client: client.view(),
+  }));
+  const local = watches.local.view();
+  const lateness = createLateness(deps);
+  const queries = registry
+    .states()
+    .map((state) => toView(state, lateness(state), nowMs))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const common = { nowMs, local, account, connections, queries };
+  const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
   return {
-    address: deps.address,
-    localHeight: deps.engine.localHeight(),
+    ...common,
+    address: account.address,
+    localHeight: engine.localHeight(),
     connected: deps.isConnected(),
-    loaded: deps.engine.isLoaded(),
-    connections: [...deps.engine.workerErrors()].map(([id, error]) => ({ id, error })),
-    queries: deps.registry
-      .states()
-      .map((state) => toView(state, deps.nowMs()))
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    loaded: facts.isLoaded,
+    problems: findProblems(facts),
+    endpoints: deps.endpoints(),
   };
 }
 
-function toView(state: QueryState, nowMs: number): QueryView {
+function createLateness({ engine, watches, limits, clock }: StatusDeps): (state: QueryState) => Lateness {
+  const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.firstFrom]));
+  const present = {
+    localHeight: engine.localHeight(),
+    nowMs: clock.monotonicMs(),
+    localFrom: watches.local.firstFrom,
+    ...limits,
+  };
+  return (state) =>
+    latenessOf(state, { ...present, remoteFrom: remotes.get(state.query.connectionId) ?? unseen });
+}
+
+function unseen(): undefined {
+  return undefined;
+}
+
+function toView(state: QueryState, lateness: Lateness, nowMs: number): QueryView {
   const { query } = state;
   return {
     id: query.id,
@@ -80,40 +138,10 @@ function toView(state: QueryState, nowMs: number): QueryView {
     state: statusOf(state),
     lastLocalHeight: query.lastLocalHeight,
     lastRemoteHeight: query.lastRemoteHeight?.height,
+    lateness,
     results: state.results,
     failures: state.failures,
     error: state.error,
     retryInMs: Math.max(0, state.notBeforeMs - nowMs),
-  };
-}
-
-/** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
-export function statusJson(status: RelayerStatus): JsonObject {
-  return {
-    address: status.address,
-    local_height: `${status.localHeight}`,
-    connected: status.connected,
-    loaded: status.loaded,
-    connections: status.connections.map(({ id, error }) => ({ id, error: error ?? null })),
-    queries: status.queries.map(queryJson),
-  };
-}
-
-/** Converts a query to the JSON of `GET /api/queries`. */
-export function queryJson(query: QueryView): JsonObject {
-  const { error, lastRemoteHeight } = query;
-  return {
-    id: `${query.id}`,
-    type: query.type,
-    connection_id: query.connectionId,
-    owner: query.owner,
-    update_period: `${query.updatePeriod}`,
-    state: query.state,
-    last_local_height: `${query.lastLocalHeight}`,
-    last_remote_height: lastRemoteHeight === undefined ? null : `${lastRemoteHeight}`,
-    results: query.results,
-    failures: query.failures,
-    error: error === undefined ? null : { code: error.code, reason: error.reason },
-    retry_in_ms: query.retryInMs,
   };
 }

@@ -3,9 +3,9 @@ import { backoffMs } from "../../base/backoff.ts";
 import { errorText } from "../../base/errors.ts";
 import { runKvCycle } from "../kv/kv-cycle.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
-import { isDue, QUERY_STATUSES, type QueryState, statusOf } from "../registry/query-state.ts";
+import { isDue } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import { ERROR_BACKOFF, errorKind } from "../relay-error.ts";
+import { errorBackoff, errorKind } from "../relay-error.ts";
 import { runTxCycle } from "../tx/tx-cycle.ts";
 import type { TxDeps } from "../tx/tx-relay.ts";
 import type { ConnectionWorker } from "./worker.ts";
@@ -49,14 +49,16 @@ export async function runWorker(
       noteCycleError(worker, deps, error, { isNew: errorKind(error) !== lastError, failures });
       lastError = errorKind(error);
       // The pause ignores new blocks: they come every few seconds and would cancel the backoff.
-      await pause(backoffMs(failures++, ERROR_BACKOFF, worker.random), worker.clock, signal);
+      await pause(backoffMs(failures++, errorBackoff(error), worker.random), worker.clock, signal);
     }
   }
 }
 
 /** Runs a cycle over the due queries. Returns false when none is due. */
 async function runDue(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<boolean> {
-  const states = countStates(worker).filter(({ query }) => query.type === deps.type);
+  const states = worker.registry
+    .states()
+    .filter(({ query }) => query.connectionId === worker.connectionId && query.type === deps.type);
   const localHeight = deps.height.now();
   const nowMs = worker.clock.nowMs();
   const due = states.filter((state) => isDue(state, localHeight, nowMs));
@@ -66,7 +68,6 @@ async function runDue(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: Ab
   await (deps.type === "kv" ? runKvCycle(worker, due, signal) : runTxCycle(worker, deps.tx, due, signal));
   worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
   deps.onCycle(undefined);
-  countStates(worker);
   return true;
 }
 
@@ -86,17 +87,4 @@ function noteCycleError(
     reason: errorText(error),
     failures,
   });
-}
-
-/** Returns the states of the connection's queries and sets their gauge. */
-function countStates(worker: ConnectionWorker): readonly QueryState[] {
-  const { connectionId: connection_id, metrics } = worker;
-  const states = worker.registry.states().filter(({ query }) => query.connectionId === connection_id);
-  for (const status of QUERY_STATUSES) {
-    metrics.queries.set(
-      { connection_id, state: status },
-      states.filter((state) => statusOf(state) === status).length,
-    );
-  }
-  return states;
 }

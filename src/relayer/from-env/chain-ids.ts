@@ -4,7 +4,7 @@ import { CodedError, errorText } from "../../base/errors.ts";
 import { createChainClient } from "../../client/create-chain-client.ts";
 import { silentObserver } from "../../client/rpc/rpc-caller.ts";
 import type { DaemonContext } from "../../ops/daemon-context.ts";
-import { ERROR_BACKOFF } from "../relay-error.ts";
+import { errorBackoff } from "../relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 
 /** Thrown when no endpoint of a chain says its id in time. */
@@ -57,7 +57,7 @@ async function readChainId(
         } catch (error) {
           inner.throwIfAborted();
           last = error;
-          await clock.sleep(backoffMs(failures, ERROR_BACKOFF, random), inner);
+          await clock.sleep(backoffMs(failures, errorBackoff(error), random), inner);
         }
       }
     });

@@ -6,16 +6,17 @@ import type { Logger } from "../../base/logger.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
 import type { ChainNotice, ChainSubscription } from "../../client/events/subscription.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import { ERROR_BACKOFF, errorKind } from "../relay-error.ts";
-import type { Journal } from "../state/journal.ts";
+import { errorBackoff, errorKind } from "../relay-error.ts";
 import type { HeightSignal } from "./height-signal.ts";
 import { type QueryChange, queryChanges } from "./query-events.ts";
 import type { Registry } from "./registry.ts";
 
-/** When no notice arrives for this long, the height is read over RPC: the WebSocket may be disconnected. */
+/** When no notice arrives for this long, the height is read over RPC: the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
-/** Interval of the regular reload of the list of queries. */
-const RELOAD_MS = 60_000;
+/** Interval of the reads of the height while there is no WebSocket. */
+const POLL_MS = 1_000;
+/** Interval of the reloads while there is no WebSocket: nothing announces a new query then. */
+const POLL_RELOAD_MS = 10_000;
 /** Delay of a reload after an event whose query the chain did not have: the endpoint may be behind. */
 const RETRY_RELOAD_MS = 2_000;
 /** With more changes than this the list is reloaded instead. That takes fewer calls, at 100 queries a page. */
@@ -27,20 +28,26 @@ export interface FollowDeps {
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
   readonly height: HeightSignal;
-  readonly journal: Pick<Journal, "noteLocalHeight">;
+  /** Notices that the local chain was reset. Called with its latest height before the list is read. */
+  readonly checkHistory: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  readonly metrics: Pick<RelayerMetrics, "connected" | "queryListReloads">;
+  readonly metrics: Pick<RelayerMetrics, "queryListReloads">;
+  /** Interval of the regular reload of the list of queries. */
+  readonly reloadMs: number;
   /** Called after each complete read of the list. */
   readonly onLoaded: () => void;
+  /** Called with the error of each read that failed. */
+  readonly onLocalError: (error: unknown) => void;
 }
 
 /**
  * Keeps the registry and the local height up to date until the signal aborts. Never rejects.
  *
  * Events are hints: they may be lost, repeated, out of order, or ahead of the endpoint that is read. So an event only
- * says which query to read, and the whole list is read again after a gap, after an error, and every {@link RELOAD_MS}.
+ * says which query to read, and the whole list is read again after a gap, after an error, and every `reloadMs`. Without a
+ * WebSocket, the height and the list are polled.
  */
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { subscription, clock, logger } = deps;
@@ -51,32 +58,40 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
     try {
       if (clock.monotonicMs() >= reloadAtMs) {
         await reload(deps, signal);
-        reloadAtMs = clock.monotonicMs() + RELOAD_MS;
+        reloadAtMs = clock.monotonicMs() + deps.reloadMs;
       }
       if (lastError !== undefined) logger.info("local chain can be read again", { failures });
       [failures, lastError] = [0, undefined];
-      const notice = await withTimeout(SILENCE_MS, clock, signal, subscription.next);
-      deps.metrics.connected.set(subscription.isConnected() ? 1 : 0);
-      if (notice === undefined) deps.height.set((await deps.local.status(signal)).latestHeight);
-      else reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + (await applyNotice(deps, notice, signal)));
+      const silenceMs = subscription.isConnected() ? SILENCE_MS : POLL_MS;
+      const notice = await withTimeout(silenceMs, clock, signal, subscription.next);
+      const nextMs = await (notice === undefined ? poll(deps, signal) : applyNotice(deps, notice, signal));
+      reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + nextMs);
     } catch (error) {
       if (signal.aborted) return;
+      deps.onLocalError(error);
       // The current notice is lost, so the list must be read again.
       reloadAtMs = clock.monotonicMs();
       const kind = errorKind(error);
       const fields = { reason: errorText(error), failures };
       logger[kind === lastError ? "debug" : "warn"]("local chain cannot be read", fields);
       lastError = kind;
-      await pause(backoffMs(failures++, ERROR_BACKOFF, deps.random), clock, signal);
+      await pause(backoffMs(failures++, errorBackoff(error), deps.random), clock, signal);
     }
   }
 }
 
+/** Reads the height. Returns the time until the list must be read again, ms. */
+async function poll(deps: FollowDeps, signal: AbortSignal): Promise<number> {
+  const { latestHeight, latestTimeNs } = await deps.local.status(signal);
+  deps.height.set(latestHeight, latestTimeNs);
+  return deps.subscription.isConnected() ? deps.reloadMs : POLL_RELOAD_MS;
+}
+
 async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {
-  const { latestHeight } = await deps.local.status(signal);
-  // Height first: the registry compares heights of results with it to recognise a chain that was reset.
-  deps.journal.noteLocalHeight(latestHeight);
-  deps.height.set(latestHeight);
+  const { latestHeight, latestTimeNs } = await deps.local.status(signal);
+  // First: of a chain that was reset, nothing that is known applies.
+  await deps.checkHistory(latestHeight, signal);
+  deps.height.set(latestHeight, latestTimeNs);
   await deps.registry.reload(signal);
   deps.metrics.queryListReloads.inc();
   deps.onLoaded();
@@ -92,8 +107,8 @@ async function applyNotice(deps: FollowDeps, notice: ChainNotice, signal: AbortS
       deps.logger.info("chain events were missed", { reason: notice.reason });
       return 0;
     case "block":
-      deps.height.set(notice.height);
-      return RELOAD_MS;
+      deps.height.set(notice.height, notice.timeNs);
+      return deps.reloadMs;
     case "tx":
     case "block-events":
       return applyChanges(deps, queryChanges(notice.events, deps.chainName), signal);
@@ -105,7 +120,7 @@ async function applyChanges(
   changes: readonly QueryChange[],
   signal: AbortSignal,
 ): Promise<number> {
-  if (changes.length === 0) return RELOAD_MS;
+  if (changes.length === 0) return deps.reloadMs;
   // Only the last change of a query counts, so the reads are independent and can run in parallel.
   const last = [...new Map(changes.map((change) => [change.queryId, change])).values()];
   if (last.length > MAX_SINGLE_READS) {
@@ -115,5 +130,5 @@ async function applyChanges(
   for (const change of last) deps.logger.info("query changed", { ...change });
   const applied = await Promise.all(last.map((change) => deps.registry.apply(change, signal)));
   deps.height.wake();
-  return applied.includes(false) ? RETRY_RELOAD_MS : RELOAD_MS;
+  return applied.includes(false) ? RETRY_RELOAD_MS : deps.reloadMs;
 }

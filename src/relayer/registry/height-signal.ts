@@ -6,8 +6,11 @@ import { createWakeSignal } from "../../base/wake-signal.ts";
 export interface HeightSignal {
   /** Latest local height; 0 before the first `set`. */
   readonly now: () => bigint;
-  /** Stores the height and wakes all waiters. A lower height counts too: a chain that was reset begins at height 1. */
-  readonly set: (height: bigint) => void;
+  /**
+   * Stores the height and wakes all waiters. A lower height counts too: a chain that was reset begins at height 1.
+   * `timeNs` is the time of the block, 0 when unknown.
+   */
+  readonly set: (height: bigint, timeNs: bigint) => void;
   /** Wakes all waiters without a new height. */
   readonly wake: () => void;
   /** Number of calls of `set` and `wake` so far. */
@@ -19,11 +22,8 @@ export interface HeightSignal {
   readonly changedSince: (version: number, maxMs: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Creates a signal at height 0. Calls `onHeight` at each `set`. */
-export function createHeightSignal(
-  clock: Pick<Clock, "sleep">,
-  onHeight: (height: bigint) => void,
-): HeightSignal {
+/** Creates a signal at height 0. Calls `onHeight` with the arguments of each `set`. */
+export function createHeightSignal(clock: Pick<Clock, "sleep">, onHeight: HeightSignal["set"]): HeightSignal {
   const wakeSignal = createWakeSignal();
   let height = 0n;
   let version = 0;
@@ -35,9 +35,9 @@ export function createHeightSignal(
     now: () => height,
     version: () => version,
     wake,
-    set: (now) => {
+    set: (now, timeNs) => {
       height = now;
-      onHeight(now);
+      onHeight(now, timeNs);
       wake();
     },
     changedSince: async (since, maxMs, signal) => {

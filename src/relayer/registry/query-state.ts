@@ -23,6 +23,7 @@ export const QUERY_FAILURE_CODES = [
   "rejected",
   "not-included",
   "bad-filter",
+  "pruned",
 ] as const;
 
 type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
@@ -30,6 +31,11 @@ type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 /** A served query and the outcome of its last cycles. Immutable; the functions below return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
+  /**
+   * Local height from which this relayer has to answer the question: that of its last change, or, for a TX query, that of
+   * the first read. 0 for a KV query that this relayer read unchanged: the chain knows since when it is due.
+   */
+  readonly sinceHeight: bigint;
   /** Failures since the last result. */
   readonly failures: number;
   /** Time of the next try, wall-clock ms; 0: at once. */
@@ -61,8 +67,11 @@ export function refreshed(
   query: RegisteredQuery,
   localHeight: bigint,
 ): QueryState {
-  if (known === undefined || !sameQuestion(known.query, query))
-    return { query, failures: 0, notBeforeMs: 0, error: undefined, results: known?.results ?? 0 };
+  if (known === undefined || !sameQuestion(known.query, query)) {
+    const sinceHeight = known === undefined && query.type === "kv" ? 0n : localHeight;
+    const results = known?.results ?? 0;
+    return { query, sinceHeight, failures: 0, notBeforeMs: 0, error: undefined, results };
+  }
   const { lastLocalHeight, lastRemoteHeight } = known.query;
   // A result may be included while the query is being read. Then the response is older than the known heights, which
   // are kept. Known heights above the local height are from before a reset of the chain; they are dropped.
@@ -91,7 +100,7 @@ export function answered(
   at: { readonly localHeight: bigint; readonly remote: RegisteredQuery["lastRemoteHeight"] },
 ): QueryState {
   const query = { ...state.query, lastLocalHeight: at.localHeight, lastRemoteHeight: at.remote };
-  return { query, failures: 0, notBeforeMs: 0, error: undefined, results: state.results + 1 };
+  return { ...state, query, failures: 0, notBeforeMs: 0, error: undefined, results: state.results + 1 };
 }
 
 /** Returns the state after a complete search for transactions, `at.results` of which were relayed. */
@@ -100,7 +109,8 @@ export function searched(
   at: { readonly localHeight: bigint; readonly results: number },
 ): QueryState {
   const query = { ...state.query, lastLocalHeight: at.localHeight };
-  return { query, failures: 0, notBeforeMs: 0, error: undefined, results: state.results + at.results };
+  const results = state.results + at.results;
+  return { ...state, query, failures: 0, notBeforeMs: 0, error: undefined, results };
 }
 
 /**

@@ -25,6 +25,8 @@ export interface RegisteredQuery {
   readonly transactionsFilter: string;
   /** Minimum number of local blocks between two results. */
   readonly updatePeriod: bigint;
+  /** Local height of the registration; 0 when the query is from the genesis. */
+  readonly registeredAtHeight: bigint;
   /** Local height of the last result; 0 when there is none. */
   readonly lastLocalHeight: bigint;
   /** Remote height of the last KV result. */
@@ -44,6 +46,7 @@ export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
     keys: wire.keys.map(({ path, key }) => ({ path, key })),
     transactionsFilter: wire.transactionsFilter,
     updatePeriod: wire.updatePeriod,
+    registeredAtHeight: wire.registeredAtHeight,
     lastLocalHeight: wire.lastSubmittedResultLocalHeight,
     lastRemoteHeight: last && { revision: last.revisionNumber, height: last.revisionHeight },
   };

@@ -16,6 +16,8 @@ export interface Registry {
   /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
+  /** Forgets all queries, because the local chain was reset. */
+  readonly reset: () => void;
 }
 
 export interface RegistryDeps {
@@ -64,6 +66,9 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
       );
     },
     states: () => [...states.values()],
+    reset: () => {
+      states = new Map();
+    },
   };
 }
 

@@ -1,11 +1,6 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import Database from "libsql";
-import { errorText } from "../../base/errors.ts";
-import { createPrivateFile, PRIVATE_DIRECTORY_MODE } from "../../ops/private-file.ts";
-import { migrateSchema, NewerSchemaError } from "../../ops/sqlite-schema.ts";
-import { RelayError } from "../relay-error.ts";
-import { MIGRATIONS } from "./schema.ts";
+import type { WriteQueue } from "../../storage/write-queue.ts";
+import type { SqlSession } from "../../storage/sql-database.ts";
+import { emptyJournal, type JournalRows, readJournal } from "./journal-rows.ts";
 
 /** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
 export interface DeadLetter {
@@ -18,12 +13,24 @@ export interface DeadLetter {
   readonly atMs: number;
 }
 
+/** A block by which a chain is recognised after a restart of either. */
+export interface KnownBlock {
+  readonly height: bigint;
+  /** Upper-case hex; empty when only the height is known. */
+  readonly hash: string;
+}
+
+/** The local chain as a subject of {@link Journal.knownBlock}. A remote chain has the id of its connection. */
+export const LOCAL_CHAIN = "";
+
 /**
- * Progress of TX searches, kept across restarts. Every write is durable when the call returns.
+ * Progress of TX searches, kept across restarts.
  *
  * Only what the chains do not know is stored. KV queries need nothing: their last heights are read from the local chain.
- * When a transaction is included and the process dies before `noteIncluded`, it is submitted again; the local chain
- * ignores it, and the relayer has paid the fee twice.
+ *
+ * Reads come from memory. Writes change the memory at once and become durable in their order, some milliseconds later
+ * (`WriteQueue`). A crash loses the last ones, so the next process searches the same blocks again. What must not happen
+ * twice is a broadcast: the gate waits for all earlier writes before it admits one (`src/relayer/gate`).
  */
 export interface Journal {
   /** Remote height up to which all transactions of the query were handled; undefined for an unknown query. */
@@ -34,153 +41,113 @@ export interface Journal {
   readonly noteIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
   /** Stores a dead letter. Only the newest {@link MAX_DEAD_LETTERS} are kept. */
   readonly noteDeadLetter: (tx: DeadLetter) => void;
+  /** Removes a dead letter, so that the transaction may be sent again. Returns false when there is none. */
+  readonly removeDeadLetter: (queryId: bigint, hash: string) => boolean;
   /** Returns the dead letters, newest first. */
   readonly deadLetters: () => readonly DeadLetter[];
-  /** Stores the local height. Deletes everything when it shows that the local chain was reset. */
-  readonly noteLocalHeight: (height: bigint) => void;
+  /** The newest block that was seen of a chain; undefined when none was. */
+  readonly knownBlock: (subject: string) => KnownBlock | undefined;
+  readonly noteBlock: (subject: string, block: KnownBlock) => void;
   /** Deletes everything about a removed query. */
   readonly forget: (queryId: bigint) => void;
-  readonly close: () => void;
+  /** Deletes everything: the local chain was reset, so the same query ids belong to other queries. */
+  readonly reset: () => void;
+  /** Reads everything again, after another process wrote. */
+  readonly reload: () => Promise<void>;
 }
-
-/** Name of the file in the state directory. */
-export const JOURNAL_FILE = "relayer.sqlite";
-
-/** Blocks that one endpoint may be behind another. A greater decrease of the height means that the chain was reset. */
-const MAX_LAG = 20n;
 
 /** Dead letters that are kept for one local chain. */
 const MAX_DEAD_LETTERS = 1_000;
 
-/**
- * Opens the journal of one local chain in the directory `stateDir`, or in memory when it is undefined. Throws
- * `RelayError` "state-unusable".
- */
-export function openJournal(stateDir: string | undefined, chainId: string): Journal {
-  const database = openDatabase(stateDir);
-  return {
-    ...progress(database, chainId),
-    ...handled(database, chainId),
-    noteLocalHeight: localHeight(database, chainId),
-    close: () => void database.close(),
+export interface JournalDeps {
+  readonly session: SqlSession;
+  readonly queue: Pick<WriteQueue, "push">;
+}
+
+/** Creates the journal of one local chain. It is empty until `reload`. */
+export function createJournal(chain: string, { session, queue }: JournalDeps): Journal {
+  let rows: JournalRows = emptyJournal();
+  const push = (sql: string, values: readonly (string | number | bigint | null)[]): void =>
+    queue.push(async (write) => {
+      await write.run(sql, [chain, ...values]);
+    });
+  const noteHandled = (tx: Omit<DeadLetter, "reason" | "atMs"> & Partial<DeadLetter>): void => {
+    handledOf(rows, tx.queryId).set(tx.hash, tx.remoteHeight);
+    push(PUT_HANDLED, [`${tx.queryId}`, tx.hash, `${tx.remoteHeight}`, tx.reason ?? null, tx.atMs ?? null]);
   };
-}
-
-function openDatabase(stateDir: string | undefined): Database.Database {
-  let database: Database.Database | undefined;
-  try {
-    database = new Database(stateDir === undefined ? ":memory:" : createFile(stateDir));
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
-    migrateSchema(database, MIGRATIONS);
-    return database;
-  } catch (cause) {
-    database?.close();
-    const advice =
-      cause instanceof NewerSchemaError
-        ? "use that relaywatch, or another state_dir"
-        : "state_dir must be a directory that this user can write to";
-    throw new RelayError(
-      { code: "state-unusable", stateDir: stateDir ?? "" },
-      `state_dir ${stateDir}: the journal cannot be opened: ${errorText(cause)}; ${advice}`,
-    );
-  }
-}
-
-/** Creates directory and file, readable by this user only, unless they exist. Returns the path of the file. */
-function createFile(stateDir: string): string {
-  mkdirSync(stateDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
-  const path = join(stateDir, JOURNAL_FILE);
-  createPrivateFile(path);
-  return path;
-}
-
-function localHeight(database: Database.Database, chain: string): Journal["noteLocalHeight"] {
-  const read = database.prepare("SELECT height FROM local_height WHERE chain = ?");
-  const write = database.prepare("INSERT OR REPLACE INTO local_height (chain, height) VALUES (?, ?)");
-  return (height) => {
-    const greatest = BigInt(field(read.get(chain), "height") ?? "0");
-    // An endpoint that is behind must neither delete the journal nor lower the height that later ones are compared with.
-    if (height <= greatest && height + MAX_LAG >= greatest) return;
-    database.transaction(() => {
-      write.run(chain, `${height}`);
-      if (height > greatest) return;
-      // After a reset the same query ids belong to other queries.
-      for (const table of ["tx_progress", "tx_handled"])
-        database.prepare(`DELETE FROM ${table} WHERE chain = ?`).run(chain);
-    })();
+  const removeDeadLetter = (queryId: bigint, hash: string): boolean => {
+    const at = rows.deadLetters.findIndex((letter) => letter.queryId === queryId && letter.hash === hash);
+    if (at < 0) return false;
+    rows.deadLetters.splice(at, 1);
+    rows.handled.get(queryId)?.delete(hash);
+    push("DELETE FROM tx_handled WHERE chain = ? AND query_id = ? AND hash = ?", [`${queryId}`, hash]);
+    return true;
   };
-}
-
-function progress(
-  database: Database.Database,
-  chain: string,
-): Pick<Journal, "searchedTo" | "noteSearched" | "forget"> {
-  const read = database.prepare("SELECT height FROM tx_progress WHERE chain = ? AND query_id = ?");
-  const write = database.prepare(
-    "INSERT OR REPLACE INTO tx_progress (chain, query_id, height) VALUES (?, ?, ?)",
-  );
-  const prune = database.prepare(
-    "DELETE FROM tx_handled WHERE chain = ? AND query_id = ? AND reason IS NULL AND CAST(remote_height AS INTEGER) <= CAST(? AS INTEGER)",
-  );
   return {
-    searchedTo: (queryId) => {
-      const height = field(read.get(chain, `${queryId}`), "height");
-      return height === undefined ? undefined : BigInt(height);
-    },
+    searchedTo: (queryId) => rows.searchedTo.get(queryId),
     noteSearched: (queryId, height) => {
-      database.transaction(() => {
-        write.run(chain, `${queryId}`, `${height}`);
-        // Searches continue above this height, so relayed transactions up to it need no row. Dead letters stay listed.
-        prune.run(chain, `${queryId}`, `${height}`);
-      })();
+      rows.searchedTo.set(queryId, height);
+      dropUpTo(rows, queryId, height);
+      push(PUT_PROGRESS, [`${queryId}`, `${height}`]);
+      // Searches continue above this height, so relayed transactions up to it need no row. Dead letters stay listed.
+      push(PRUNE_HANDLED, [`${queryId}`, height]);
+    },
+    isHandled: (queryId, hash) => rows.handled.get(queryId)?.has(hash) ?? false,
+    noteIncluded: (queryId, hash, remoteHeight) => noteHandled({ queryId, hash, remoteHeight }),
+    noteDeadLetter: (letter) => {
+      removeDeadLetter(letter.queryId, letter.hash);
+      noteHandled(letter);
+      rows.deadLetters.unshift(letter);
+      const oldest = rows.deadLetters[MAX_DEAD_LETTERS];
+      if (oldest !== undefined) removeDeadLetter(oldest.queryId, oldest.hash);
+    },
+    removeDeadLetter,
+    deadLetters: () => [...rows.deadLetters],
+    knownBlock: (subject) => rows.blocks.get(subject),
+    noteBlock: (subject, block) => {
+      rows.blocks.set(subject, block);
+      push(PUT_BLOCK, [subject, block.height, block.hash]);
     },
     forget: (queryId) => {
-      for (const table of ["tx_progress", "tx_handled"]) {
-        database.prepare(`DELETE FROM ${table} WHERE chain = ? AND query_id = ?`).run(chain, `${queryId}`);
-      }
+      rows.searchedTo.delete(queryId);
+      rows.handled.delete(queryId);
+      rows.deadLetters = rows.deadLetters.filter((letter) => letter.queryId !== queryId);
+      for (const table of ["tx_progress", "tx_handled"])
+        push(`DELETE FROM ${table} WHERE chain = ? AND query_id = ?`, [`${queryId}`]);
+    },
+    reset: () => {
+      rows = emptyJournal();
+      for (const table of ["tx_progress", "tx_handled", "known_block", "broadcast"])
+        push(`DELETE FROM ${table} WHERE chain = ?`, []);
+    },
+    reload: async () => {
+      rows = await readJournal(session, chain);
     },
   };
 }
 
-function handled(
-  database: Database.Database,
-  chain: string,
-): Pick<Journal, "isHandled" | "noteIncluded" | "noteDeadLetter" | "deadLetters"> {
-  const read = database.prepare("SELECT hash FROM tx_handled WHERE chain = ? AND query_id = ? AND hash = ?");
-  const write = database.prepare("INSERT OR REPLACE INTO tx_handled VALUES (?, ?, ?, ?, ?, ?)");
-  const list = database.prepare(
-    "SELECT query_id, hash, remote_height, reason, at_ms FROM tx_handled WHERE chain = ? AND reason IS NOT NULL ORDER BY at_ms DESC, rowid DESC LIMIT ?",
-  );
-  const prune = database.prepare(
-    "DELETE FROM tx_handled WHERE chain = ? AND reason IS NOT NULL AND rowid NOT IN (SELECT rowid FROM tx_handled WHERE chain = ? AND reason IS NOT NULL ORDER BY at_ms DESC, rowid DESC LIMIT ?)",
-  );
-  return {
-    isHandled: (queryId, hash) => read.get(chain, `${queryId}`, hash) !== undefined,
-    noteIncluded: (queryId, hash, height) =>
-      void write.run(chain, `${queryId}`, hash, `${height}`, null, null),
-    noteDeadLetter: ({ queryId, hash, remoteHeight, reason, atMs }) =>
-      database.transaction(() => {
-        write.run(chain, `${queryId}`, hash, `${remoteHeight}`, reason, atMs);
-        prune.run(chain, chain, MAX_DEAD_LETTERS);
-      })(),
-    deadLetters: () => list.all(chain, MAX_DEAD_LETTERS).map(toDeadLetter),
-  };
+const PUT_PROGRESS =
+  "INSERT INTO tx_progress (chain, query_id, height) VALUES (?, ?, ?) ON CONFLICT (chain, query_id) DO UPDATE SET height = excluded.height";
+const PUT_HANDLED =
+  "INSERT INTO tx_handled (chain, query_id, hash, remote_height, reason, at_ms) VALUES (?, ?, ?, ?, ?, ?) " +
+  "ON CONFLICT (chain, query_id, hash) DO UPDATE SET remote_height = excluded.remote_height, reason = excluded.reason, at_ms = excluded.at_ms";
+const PRUNE_HANDLED =
+  "DELETE FROM tx_handled WHERE chain = ? AND query_id = ? AND reason IS NULL AND CAST(remote_height AS BIGINT) <= ?";
+const PUT_BLOCK =
+  "INSERT INTO known_block (chain, subject, height, hash) VALUES (?, ?, ?, ?) ON CONFLICT (chain, subject) DO UPDATE SET height = excluded.height, hash = excluded.hash";
+
+function handledOf({ handled }: JournalRows, queryId: bigint): Map<string, bigint> {
+  const known = handled.get(queryId) ?? new Map<string, bigint>();
+  handled.set(queryId, known);
+  return known;
 }
 
-function toDeadLetter(row: unknown): DeadLetter {
-  return {
-    queryId: BigInt(field(row, "query_id") ?? "0"),
-    hash: field(row, "hash") ?? "",
-    remoteHeight: BigInt(field(row, "remote_height") ?? "0"),
-    reason: field(row, "reason") ?? "",
-    atMs: Number(field(row, "at_ms") ?? "0"),
-  };
-}
-
-function field(row: unknown, name: string): string | undefined {
-  if (typeof row !== "object" || row === null) return undefined;
-  const value: unknown = Reflect.get(row, name);
-  return typeof value === "string" || typeof value === "number" || typeof value === "bigint"
-    ? `${value}`
-    : undefined;
+/** Removes relayed transactions up to a height. */
+function dropUpTo(rows: JournalRows, queryId: bigint, height: bigint): void {
+  const handled = rows.handled.get(queryId);
+  if (handled === undefined) return;
+  const letters = new Set(
+    rows.deadLetters.filter((letter) => letter.queryId === queryId).map(({ hash }) => hash),
+  );
+  for (const [hash, at] of handled) if (at <= height && !letters.has(hash)) handled.delete(hash);
 }

@@ -25,4 +25,20 @@ CREATE TABLE cost (
   chain TEXT NOT NULL, day BIGINT NOT NULL, owner TEXT NOT NULL, attempts BIGINT NOT NULL, included BIGINT NOT NULL,
   gas BIGINT NOT NULL, fee TEXT NOT NULL, PRIMARY KEY (chain, day, owner));
 `,
+  // `known_block`: the newest block that was seen of the local chain (`subject` is "") and of the remote chain of a connection.
+  // `broadcast`: transactions without a known end, `results` is JSON. `spending`: what the gate admitted, by payer.
+  // `lease`: used with PostgreSQL only, times by its clock.
+  `
+CREATE TABLE known_block (chain TEXT NOT NULL, subject TEXT NOT NULL, height BIGINT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (chain, subject));
+INSERT INTO known_block (chain, subject, height, hash) SELECT chain, '', CAST(height AS BIGINT), '' FROM local_height;
+DROP TABLE local_height;
+CREATE TABLE broadcast (
+  chain TEXT NOT NULL, tx_hash TEXT NOT NULL, at_ms BIGINT NOT NULL, results TEXT NOT NULL, PRIMARY KEY (chain, tx_hash));
+CREATE TABLE spending (
+  chain TEXT NOT NULL, payer TEXT NOT NULL, day BIGINT NOT NULL, owner TEXT NOT NULL, gas BIGINT NOT NULL,
+  fee TEXT NOT NULL, PRIMARY KEY (chain, payer, day, owner));
+CREATE TABLE lease (
+  name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch BIGINT NOT NULL, expires_at_ms BIGINT NOT NULL,
+  connections TEXT NOT NULL);
+`,
 ];

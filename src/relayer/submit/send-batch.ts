@@ -25,7 +25,7 @@ function noteOutcome(worker: ConnectionWorker, outcome: SubmissionOutcome<Proven
     metrics.batchSize.observe(labels, results);
     metrics.gasUsed.inc(labels, Number(gasUsed));
     metrics.txBytes.inc(labels, bytes);
-    logger.info("results included", { connectionId, results, localHeight: height, gasUsed, bytes });
+    logger.debug("results included", { connectionId, results, localHeight: height, gasUsed, bytes });
     worker.budget.grow();
   }
   if (outcome.isTooLarge) {

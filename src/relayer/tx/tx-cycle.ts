@@ -1,6 +1,7 @@
 import { toHex } from "../../base/bytes.ts";
 import { errorText } from "../../base/errors.ts";
 import { mapLimit } from "../../base/map-limit.ts";
+import { bad, good, type Result } from "../../base/result.ts";
 import { ClientError } from "../../client/errors.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
@@ -9,10 +10,12 @@ import { type QueryFailure, type QueryState, searched } from "../registry/query-
 import { RelayError } from "../relay-error.ts";
 import { submitMessage } from "../submit/submission.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
+import { splitPruned } from "./pruned-range.ts";
+import { txFinderOf } from "./tx-finder.ts";
 import type { FoundTx } from "./tx-proof.ts";
 import { createTxProver, type TxProver } from "./tx-prover.ts";
 import { addDeadLetter, type ProvenTx, relayTxs, type TxDeps } from "./tx-relay.ts";
-import { findTxs, MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
+import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
 /** Gas of a TX result in units of `GAS_PER_KEY`: two headers with few signatures and two proofs. */
 const KEYS_PER_TX_RESULT = 8;
@@ -63,9 +66,12 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   const filter = parseTxFilter(transactionsFilter);
   if (!filter.ok) return noteFailure(worker, state, { code: "bad-filter", reason: filter.error });
   // Only up to H−1: the proof of delivery is in the next header.
-  const range = planSearch(deps.journal.searchedTo(id), view.stateAt.height, deps.lookbackBlocks);
-  if (range === undefined) return noteSearch(worker, state, 0);
-  const search = await searchAndProve(cycle, state, { conditions: filter.value, range }, signal);
+  const planned = planSearch(deps.journal.searchedTo(id), view.stateAt.height, deps.lookbackBlocks);
+  if (planned === undefined) return noteSearch(worker, state, 0);
+  const range = await skipPruned(cycle, state, planned, signal);
+  if (!range.ok) return noteFailure(worker, state, range.error);
+  if (range.value === undefined) return;
+  const search = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
   if (!search.ok) return noteFailure(worker, state, search.error);
   const relayed = await relayTxs(worker, deps, search.proven, signal);
   // Otherwise the next cycle searches the same range again and skips what the journal has as handled.
@@ -89,6 +95,36 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   const last = from + MAX_BLOCKS_PER_SEARCH - 1n;
   if (from > tip) return undefined;
   return { from, to: last < tip ? last : tip };
+}
+
+/** Distance to the tip from which on a search is not checked for pruned blocks: every node keeps more. */
+const NEVER_PRUNED = 20n;
+
+/**
+ * Returns the part of a range that the endpoints still have, or undefined when all of it is pruned. The pruned part counts
+ * as searched, or fails the query unless `skipPruned` is set.
+ */
+async function skipPruned(
+  { worker, deps, view }: TxCycle,
+  state: QueryState,
+  range: HeightRange,
+  signal: AbortSignal,
+): Promise<Result<HeightRange | undefined, QueryFailure>> {
+  if (range.from + NEVER_PRUNED > view.stateAt.height) return good(range);
+  const { pruned, left } = splitPruned(range, await worker.remote.earliestHeight(signal));
+  if (pruned === undefined) return good(left);
+  const { connectionId, logger, metrics } = worker;
+  const blocks = `${pruned.from} to ${pruned.to}`;
+  if (deps.skipPruned === false)
+    return bad({ code: "pruned", reason: `every endpoint has pruned the remote blocks ${blocks}` });
+  deps.journal.noteSearched(state.query.id, pruned.to);
+  metrics.prunedBlocks.inc({ connection_id: connectionId }, Number(pruned.to - pruned.from + 1n));
+  logger.warn("pruned remote blocks are skipped: their transactions are not searched", {
+    connectionId,
+    queryId: state.query.id,
+    blocks,
+  });
+  return good(left);
 }
 
 function noteSearch(worker: ConnectionWorker, state: QueryState, results: number): void {
@@ -123,7 +159,8 @@ async function searchAndProve(
   const { worker, deps } = cycle;
   const isHandled = (hash: string): boolean => deps.journal.isHandled(state.query.id, hash);
   try {
-    const { found, upTo } = await findTxs(worker.remote.comet, { ...search, isHandled }, signal);
+    const finder = txFinderOf(worker.remote.comet, worker);
+    const { found, upTo } = await finder.find({ ...search, isHandled }, signal);
     const proofs = await proveBlocks(cycle, state, found, upTo);
     signal.throwIfAborted();
     return { ok: true, ...proofs };

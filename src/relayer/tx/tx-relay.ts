@@ -10,6 +10,10 @@ export interface TxDeps {
   readonly journal: Journal;
   /** Number of blocks before the tip where the search of an unknown query starts. */
   readonly lookbackBlocks: bigint;
+  /** Whether blocks that every endpoint has pruned count as searched; absent: true. */
+  readonly skipPruned?: boolean;
+  /** When set, a rejected transaction becomes a dead letter only if the error matches; any other is sent again. */
+  readonly deadLetterErrors?: RegExp | undefined;
 }
 
 /** A proven transaction of the remote chain. */
@@ -74,7 +78,9 @@ function rejectForGood(
 ): boolean {
   const isOwn =
     error.code === "too-large" ||
-    (error.code === "rejected" && !/header is invalid|invalid query id/i.test(error.reason));
+    (error.code === "rejected" &&
+      !/header is invalid|invalid query id/i.test(error.reason) &&
+      (deps.deadLetterErrors?.test(error.reason) ?? true));
   if (isOwn) addDeadLetter(worker, deps, idsOf(result), error.reason);
   return isOwn;
 }

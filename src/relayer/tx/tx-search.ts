@@ -8,7 +8,7 @@ import type { FoundTx } from "./tx-proof.ts";
 
 /** Limits of one search. The next cycle continues where it ended. */
 export const MAX_BLOCKS_PER_SEARCH = 5_000n;
-const MAX_TXS_PER_SEARCH = 200;
+export const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;
 const PAGE_SIZE = 50;
 /** Limit for one block that alone exceeds the limits above. An endpoint that returns more pages is broken. */
@@ -48,19 +48,24 @@ export async function findTxs(
     const response = await raceAbort(comet.txSearch(request), signal);
     for (const tx of response.txs) if (isWanted(search, tx)) found.push(tx);
     if (page * PAGE_SIZE >= response.totalCount || response.txs.length === 0)
-      return { found, upTo: range.to };
+      return { found: inChainOrder(found), upTo: range.to };
     // The next page may continue the last block of this one, so only the heights below it are complete.
     const upTo = BigInt(response.txs.at(-1)?.height ?? 0) - 1n;
     // Pages count too: a filter may match many failed transactions, none of which is wanted.
     const isEnough = found.length >= MAX_TXS_PER_SEARCH || page >= MAX_PAGES_PER_SEARCH;
     if (isEnough && upTo >= range.from && upTo <= range.to) {
-      return { found: found.filter((tx) => BigInt(tx.height) <= upTo), upTo };
+      return { found: inChainOrder(found.filter((tx) => BigInt(tx.height) <= upTo)), upTo };
     }
   }
   throw new RelayError(
     { code: "too-many-pages", pages: MAX_PAGES },
     `the search for transactions has more than ${MAX_PAGES} pages`,
   );
+}
+
+/** A node orders by height; the order within a block is that of its index. */
+function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
+  return found.toSorted((a, b) => a.height - b.height || a.index - b.index);
 }
 
 function isWanted(search: TxSearch, tx: comet38.TxResponse): tx is FoundTx {

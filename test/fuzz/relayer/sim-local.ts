@@ -106,6 +106,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
         owner: "neutron1owner",
         keys: [],
         transactionsFilter: "",
+        registeredAtHeight: state.height,
         lastLocalHeight: 0n,
         lastRemoteHeight: undefined,
         ...query,
@@ -282,7 +283,8 @@ function include(node: SimNode, messages: readonly WireMessage[]): Confirmation 
   try {
     execute(node.state, messages)();
     node.transactions += 1;
-    return { kind: "included", height: node.state.height, gasUsed: 1n, gasWanted: 2n };
+    const { height } = node.state;
+    return { kind: "included", height, gasUsed: 1n, gasWanted: 2n, data: new Uint8Array(0) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return failedTx(node, "sim", error.message);

@@ -132,6 +132,7 @@ export function createSimRemote(chainId: string, clock: ManualClock): SimRemote 
         earliestHeight: 1n,
         catchingUp: false,
       })),
+    earliestHeight: (signal) => respond(signal, () => 1n),
     readStore: ({ store, key, height: at }, signal) =>
       respond(signal, (): StoreAnswer => {
         const error = { codespace: "sdk", height: 0n, value: undefined, proof: [] };

@@ -1,12 +1,18 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
+import type { ChainClient } from "../../../src/client/chain-client.ts";
+import type { EndpointCheck } from "../../../src/client/endpoints/endpoint-pool.ts";
 import { supervise } from "../../../src/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
-import { type RelayerStatus, relayerStatus } from "../../../src/relayer/api/status.ts";
+import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
+import { type ChainPool, createHealth } from "../../../src/relayer/create-health.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
+import { watchedClient } from "../../../src/relayer/health/watched-client.ts";
+import { createWatches } from "../../../src/relayer/health/watches.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
-import { type Journal, openJournal } from "../../../src/relayer/state/journal.ts";
+import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
+import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
 import { openGate } from "../../../src/relayer/submit/submit-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
@@ -132,8 +138,15 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const connectionIds = remotes.map((_remote, index) => `connection-${index}`);
   const metricsRegistry = new MetricsRegistry();
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
-  const journal = openJournal(undefined, "local-1");
-  const height = createHeightSignal(clock, (now) => metrics.localHeight.set(Number(now)));
+  const journal = createJournal("local-1", { session: { run: async () => [] }, queue: { push: () => {} } });
+  const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
+    watches.local.note({ latestHeight, latestTimeNs }),
+  );
+  const watches = createWatches(
+    remotes.map(({ chainId }, index) => ({ id: `connection-${index}`, chainId })),
+    { address: local.sender.address, denom: "untrn" },
+    { queries: local.queries, clock, localHeight: height.now },
+  );
   const filter = { connectionIds, owners: [], queryIds: [], types: ["kv", "tx"] as const };
   const registry = createRegistry(filter, {
     local: local.queries,
@@ -145,15 +158,23 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     ...common,
     chainName: "neutron",
     local,
+    checkHistory: createLocalHistoryCheck({
+      journal,
+      registry,
+      blockHash: async () => undefined,
+      logger: common.logger,
+    }),
     subscription: local.subscription,
     registry,
     height,
     tx: { journal, lookbackBlocks: 100n },
+    reloadMs: 60_000,
+    onLocalError: watches.local.noteError,
     gate: openGate,
     workers: remotes.map((remote, index) => ({
       ...common,
       connectionId: `connection-${index}`,
-      remote: remote.client,
+      remote: watchedClient(remote.client, watches.connections[index]?.remote ?? watches.local),
       local: local.queries,
       sender: local.sender,
       registry,
@@ -166,30 +187,59 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     })),
   });
   const stop = new AbortController();
-  const done = supervise(engine.services, stop.signal, common.logger);
+  const health = createHealth(
+    { health: { no_block_after: 30_000 }, queries: { min_kv_update_period: 0n } },
+    {
+      engine,
+      registry,
+      watches,
+      isConnected: local.subscription.isConnected,
+      chains: {
+        local: poolOf("local-1", local.status),
+        remotes: remotes.map(({ chainId, client }, index) => ({
+          ...poolOf(chainId, client.status),
+          connectionId: `connection-${index}`,
+        })),
+      },
+      metrics,
+      metricsRegistry,
+      context: {
+        ...common,
+        signal: stop.signal,
+        build: { name: "sim", version: "0", nodeVersion: "0" },
+      },
+    },
+  );
+  const done = supervise([...health.services, ...engine.services], stop.signal, common.logger);
   return {
     engine,
     registry,
     journal,
     metrics: metricsRegistry,
-    status: () =>
-      relayerStatus({
-        engine,
-        registry,
-        isConnected: local.subscription.isConnected,
-        address: local.sender.address,
-        nowMs: clock.nowMs,
-      }),
+    status: health.status,
     stop: async () => {
       stop.abort(new Error("the simulation is over"));
       await clock.runUntil(clock.nowMs());
       const failures = await done;
       for (const remote of remotes) remote.client.close();
       await clock.runUntil(clock.nowMs());
-      journal.close();
       return failures.map(({ error }) => error);
     },
   };
+}
+
+/** The one endpoint of a simulated chain. */
+function poolOf(chainId: string, status: ChainClient["status"]): ChainPool {
+  const name = "sim";
+  const check = async (signal: AbortSignal): Promise<readonly EndpointCheck[]> => {
+    try {
+      return [{ name, ok: true, status: await status(signal) }];
+    } catch (error) {
+      return [{ name, ok: false, error }];
+    }
+  };
+  const health = () => [{ name, state: "good", failures: 0, lastError: undefined } as const];
+  return { chainId, client: { pool: { check, health } } };
 }
 
 function collectingLogger(lines: SimLogLine[]): Logger {

@@ -215,6 +215,26 @@ describe("relaywatch tx dex", () => {
     );
   }, 30_000);
 
+  it("prints what a message returned, as a table and with --json", async () => {
+    const order = ["place-limit-order", BOB, "untrn", "uibcatom", "22950", "1000", "--from", "bob"];
+    const table = await tx(...order);
+    expect(table.message).toBeUndefined();
+    const key = /^tranche key +(\S+)$/m.exec(table.out)?.[1];
+    expect(table.out).toMatch(/^paid in all +1000untrn$/m);
+    const json: unknown = JSON.parse((await tx(...order, "--json")).out);
+    expect(json).toMatchObject({
+      code: 0,
+      txhash: expect.stringMatching(/^[0-9A-F]{64}$/),
+      resp: { trancheKey: key, coin_in: { denom: "untrn", amount: "1000" } },
+    });
+    expect((await tx("cancel-limit-order", key ?? "", "--from", "bob")).out).toMatch(
+      /^not sold +2000untrn$/m,
+    );
+    const failed = await tx("cancel-limit-order", "t||0", "--gas", "100000", "--from", "alice", "--json");
+    expect(failed).toMatchObject({ exitCode: 1 });
+    expect(JSON.parse(failed.out)).not.toHaveProperty("resp");
+  }, 30_000);
+
   it("prints with --dry-run what the message would return, and sends nothing", async () => {
     const before = await query("list-limit-order-tranche-user", "--json");
     const printed = await tx("place-limit-order", ...ORDER, "--from", "bob", "--dry-run", "--json");
@@ -224,6 +244,8 @@ describe("relaywatch tx dex", () => {
       resp: { coin_in: { denom: "untrn", amount: "1000" } },
     });
     expect(await query("list-limit-order-tranche-user", "--json")).toEqual(before);
+    const table = await tx("place-limit-order", ...ORDER, "--from", "bob", "--dry-run");
+    expect(table.out).toMatch(/^gas_used: "\d+"\n\nRESULT +VALUE\ntranche key +t\|\|\d+\n/);
     const refused = await tx("place-limit-order", ...ORDER, "FILL_OR_KILL", "--from", "bob", "--dry-run");
     expect(refused).toMatchObject({ exitCode: 1, message: expect.stringContaining("Fill Or Kill") });
   });

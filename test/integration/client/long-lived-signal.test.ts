@@ -44,7 +44,7 @@ describe("a signal that lives as long as the process", () => {
     for (let turn = 0; turn < 200; turn++) {
       const woken = wakeSignal.next(signal);
       const changed = height.changedSince(height.version(), 1_000, signal);
-      height.set(BigInt(turn));
+      height.set(BigInt(turn), 0n);
       wakeSignal.wake();
       await Promise.all([
         woken,

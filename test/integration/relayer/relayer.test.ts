@@ -91,10 +91,15 @@ describe("the relayer between two local chains", () => {
 
   it("has a value in every metric", async () => {
     const page = await read(net, "/metrics");
-    const names = [...page.matchAll(/^# TYPE (\w+) /gm)].map(([, name = ""]) => name);
-    expect(names).toContain("relaywatch_relayer_results_total");
-    const isSet = (name: string): boolean => new RegExp(`^${name}\\w*(?:\\{.*\\})? 0*[1-9]`, "m").test(page);
-    expect(names.filter((name) => !isSet(name))).toEqual([]);
+    const types = [...page.matchAll(/^# TYPE (\w+) (\w+)/gm)].map(([, name = "", type]) => ({ name, type }));
+    expect(types.map(({ name }) => name)).toContain("relaywatch_relayer_results_total");
+    // A gauge may be 0, for instance that of the overdue queries.
+    const isSet = ({ name, type }: (typeof types)[number]): boolean =>
+      new RegExp(`^${name}\\w*(?:\\{.*\\})? ${type === "gauge" ? "" : "0*[1-9]"}`, "m").test(page);
+    // The rate of spending needs two reads of the balance, half a minute apart.
+    const unset = types.filter((metric) => !isSet(metric)).map(({ name }) => name);
+    expect(unset.filter((name) => name !== "relaywatch_relayer_account_left_seconds")).toEqual([]);
+    expect(page).toMatch(/^relaywatch_relayer_ready 1$/m);
   });
 
   it("shows its queries and their results as JSON", async () => {
@@ -110,6 +115,11 @@ describe("the relayer between two local chains", () => {
       state: "answered",
       last_local_height: expect.stringMatching(/^[1-9]\d*$/),
       last_remote_height: expect.stringMatching(/^[1-9]\d*$/),
+      due_height: expect.stringMatching(/^[1-9]\d*$/),
+      late_blocks: expect.any(Number),
+      late_seconds: expect.any(Number),
+      overdue: false,
+      unanswerable: null,
       results: expect.any(Number),
       failures: 0,
       error: null,

@@ -17,7 +17,7 @@ const notFound: ClientErrorFacts = {
   rpcCode: -32603,
   data: "tx (00) not found",
 };
-const included = { height: "111", tx_result: { code: 0, gas_used: "5", gas_wanted: "9" } };
+const included = { height: "111", tx_result: { code: 0, gas_used: "5", gas_wanted: "9", data: "AQI=" } };
 
 /** A node that responds to `tx` with each of `responses` in turn and repeats the last one. */
 function nodeWith(responses: readonly (ClientErrorFacts | typeof included)[], height: () => bigint) {
@@ -58,6 +58,7 @@ describe("waitForConfirmation", () => {
       height: 111n,
       gasUsed: 5n,
       gasWanted: 9n,
+      data: Uint8Array.of(1, 2),
     });
     expect(clock.sleeps).toEqual([500, 500, 500]);
   });

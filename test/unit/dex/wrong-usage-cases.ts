@@ -96,6 +96,14 @@ const EXECUTION = `
 Deposit | receiver that is a module | {"receiver":"$DEX_ADDRESS"} | sdk/4 | $DEX_ADDRESS is not allowed to receive funds: unauthorized
 Deposit | more than the balance | {"creator":"$POOR"} | sdk/5 | spendable balance 0TokenA is smaller than 1000TokenA: insufficient funds
 Deposit | behind enemy lines, which fails the transaction | {"tick_indexes_a_to_b":[5000,10],"options":[{"fail_tx_on_bel":true},{}]} | dex/1162 | deposit failed at tick 5000 fee 1: Cannot deposit at a price below the opposing token's current price
+Deposit | largest amount | {"amounts_a":["$MAX_INT","500"]} | sdk/111222 | Int overflow
+Deposit | amounts that add up to more than 256 bits | {"amounts_a":["$MAX_INT","$MAX_INT"],"amounts_b":["0","0"]} | sdk/111222 | Int overflow
+PlaceLimitOrder | largest amount | {"amount_in":"$MAX_INT"} | sdk/111222 | Int overflow
+PlaceLimitOrder | time of the block | {"order_type":"GOOD_TIL_TIME","expiration_time":"2026-09-21T14:13:20Z"} | dex/1139 | Current BlockTime: 2026-09-21 14:13:20 +0000 UTC; Provided ExpirationTime: 2026-09-21 14:13:20 +0000 UTC: Limit order expiration time must be greater than current block time:
+MultiHopSwap | largest amount | {"amount_in":"$MAX_INT"} | sdk/111222 | Int overflow
+MultiHopSwap | huge exit price | {"exit_limit_price":"$HUGE"} | undefined/1 | All multihop routes failed limitPrice check or had insufficient liquidity
+CancelLimitOrder | empty key | {"tranche_key":""} | dex/1111 | : Limit order tranche not found:
+UpdateParams | authority of another chain | {"authority":"$COSMOS"} | undefined/1 | authority is invalid: invalid Bech32 prefix; expected neutron, got cosmos
 Withdrawal | pool that was never created | {"tick_indexes_a_to_b":[77]} | dex/1104 | $OWNER does not have 10 shares of type neutron/pool/1: Insufficient shares:
 Withdrawal | more shares than there are | {"shares_to_remove":["$MAX_INT"]} | dex/1104 | $OWNER does not have $MAX_INT shares of type neutron/pool/0: Insufficient shares:
 PlaceLimitOrder | time that has passed | {"order_type":"GOOD_TIL_TIME","expiration_time":"2020-01-01T00:00:00Z"} | dex/1139 | Limit order expiration time must be greater than current block time:

@@ -4,7 +4,9 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import { messageFromJson } from "../../../src/proto/json.ts";
 import { AUTHORITY, createDexWorld, DEX_ADDRESS, type DexWorld } from "../../support/dex-world.ts";
+import { startTestChain, testGenesis as appStateOf } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
+import { buildTx } from "../../support/test-tx.ts";
 import { executionCases, validationCases } from "./wrong-usage-cases.ts";
 
 const OWNER = createTestKey("owner").address;
@@ -127,6 +129,11 @@ describe("wrong usage of the dex messages", () => {
     expect(failureOf("PlaceLimitOrder", { order_type: 7 })).toBeUndefined();
   });
 
+  it("takes a negative minimum average, as deployed", () => {
+    const taker = { order_type: "IMMEDIATE_OR_CANCEL", tick_index_in_to_out: 1000 };
+    expect(failureOf("PlaceLimitOrder", { ...taker, min_average_sell_price: "-1" })).toBeUndefined();
+  });
+
   it.each([[["TokenA"]], [[]]])("rejects the route %j, where the deployed module panics", (hops) => {
     expect(failureOf("MultiHopSwap", { routes: [{ hops }] })).toMatchObject({ code: "sdk/111222" });
   });
@@ -146,27 +153,57 @@ describe("wrong usage of the dex messages", () => {
 });
 
 describe("malformed numbers on the wire", () => {
-  const cases: readonly (readonly [message: string, field: number, text: string])[] = [
-    ["Deposit", 5, "abc"],
-    ["Deposit", 6, "1.5"],
-    ["Deposit", 5, `1${"0".repeat(100)}`],
-    ["Withdrawal", 5, "0x"],
-    ["PlaceLimitOrder", 7, " 1"],
-    ["PlaceLimitOrder", 10, "1e5"],
-    ["PlaceLimitOrder", 11, "0.5"],
-    ["PlaceLimitOrder", 12, `1${"0".repeat(200)}`],
-    ["MultiHopSwap", 4, (2n ** 256n).toString()],
-    ["MultiHopSwap", 5, "one"],
-  ];
-
-  it.each(cases)("%s, field %i: %s", (message, field, text) => {
-    const valid = messageFromJson(`neutron.dex.Msg${message}`, VALID[message]);
-    const bytes = new BinaryWriter()
-      .raw(withoutField(valid, field))
-      .uint32((field << 3) | 2)
-      .string(text);
-    expect(failureOfBytes(message, bytes.finish())?.code).toMatch(/^sdk\/2$/);
+  const unreadable = (text: string): string =>
+    `math/big: cannot unmarshal ${JSON.stringify(text)} into a *big.Int`;
+  const malformed = (message: string, field: number, text: string, error = unreadable(text)) => ({
+    message,
+    field,
+    text,
+    error,
   });
+  const cases = [
+    malformed("Deposit", 5, "abc"),
+    malformed("Deposit", 6, "1.5"),
+    malformed("Deposit", 5, `1${"0".repeat(100)}`, "integer out of range; got: 333, max: 256"),
+    malformed("Withdrawal", 5, "0x"),
+    malformed("PlaceLimitOrder", 7, " 1"),
+    malformed("PlaceLimitOrder", 7, "09"),
+    malformed("PlaceLimitOrder", 10, "1e5"),
+    malformed("PlaceLimitOrder", 11, "0.5"),
+    malformed(
+      "PlaceLimitOrder",
+      12,
+      `1${"0".repeat(200)}`,
+      `decimal '1${"0".repeat(200)}' out of range; max 345 bits`,
+    ),
+    malformed("MultiHopSwap", 4, (2n ** 256n).toString(), "integer out of range; got: 257, max: 256"),
+    malformed("MultiHopSwap", 5, "one"),
+  ];
+  const key = createTestKey("owner");
+  const chain = startTestChain(appStateOf([{ key, untrn: 1_000_000n }]));
+
+  it.each(cases)(
+    "$message, field $field: $text is refused by CheckTx and in a block",
+    ({ message, field, text, error }) => {
+      const valid = messageFromJson(`neutron.dex.Msg${message}`, VALID[message]);
+      const value = new BinaryWriter()
+        .raw(withoutField(valid, field))
+        .uint32((field << 3) | 2)
+        .string(text)
+        .finish();
+      const log = `${error}: tx parse error`;
+      expect(failureOfBytes(message, value)).toEqual({ code: "sdk/2", text: log });
+      const tx = buildTx({ key, sequence: 0n, messages: [{ typeUrl: `/neutron.dex.Msg${message}`, value }] });
+      // The mempool of the SDK loses the code of the error, a block its text.
+      const refusal = { codespace: "undefined", code: 1, log: `failed to decode tx: ${log}` };
+      expect(chain.app.checkTx(tx, false)).toMatchObject(refusal);
+      expect(chain.block(tx).txResults[0]).toMatchObject({
+        codespace: "sdk",
+        code: 2,
+        log: "tx parse error",
+      });
+    },
+  );
 });
 
 /** Removes a field, of which the last value would otherwise count. */

@@ -5,11 +5,13 @@ import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { migrateSchema, NewerSchemaError } from "../../../src/ops/sqlite-schema.ts";
 import { RelayError } from "../../../src/relayer/relay-error.ts";
-import { JOURNAL_FILE, openJournal } from "../../../src/relayer/state/journal.ts";
-import { MIGRATIONS as JOURNAL_MIGRATIONS } from "../../../src/relayer/state/schema.ts";
+import { MIGRATIONS as RELAYER_MIGRATIONS } from "../../../src/relayer/state/schema.ts";
+import { STORE_FILE as RELAYER_FILE } from "../../../src/relayer/state/store.ts";
 import { MIGRATIONS as WATCHDOG_MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
+import { LOCAL_CHAIN } from "../../../src/relayer/state/journal.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
+import { openTestStore } from "../../support/relayer-store.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -63,42 +65,60 @@ describe("state files of earlier versions", () => {
     expect(userVersion(file)).toEqual([{ user_version: WATCHDOG_MIGRATIONS.length }]);
   });
 
-  it.each(versionsOf(JOURNAL_MIGRATIONS))("the relayer opens version %i with its content", (version) => {
-    const file = join(folder, JOURNAL_FILE);
-    copyFileSync(fixtureFile(`state/relayer-${version}.sqlite`), file);
-    expect(userVersion(file)).toEqual([{ user_version: version }]);
-    for (const time of ["first", "second"]) {
-      const journal = openJournal(folder, "local-1");
-      expect([time, journal.searchedTo(3n)]).toEqual([time, 9_007_199_254_740_993n]);
-      expect(journal.isHandled(3n, "aa")).toBe(true);
-      expect(journal.deadLetters()).toEqual([
-        { queryId: 3n, hash: "bb", remoteHeight: 9n, reason: "no", atMs: 5 },
-      ]);
-      journal.close();
-    }
-    // The stored local height shows that the chain was reset, so everything is deleted.
-    const journal = openJournal(folder, "local-1");
-    journal.noteLocalHeight(5n);
-    expect(journal.searchedTo(3n)).toBeUndefined();
-    journal.close();
-    expect(userVersion(file)).toEqual([{ user_version: JOURNAL_MIGRATIONS.length }]);
-  });
+  it.each(versionsOf(RELAYER_MIGRATIONS))(
+    "the relayer opens version %i with its content",
+    async (version) => {
+      const file = join(folder, RELAYER_FILE);
+      copyFileSync(fixtureFile(`state/relayer-${version}.sqlite`), file);
+      expect(userVersion(file)).toEqual([{ user_version: version }]);
+      for (const time of ["first", "second"]) {
+        const store = await openTestStore(folder);
+        const { journal } = store;
+        expect([time, journal.searchedTo(3n)]).toEqual([time, 9_007_199_254_740_993n]);
+        expect(journal.isHandled(3n, "aa")).toBe(true);
+        expect(journal.deadLetters()).toEqual([
+          { queryId: 3n, hash: "bb", remoteHeight: 9n, reason: "no", atMs: 5 },
+        ]);
+        // Versions 0 to 2 kept the height of the local chain only.
+        expect(journal.knownBlock(LOCAL_CHAIN)).toEqual({
+          height: 9_007_199_254_740_999n,
+          hash: version < 3 ? "" : "AB",
+        });
+        expect(await store.attempts.find({ limit: 9 })).toHaveLength(version < 2 ? 0 : 1);
+        expect(await store.attempts.costs({ from: 0, to: 9 })).toEqual(
+          version < 2
+            ? []
+            : [
+                {
+                  day: 0,
+                  owner: "neutron1owner",
+                  attempts: 1,
+                  included: 0,
+                  gas: 90_000n,
+                  fee: 12_345_678_901_234_567_890_123n,
+                },
+              ],
+        );
+        await store.close();
+      }
+      expect(userVersion(file)).toEqual([{ user_version: RELAYER_MIGRATIONS.length }]);
+    },
+  );
 });
 
-describe("a journal of a newer program", () => {
-  it("is refused with both versions, and stays as it is", () => {
-    openJournal(folder, "local-1").close();
-    const newer = JOURNAL_MIGRATIONS.length + 1;
-    const database = new Database(join(folder, JOURNAL_FILE));
+describe("a store of a newer program", () => {
+  it("is refused with both versions, and stays as it is", async () => {
+    await (await openTestStore(folder)).close();
+    const newer = RELAYER_MIGRATIONS.length + 1;
+    const database = new Database(join(folder, RELAYER_FILE));
     database.exec(`CREATE TABLE of_tomorrow (id INTEGER); PRAGMA user_version = ${newer};`);
     database.close();
-    const before = readFileSync(join(folder, JOURNAL_FILE));
-    const attempt = () => openJournal(folder, "local-1");
-    expect(attempt).toThrow(RelayError);
-    expect(attempt).toThrow(
+    const before = readFileSync(join(folder, RELAYER_FILE));
+    await expect(openTestStore(folder)).rejects.toThrow(RelayError);
+    await expect(openTestStore(folder)).rejects.toThrow(
       `a newer relaywatch wrote it (it has format ${newer}, but this program supports at most format ${newer - 1}); use that relaywatch, or another state_dir`,
     );
-    expect(readFileSync(join(folder, JOURNAL_FILE))).toEqual(before);
+    expect(readFileSync(join(folder, RELAYER_FILE))).toEqual(before);
   });
 });
 

@@ -34,6 +34,8 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
       "batch",
       "retry",
       "deadlines",
+      "lease",
+      "history",
       "http",
       "metrics",
       "log",
@@ -76,6 +78,43 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(found.join("\n")).toMatch(/gas\.adjustment: is a number/);
     expect(found.join("\n")).toMatch(/retry\.first/);
     expect(found.join("\n")).toMatch(/http\.listen/);
+  });
+
+  it("accepts a PostgreSQL store, with its password by reference only", () => {
+    const withStore = (store: string): string => example.replace(/^state_dir: .*$/m, `store: ${store}`);
+    const parsed = parseConfig({ file: "x", text: withStore("postgres://icq@db.example/state") }, schema);
+    const address = { host: "db.example", port: 5_432, user: "icq", database: "state", sslMode: "disable" };
+    expect(parsed.store).toEqual({ url: address });
+    const url = "postgres://icq@[::1]:6000/state?sslmode=verify-full";
+    const full = parseConfig(
+      { file: "x", text: withStore(`{ url: "${url}", password: { env: P } }`) },
+      schema,
+    );
+    expect(full.store?.url).toEqual({ ...address, host: "::1", port: 6_000, sslMode: "verify-full" });
+    expect(JSON.stringify(full.store?.password)).toBe('"[redacted]"');
+    for (const [wrong, text] of [
+      ["postgres://icq:hunter2@db/state", /store\.url: has a password \(.*by reference in store\.password/],
+      ["mysql://icq@db/state", /store\.url: is not a URL of PostgreSQL/],
+      ["postgres://db/state", /lacks user, host or database/],
+      ["postgres://icq@db/state?sslmode=prefer", /has the sslmode prefer \(.*verify-full/],
+      ["postgres://icq@db/state?timeout=3", /unknown parameter timeout/],
+    ] as const) {
+      const found = errors(withStore(wrong)).join("\n");
+      expect(found).toMatch(text);
+      expect(found).not.toContain("hunter2");
+    }
+    expect(errors(`${example}\nstore: postgres://icq@db/state\n`).join("\n")).toMatch(
+      /store: is given beside state_dir/,
+    );
+  });
+
+  it("refuses shards without a connection for each, and an index beyond them", () => {
+    const withShards = (text: string): string => errors(`${example}\nshards: ${text}\n`).join("\n");
+    expect(withShards("{ count: 1, index: 0 }")).toBe("");
+    expect(withShards("{ count: 2, index: 0 }")).toMatch(
+      /shards\.count: is greater than the number of connections/,
+    );
+    expect(withShards("{ count: 1, index: 1 }")).toMatch(/shards: has an index that is not below count/);
   });
 
   it("refuses a batch size that fits into no request of a simulation", () => {

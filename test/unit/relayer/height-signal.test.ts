@@ -10,11 +10,11 @@ describe("the height signal", () => {
     const height = createHeightSignal(clock, (now) => heights.push(now));
     const first = height.version();
     const waiters = [height.changedSince(first, 1_000, signal), height.changedSince(first, 1_000, signal)];
-    height.set(9n);
+    height.set(9n, 0n);
     await Promise.all(waiters);
     await height.changedSince(first, 1_000, signal);
     const lower = height.changedSince(height.version(), 1_000, signal);
-    height.set(2n);
+    height.set(2n, 0n);
     await lower;
     const woken = height.changedSince(height.version(), 1_000, signal);
     height.wake();

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openJournal } from "../../../src/relayer/state/journal.ts";
+import type { Journal } from "../../../src/relayer/state/journal.ts";
+import type { RelayerStore } from "../../../src/relayer/state/store.ts";
 import { fileModes } from "../../support/file-modes.ts";
+import { openTestStore } from "../../support/relayer-store.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -19,105 +21,158 @@ const deadLetter = (hash: string, atMs: number) => ({
   atMs,
 });
 
+/** Resolves when everything that was noted is durable. */
+const flushed = ({ queue }: RelayerStore): Promise<void> => queue.flushed(new AbortController().signal);
+
 describe("the journal", () => {
-  it("is durable, even when it was never closed", () => {
-    const first = openJournal(folder, "local-1");
-    first.noteSearched(3n, 9_007_199_254_740_993n);
-    first.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
-    first.noteDeadLetter(deadLetter("bb", 5));
-    const second = openJournal(folder, "local-1");
-    expect(second.searchedTo(3n)).toBe(9_007_199_254_740_993n);
-    expect(second.isHandled(3n, "aa")).toBe(true);
-    expect(second.isHandled(3n, "bb")).toBe(true);
-    expect(second.isHandled(4n, "aa")).toBe(false);
-    expect(second.deadLetters()).toEqual([deadLetter("bb", 5)]);
-    second.close();
-    first.close();
+  it("is durable when it is flushed, even when it was never closed", async () => {
+    const first = await openTestStore(folder);
+    first.journal.noteSearched(3n, 9_007_199_254_740_993n);
+    first.journal.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
+    first.journal.noteDeadLetter(deadLetter("bb", 5));
+    first.journal.noteBlock("connection-0", { height: 9_007_199_254_740_995n, hash: "AA" });
+    await flushed(first);
+    const second = await openTestStore(folder);
+    const { journal } = second;
+    expect(journal.searchedTo(3n)).toBe(9_007_199_254_740_993n);
+    expect(journal.isHandled(3n, "aa")).toBe(true);
+    expect(journal.isHandled(3n, "bb")).toBe(true);
+    expect(journal.isHandled(4n, "aa")).toBe(false);
+    expect(journal.deadLetters()).toEqual([deadLetter("bb", 5)]);
+    expect(journal.knownBlock("connection-0")).toEqual({ height: 9_007_199_254_740_995n, hash: "AA" });
+    await second.close();
+    await first.close();
   });
 
-  it("creates a folder that only its user can read", () => {
+  it("writes what is left when it is closed", async () => {
+    const first = await openTestStore(folder);
+    first.journal.noteSearched(3n, 7n);
+    await first.close();
+    const second = await openTestStore(folder);
+    expect(second.journal.searchedTo(3n)).toBe(7n);
+    await second.close();
+  });
+
+  it("creates a folder that only its user can read", async () => {
     const stateDir = join(folder, "state");
-    const journal = openJournal(stateDir, "local-1");
-    journal.noteSearched(3n, 7n);
+    const store = await openTestStore(stateDir);
+    store.journal.noteSearched(3n, 7n);
+    await flushed(store);
     const { ".": directory, ...files } = fileModes(stateDir);
     expect(directory).toBe("700");
     expect(Object.keys(files)).toContain("relayer.sqlite");
     expect(new Set(Object.values(files))).toEqual(new Set(["600"]));
-    journal.close();
+    await store.close();
   });
 
-  it("keeps local chains apart", () => {
-    const one = openJournal(folder, "local-1");
-    const other = openJournal(folder, "local-2");
-    one.noteSearched(3n, 7n);
-    one.noteDeadLetter(deadLetter("bb", 5));
-    expect(other.searchedTo(3n)).toBeUndefined();
-    expect(other.deadLetters()).toEqual([]);
-    one.close();
-    other.close();
+  it("keeps local chains apart", async () => {
+    const one = await openTestStore(folder);
+    const other = await openTestStore(folder, "local-2");
+    one.journal.noteSearched(3n, 7n);
+    one.journal.noteDeadLetter(deadLetter("bb", 5));
+    await flushed(one);
+    await other.journal.reload();
+    expect(other.journal.searchedTo(3n)).toBeUndefined();
+    expect(other.journal.deadLetters()).toEqual([]);
+    await one.close();
+    await other.close();
   });
 
-  it("drops included transactions up to the searched height, and keeps higher ones and dead letters", () => {
-    const journal = openJournal(undefined, "local-1");
-    journal.noteIncluded(3n, "low", 9n);
-    journal.noteIncluded(3n, "high", 10n);
-    journal.noteDeadLetter(deadLetter("refused", 1));
-    journal.noteSearched(3n, 9n);
-    expect(["low", "high", "refused"].map((hash) => journal.isHandled(3n, hash))).toEqual([
-      false,
-      true,
-      true,
-    ]);
-    journal.close();
+  it("shows what another process wrote after a reload", async () => {
+    const one = await openTestStore(folder);
+    const other = await openTestStore(folder);
+    one.journal.noteSearched(3n, 7n);
+    await flushed(one);
+    expect(other.journal.searchedTo(3n)).toBeUndefined();
+    await other.journal.reload();
+    expect(other.journal.searchedTo(3n)).toBe(7n);
+    await one.close();
+    await other.close();
   });
 
-  it("keeps a limited number of dead letters and lists the newest first", () => {
-    const journal = openJournal(undefined, "local-1");
-    for (let index = 0; index < 1_010; index++) journal.noteDeadLetter(deadLetter(`tx${index}`, index));
-    const listed = journal.deadLetters();
-    expect(listed).toHaveLength(1_000);
-    expect(listed[0]?.hash).toBe("tx1009");
-    expect(listed.at(-1)?.hash).toBe("tx10");
-    expect(journal.isHandled(3n, "tx9")).toBe(false);
-    journal.close();
+  // In memory and after a restart: the two must not differ.
+  describe.each(["at once", "after a restart"])("%s", (when) => {
+    let store: RelayerStore;
+    beforeEach(async () => {
+      store = await openTestStore(folder);
+    });
+    afterEach(() => store.close());
+    const journalNow = async (): Promise<Journal> => {
+      await flushed(store);
+      if (when === "after a restart") await store.journal.reload();
+      return store.journal;
+    };
+
+    it("drops included transactions up to the searched height, and keeps higher ones and dead letters", async () => {
+      store.journal.noteIncluded(3n, "low", 9n);
+      store.journal.noteIncluded(3n, "high", 10n);
+      store.journal.noteDeadLetter(deadLetter("refused", 1));
+      store.journal.noteSearched(3n, 9n);
+      const journal = await journalNow();
+      expect(["low", "high", "refused"].map((hash) => journal.isHandled(3n, hash))).toEqual([
+        false,
+        true,
+        true,
+      ]);
+    });
+
+    it("keeps a limited number of dead letters and lists the newest first", async () => {
+      for (let index = 0; index < 1_010; index++)
+        store.journal.noteDeadLetter(deadLetter(`tx${index}`, index));
+      const journal = await journalNow();
+      const listed = journal.deadLetters();
+      expect(listed).toHaveLength(1_000);
+      expect(listed[0]?.hash).toBe("tx1009");
+      expect(listed.at(-1)?.hash).toBe("tx10");
+      expect(journal.isHandled(3n, "tx9")).toBe(false);
+    });
+
+    it("lists a dead letter once, with its newest reason", async () => {
+      store.journal.noteDeadLetter(deadLetter("bb", 1));
+      store.journal.noteDeadLetter({ ...deadLetter("bb", 2), reason: "newer" });
+      expect((await journalNow()).deadLetters()).toEqual([{ ...deadLetter("bb", 2), reason: "newer" }]);
+    });
+
+    it("removes a dead letter, so that its transaction can be sent again", async () => {
+      store.journal.noteDeadLetter(deadLetter("bb", 1));
+      expect(store.journal.removeDeadLetter(3n, "bb")).toBe(true);
+      expect(store.journal.removeDeadLetter(3n, "bb")).toBe(false);
+      const journal = await journalNow();
+      expect(journal.deadLetters()).toEqual([]);
+      expect(journal.isHandled(3n, "bb")).toBe(false);
+    });
+
+    it("forgets a removed query, and no other", async () => {
+      for (const id of [3n, 4n]) {
+        store.journal.noteSearched(id, 7n);
+        store.journal.noteDeadLetter({ ...deadLetter("bb", 1), queryId: id });
+      }
+      store.journal.forget(3n);
+      const journal = await journalNow();
+      expect([journal.searchedTo(3n), journal.searchedTo(4n)]).toEqual([undefined, 7n]);
+      expect(journal.deadLetters().map(({ queryId }) => queryId)).toEqual([4n]);
+    });
+
+    it("deletes everything at a reset", async () => {
+      store.journal.noteSearched(3n, 70n);
+      store.journal.noteDeadLetter(deadLetter("bb", 5));
+      store.journal.noteBlock("", { height: 5n, hash: "AA" });
+      store.journal.reset();
+      store.journal.noteSearched(3n, 2n);
+      const journal = await journalNow();
+      expect(journal.searchedTo(3n)).toBe(2n);
+      expect(journal.deadLetters()).toEqual([]);
+      expect(journal.isHandled(3n, "bb")).toBe(false);
+      expect(journal.knownBlock("")).toBeUndefined();
+    });
   });
 
-  it("forgets a removed query, and no other", () => {
-    const journal = openJournal(undefined, "local-1");
-    for (const id of [3n, 4n]) {
-      journal.noteSearched(id, 7n);
-      journal.noteDeadLetter({ ...deadLetter("bb", 1), queryId: id });
-    }
-    journal.forget(3n);
-    expect([journal.searchedTo(3n), journal.searchedTo(4n)]).toEqual([undefined, 7n]);
-    expect(journal.deadLetters().map(({ queryId }) => queryId)).toEqual([4n]);
-    journal.close();
-  });
-
-  it("deletes everything of a chain that was reset, also after a restart, but not for an endpoint that is behind", () => {
-    const first = openJournal(folder, "local-1");
-    first.noteLocalHeight(1_000n);
-    first.noteSearched(3n, 70n);
-    first.noteDeadLetter(deadLetter("bb", 5));
-    first.noteLocalHeight(980n);
-    expect(first.searchedTo(3n)).toBe(70n);
-    first.close();
-    const second = openJournal(folder, "local-1");
-    second.noteLocalHeight(4n);
-    expect(second.searchedTo(3n)).toBeUndefined();
-    expect(second.deadLetters()).toEqual([]);
-    second.noteSearched(3n, 2n);
-    second.noteLocalHeight(5n);
-    expect(second.searchedTo(3n)).toBe(2n);
-    second.close();
-  });
-
-  it("names a directory that it cannot use", () => {
+  it("names a directory that it cannot use", async () => {
     writeFileSync(join(folder, "file"), "not a directory");
-    expect(() => openJournal(join(folder, "file"), "local-1")).toThrow(
+    await expect(openTestStore(join(folder, "file"))).rejects.toThrow(
       /state_dir .*file: the journal cannot be opened/,
     );
     writeFileSync(join(folder, "relayer.sqlite"), "not a database".repeat(99));
-    expect(() => openJournal(folder, "local-1")).toThrow(/the journal cannot be opened/);
+    await expect(openTestStore(folder)).rejects.toThrow(/the journal cannot be opened/);
   });
 });

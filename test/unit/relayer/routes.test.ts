@@ -1,41 +1,35 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts";
-import { answered, failed, type QueryState } from "../../../src/relayer/registry/query-state.ts";
+import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
+import { matchRoute } from "../../../src/ops/http-route.ts";
 import type { DeadLetter } from "../../../src/relayer/state/journal.ts";
 import { sampleState } from "./samples.ts";
+import { sampleConnection, sampleLateness, sampleStatus, sampleView } from "./status-samples.ts";
 
 interface Scene {
-  readonly states?: readonly QueryState[];
-  readonly errors?: Readonly<Record<string, string>>;
-  readonly isLoaded?: boolean;
+  readonly status?: Partial<RelayerStatus>;
   readonly deadLetters?: readonly DeadLetter[];
 }
 
-function deps({ states = [], errors = {}, isLoaded = true, deadLetters = [] }: Scene): ApiDeps {
+function deps({ status = {}, deadLetters = [] }: Scene = {}): ApiDeps {
   return {
-    engine: {
-      localHeight: () => 12n,
-      isLoaded: () => isLoaded,
-      workerErrors: () => new Map([["connection-0", undefined], ...Object.entries(errors)]),
-    },
-    registry: { states: () => states },
+    status: () => sampleStatus(status),
+    registry: { states: () => [sampleState({ id: 1n, registeredAtHeight: 4n })] },
     journal: { deadLetters: () => deadLetters },
     metrics: new MetricsRegistry(),
-    isConnected: () => true,
-    address: "neutron1relayer",
-    nowMs: () => 1_000,
   };
 }
 
-async function get(from: ApiDeps, path: string) {
-  const route = relayerRoutes(from).find((one) => one.path === path);
-  if (route === undefined) throw new Error(`no route ${path}`);
-  return route.handle({
+async function get(from: ApiDeps, target: string) {
+  const { pathname: path, searchParams: query } = new URL(target, "http://relayer");
+  const match = matchRoute(relayerRoutes(from), "GET", path);
+  if (match.kind !== "route") throw new Error(`no route ${path}`);
+  return match.route.handle({
     method: "GET",
     path,
-    params: {},
-    query: new URLSearchParams(),
+    params: match.params,
+    query,
     headers: {},
     body: new Uint8Array(),
     signal: new AbortController().signal,
@@ -47,27 +41,40 @@ async function getJson(from: ApiDeps, path: string): Promise<unknown> {
   return JSON.parse(typeof body === "string" ? body : "");
 }
 
-const backoff = { minMs: 1, baseMs: 4_400, maxMs: 9_000 };
-const states: readonly QueryState[] = [
-  failed(
-    sampleState({ id: 2n }),
-    { code: "rejected", reason: "no" },
-    { nowMs: 1_000, backoff, random: () => 1 },
-  ),
-  answered(sampleState({ id: 1n }), { localHeight: 11n, remote: { revision: 1n, height: 40n } }),
-  sampleState({ id: 3n, type: "tx" }),
+const lateness = sampleLateness({ blocks: 21n, ms: 65_432, isOverdue: true });
+const queries = [
+  sampleView(),
+  sampleView({
+    id: 2n,
+    state: "backing_off",
+    lastLocalHeight: 0n,
+    lastRemoteHeight: undefined,
+    lateness,
+    failures: 1,
+    error: { code: "read-failed", reason: "no" },
+    retryInMs: 4_400,
+  }),
 ];
 
-const common = { connection_id: "connection-0", owner: "neutron1owner", update_period: "5" };
+const common = {
+  type: "kv",
+  connection_id: "connection-0",
+  owner: "neutron1owner",
+  update_period: "5",
+  due_height: "16",
+  results: 3,
+};
 const QUERIES = [
   {
     ...common,
     id: "1",
-    type: "kv",
     state: "answered",
     last_local_height: "11",
-    last_remote_height: "40",
-    results: 1,
+    last_remote_height: "9",
+    late_blocks: 0,
+    late_seconds: 0,
+    overdue: false,
+    unanswerable: null,
     failures: 0,
     error: null,
     retry_in_ms: 0,
@@ -75,52 +82,104 @@ const QUERIES = [
   {
     ...common,
     id: "2",
-    type: "kv",
     state: "backing_off",
     last_local_height: "0",
     last_remote_height: null,
-    results: 0,
+    late_blocks: 21,
+    late_seconds: 65.4,
+    overdue: true,
+    unanswerable: null,
     failures: 1,
-    error: { code: "rejected", reason: "no" },
+    error: { code: "read-failed", reason: "no" },
     retry_in_ms: 4_400,
   },
+];
+const HEAD = {
+  height: "12",
+  block_time: "2026-01-01T23:59:58.500Z",
+  seconds_since_block: 1,
+  seconds_since_read: 0.5,
+  catching_up: false,
+  error: null,
+};
+const CONNECTIONS = [
   {
-    ...common,
-    id: "3",
-    type: "tx",
-    state: "pending",
-    last_local_height: "0",
-    last_remote_height: null,
-    results: 0,
-    failures: 0,
+    id: "connection-0",
+    chain_id: "remote-1",
     error: null,
-    retry_in_ms: 0,
+    remote: HEAD,
+    client: {
+      id: "07-tendermint-0",
+      status: "Active",
+      consensus_height: "10",
+      consensus_revision: "1",
+      consensus_time: "2026-01-01T00:00:00.000Z",
+      blocks_behind: 2,
+      expires_at: "2026-01-03T00:00:00.000Z",
+      error: null,
+    },
+    queries: 2,
+    overdue_queries: 1,
+    most_late_blocks: 21,
+    most_late_seconds: 65.4,
   },
 ];
 
 describe("the routes", () => {
   it("return the whole status with snake_case fields, and ids and heights as strings", async () => {
-    expect(await getJson(deps({ states, errors: { "connection-1": "it is down" } }), "/api/status")).toEqual({
+    const problems = [{ code: "queries-overdue", connectionId: "connection-0", text: "late" }] as const;
+    const endpoint = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
+    const status = { queries, problems, endpoints: [{ ...endpoint, chainId: "local-1" }] };
+    expect(await getJson(deps({ status }), "/api/status")).toEqual({
+      ready: false,
+      problems: [{ code: "queries-overdue", connection_id: "connection-0", text: "late" }],
       address: "neutron1relayer",
       local_height: "12",
       connected: true,
       loaded: true,
-      connections: [
-        { id: "connection-0", error: null },
-        { id: "connection-1", error: "it is down" },
-      ],
+      local: HEAD,
+      account: { denom: "untrn", balance: "70", days_left: null, error: null },
+      connections: CONNECTIONS,
       queries: QUERIES,
+      endpoints: [{ chain_id: "local-1", name: "a:1", state: "down", failures: 2, last_error: "refused" }],
     });
-    expect(await getJson(deps({ states }), "/api/queries")).toEqual(QUERIES);
+    expect(await getJson(deps({ status }), "/api/queries")).toEqual(QUERIES);
+    expect(await getJson(deps({ status }), "/api/connections")).toEqual(CONNECTIONS);
   });
 
-  it("report readiness, and each connection with an error", async () => {
-    expect(await get(deps({}), "/readyz")).toMatchObject({ status: 200 });
-    expect(await get(deps({ isLoaded: false }), "/readyz")).toMatchObject({ status: 503 });
-    expect(await get(deps({ errors: { "connection-1": "it is down" } }), "/readyz")).toMatchObject({
-      status: 503,
-      body: "connection-1: it is down\n",
+  it("return what is not known as null", async () => {
+    const client = { reading: undefined, sinceReadMs: 1, error: "down" };
+    const status = { connections: [sampleConnection({ client })] };
+    expect(await getJson(deps({ status }), "/api/connections")).toMatchObject([
+      { client: { id: null, status: null, error: "down" } },
+    ]);
+  });
+
+  it("return one query with its keys, and an error for an unknown or malformed id", async () => {
+    const from = deps({ status: { queries } });
+    expect(await getJson(from, "/api/queries/1")).toEqual({
+      ...QUERIES[0],
+      overdue_limit_blocks: 20,
+      registered_at_height: "4",
+      keys: [{ path: "bank", key: "AgE=" }],
+      transactions_filter: "",
     });
+    expect(await get(from, "/api/queries/9")).toMatchObject({ status: 404 });
+    for (const id of ["x", "-1", "1e3", "9".repeat(30)])
+      expect(await get(from, `/api/queries/${id}`)).toMatchObject({ status: 400 });
+  });
+
+  it("report readiness, and each problem with its code and reason", async () => {
+    expect(await get(deps(), "/readyz")).toMatchObject({ status: 200, body: "ok\n" });
+    const problems = [
+      { code: "local-not-followed", connectionId: undefined, text: "it is down" },
+      { code: "cycle-failed", connectionId: "connection-1", text: "connection-1: no" },
+    ] as const;
+    expect(await get(deps({ status: { problems } }), "/readyz")).toMatchObject({
+      status: 503,
+      body: "local-not-followed: it is down\ncycle-failed: connection-1: no\n",
+    });
+    expect(await get(deps({ status: { problems } }), "/livez")).toMatchObject({ status: 200 });
   });
 
   it("list dead letters in the JSON of the Go relayer", async () => {

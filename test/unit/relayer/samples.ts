@@ -13,6 +13,7 @@ export function sampleQuery(fields: Partial<RegisteredQuery> = {}): RegisteredQu
     keys: [{ path: "bank", key: Uint8Array.of(2, 1) }],
     transactionsFilter: "",
     updatePeriod: 5n,
+    registeredAtHeight: 0n,
     lastLocalHeight: 0n,
     lastRemoteHeight: undefined,
     ...fields,

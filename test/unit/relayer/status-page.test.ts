@@ -1,61 +1,95 @@
 import { describe, expect, it } from "vitest";
-import type { QueryView, RelayerStatus } from "../../../src/relayer/api/status.ts";
-import { statusPage } from "../../../src/relayer/api/status-page.ts";
+import { MAX_ROWS, statusPage } from "../../../src/relayer/api/status-page.ts";
+import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
+import {
+  sampleConnection,
+  sampleHead,
+  sampleLateness,
+  sampleReading,
+  sampleStatus,
+  sampleView,
+} from "./status-samples.ts";
 
 const EVIL = `<script>alert("x")</script>&'`;
 
-const backingOff: QueryView = {
+function page(fields: Partial<RelayerStatus> = {}): string {
+  const { body } = statusPage(sampleStatus(fields));
+  return typeof body === "string" ? body : "";
+}
+
+const backingOff = sampleView({
   id: 2n,
-  type: "kv",
   connectionId: EVIL,
   owner: EVIL,
-  updatePeriod: 5n,
   state: "backing_off",
-  lastLocalHeight: 0n,
-  lastRemoteHeight: undefined,
-  results: 0,
   failures: 3,
   error: { code: "rejected", reason: EVIL },
   retryInMs: 4_400,
-};
-
-function status(fields: Partial<RelayerStatus> = {}): RelayerStatus {
-  return {
-    address: "neutron1relayer",
-    localHeight: 12n,
-    connected: false,
-    loaded: true,
-    connections: [{ id: "connection-0", error: undefined }],
-    queries: [],
-    ...fields,
-  };
-}
+});
 
 describe("the status page", () => {
   it("escapes everything that comes from chains, and allows no script", () => {
-    const connections = [{ id: "connection-1", error: EVIL }];
-    const { body, headers } = statusPage(status({ connections, queries: [backingOff] }));
+    const status = sampleStatus({
+      connections: [
+        sampleConnection({
+          error: EVIL,
+          chainId: EVIL,
+          client: { reading: sampleReading({ clientId: EVIL, status: EVIL }), sinceReadMs: 0, error: EVIL },
+        }),
+      ],
+      problems: [{ code: "cycle-failed", connectionId: EVIL, text: EVIL }],
+      queries: [backingOff],
+    });
+    const { body, headers } = statusPage(status);
     expect(body).not.toContain("<script");
     expect(body).toContain("&lt;script&gt;");
     expect(headers?.["content-security-policy"]).toContain("default-src 'none'");
   });
 
-  it("shows the failures and the next try of a query that is backing off", () => {
-    const { body } = statusPage(status({ queries: [backingOff] }));
-    expect(body).toContain("backing off");
-    expect(body).toContain("(failures: 3, next try in 5 s)");
+  it("says that all is in order only without a problem", () => {
+    expect(page()).toContain("In order");
+    const problems = [{ code: "starting", connectionId: undefined, text: "not read yet" }] as const;
+    expect(page({ problems })).not.toContain("In order");
+    expect(page({ problems })).toContain("<strong>starting</strong>: not read yet");
   });
 
-  it("shows pending and answered queries", () => {
-    const pending: QueryView = { ...backingOff, state: "pending", error: undefined };
-    expect(statusPage(status({ queries: [pending] })).body).toContain("<td>pending</td>");
-    const answered: QueryView = { ...pending, state: "answered", lastLocalHeight: 9n };
-    expect(statusPage(status({ queries: [answered] })).body).toContain(">answered<");
+  it("shows the latest queries first, and at most so many", () => {
+    const late = (id: number, blocks: bigint, isOverdue: boolean) =>
+      sampleView({ id: BigInt(id), lateness: sampleLateness({ blocks, ms: 61_000, isOverdue }) });
+    const body = page({ queries: [late(1, 0n, false), late(2, 9n, false), late(3, 7n, true)] });
+    expect([...body.matchAll(/<tr><td class="number">(\d+)/g)].map(([, id]) => id)).toEqual(["3", "2", "1"]);
+    expect(body).toContain(`<td class="number bad">7 blocks, 61 s</td>`);
+    expect(body).toContain(`<span class="bad">overdue</span>`);
+    const many = Array.from({ length: MAX_ROWS + 3 }, (_, index) => late(index + 1, 0n, false));
+    expect([...page({ queries: many }).matchAll(/<tr><td class="number">/g)]).toHaveLength(MAX_ROWS);
+    expect(page({ queries: many })).toContain("3 more queries");
+  });
+
+  it("shows heights, ages, client and balance of both chains, and what is not known yet", () => {
+    const body = page({ account: { ...sampleStatus().account, daysLeft: 12.7 } });
+    expect(body).toContain("height 12, 1 s ago");
+    expect(body).toContain("light client 07-tendermint-0 Active, 2 blocks behind, expires in 1 d");
+    expect(body).toContain("70 untrn, enough for 12 days");
+    const unknown = page({
+      local: sampleHead({ height: undefined, sinceBlockMs: undefined }),
+      account: { ...sampleStatus().account, balance: undefined },
+      connections: [sampleConnection({ client: { reading: undefined, sinceReadMs: 0, error: undefined } })],
+    });
+    for (const text of ["no block read yet", "balance not known yet", "light client not known yet"])
+      expect(unknown).toContain(text);
+  });
+
+  it("shows the failures and the next try of a query that is backing off, and pending and answered ones", () => {
+    expect(page({ queries: [backingOff] })).toContain("(failures: 3, next try in 5 s)");
+    expect(page({ queries: [sampleView({ state: "pending" })] })).toContain("<td>pending</td>");
+    expect(page({ queries: [sampleView()] })).toContain(">answered<");
+    const lateness = sampleLateness({ blocks: 3n, unanswerable: "no-newer-remote-block" });
+    expect(page({ queries: [sampleView({ lateness })] })).toContain("no newer remote block");
   });
 
   it("shows whether the local chain is connected, and that there is no query", () => {
-    expect(statusPage(status()).body).toContain("not connected");
-    expect(statusPage(status({ connected: true })).body).toContain(">connected<");
-    expect(statusPage(status()).body).toContain("No query is registered");
+    expect(page({ connected: false })).toContain("not connected");
+    expect(page()).toContain(">connected<");
+    expect(page()).toContain("No query is registered");
   });
 });

@@ -15,7 +15,13 @@ const options = {
 };
 const update: WireMessage = { typeUrl: "/ibc.core.client.v1.MsgUpdateClient", value: new Uint8Array(1) };
 const signal = new AbortController().signal;
-const included: Confirmation = { kind: "included", height: 12n, gasUsed: 900n, gasWanted: 1_300n };
+const included: Confirmation = {
+  kind: "included",
+  height: 12n,
+  gasUsed: 900n,
+  gasWanted: 1_300n,
+  data: new Uint8Array(0),
+};
 
 /** A sender whose simulation refuses these query ids, with or without a message index. */
 function fakeSender(

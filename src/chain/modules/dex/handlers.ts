@@ -8,6 +8,7 @@ import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { cancelLimitOrder } from "./cancel-limit-order.ts";
 import { deposit } from "./deposit.ts";
 import { ErrDexPaused, orPanic, unregistered } from "./errors.ts";
+import { checkAmountTexts, checkDecimalTexts } from "./message-fields.ts";
 import * as messages from "./messages.ts";
 import { multiHopSwap } from "./multi-hop.ts";
 import { getParams, setParams } from "./params.ts";
@@ -21,6 +22,11 @@ interface UserMessage<Message, Request, Response> {
   readonly name: string;
   readonly type: WireType<Message>;
   readonly response: WireType<Response>;
+  /**
+   * Checks the texts of numbers, in the order of their fields; absent without such fields. Go decodes them with the transaction,
+   * so that CheckTx refuses a malformed one. Throws a plain error.
+   */
+  readonly checkNumbers?: (message: Message) => void;
   /** Throws `ModuleError`. */
   readonly parse: (message: Message, bech32Prefix: string) => Request;
   readonly run: (context: Context, request: Request, environment: DexEnvironment) => Response;
@@ -33,6 +39,7 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       name: "MsgDeposit",
       type: tx.MsgDeposit,
       response: tx.MsgDepositResponse,
+      checkNumbers: ({ amountsA, amountsB }) => checkAmountTexts(...amountsA, ...amountsB),
       parse: messages.parseDeposit,
       run: deposit,
     }),
@@ -40,6 +47,7 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       name: "MsgWithdrawal",
       type: tx.MsgWithdrawal,
       response: tx.MsgWithdrawalResponse,
+      checkNumbers: ({ sharesToRemove }) => checkAmountTexts(...sharesToRemove),
       parse: messages.parseWithdrawal,
       run: withdraw,
     }),
@@ -47,6 +55,10 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       name: "MsgPlaceLimitOrder",
       type: tx.MsgPlaceLimitOrder,
       response: tx.MsgPlaceLimitOrderResponse,
+      checkNumbers: ({ amountIn, maxAmountOut, limitSellPrice, minAverageSellPrice }) => {
+        checkAmountTexts(amountIn, maxAmountOut);
+        checkDecimalTexts(limitSellPrice, minAverageSellPrice);
+      },
       parse: messages.parsePlaceLimitOrder,
       run: placeLimitOrder,
     }),
@@ -68,6 +80,10 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       name: "MsgMultiHopSwap",
       type: tx.MsgMultiHopSwap,
       response: tx.MsgMultiHopSwapResponse,
+      checkNumbers: ({ amountIn, exitLimitPrice }) => {
+        checkAmountTexts(amountIn);
+        checkDecimalTexts(exitLimitPrice);
+      },
       parse: messages.parseMultiHopSwap,
       run: multiHopSwap,
     }),
@@ -82,12 +98,18 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
 
 function userHandler<Message extends { readonly creator: string }, Request, Response>(
   environment: DexEnvironment,
-  { name, type, response, parse, run }: UserMessage<Message, Request, Response>,
+  { name, type, response, checkNumbers, parse, run }: UserMessage<Message, Request, Response>,
 ): MessageHandler {
   const { chainName, bech32Prefix } = environment;
   return toAnsweringHandler<Message>({
     typeUrl: toChainTypeUrl(`/neutron.dex.${name}`, chainName),
-    type,
+    type: {
+      decode: (bytes) => {
+        const message = type.decode(bytes);
+        checkNumbers?.(message);
+        return message;
+      },
+    },
     signers: ({ creator }) => [creator],
     handle: (context, message) => {
       const request = validated(name, () => parse(message, bech32Prefix));

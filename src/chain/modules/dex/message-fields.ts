@@ -47,6 +47,19 @@ export function parseDecimal(text: string): PrecDec {
   return text === "" ? 0n : decoded(() => parseWirePrecDec(text));
 }
 
+/** The usual form of a number, which both types hold. */
+const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
+
+/** Checks integers of a message while it is decoded. Throws a plain error with Go's text. */
+export function checkAmountTexts(...texts: readonly string[]): void {
+  for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);
+}
+
+/** As {@link checkAmountTexts}, for decimals with 27 digits. */
+export function checkDecimalTexts(...texts: readonly string[]): void {
+  for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseWirePrecDec(text);
+}
+
 function decoded<T>(parse: () => T): T {
   try {
     return parse();

@@ -1,0 +1,282 @@
+import { Gauge, type Registry } from "prom-client";
+import { UNANSWERABLE } from "../health/lateness.ts";
+import { PROBLEM_CODES } from "../health/problems.ts";
+import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
+import type { ConnectionStatus, QueryView, RelayerStatus } from "./status.ts";
+import { blocksBehind } from "./status-json.ts";
+
+/** A gauge with values from the status. */
+interface StatusGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  /** Returns all series. A series that is not returned is absent, for instance before its first reading. */
+  readonly values: (status: RelayerStatus) => readonly Series[];
+}
+
+interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Queries with series of their own, in the order of their ids. Without a limit, each contract could add series. */
+const MAX_QUERY_SERIES = 200;
+
+const CURRENT: readonly StatusGauge[] = [
+  {
+    name: "relaywatch_relayer_ready",
+    help: "1 when the relayer has no problem, as GET /readyz, else 0.",
+    labelNames: [],
+    values: ({ problems }) => [series(problems.length === 0 ? 1 : 0)],
+  },
+  {
+    name: "relaywatch_relayer_problems",
+    help: "Present problems by code: the reasons of GET /readyz.",
+    labelNames: ["code"],
+    values: ({ problems }) =>
+      PROBLEM_CODES.map((code) => series(problems.filter((one) => one.code === code).length, { code })),
+  },
+  {
+    name: "relaywatch_relayer_queries",
+    help: "Served queries by state: answered, pending (no result yet), or backing_off (after a failure).",
+    labelNames: ["connection_id", "state"],
+    values: (status) =>
+      perConnection(status, (_connection, queries) =>
+        QUERY_STATUSES.map((state) =>
+          series(queries.filter((query) => query.state === state).length, { state }),
+        ),
+      ),
+  },
+  {
+    name: "relaywatch_relayer_overdue_queries",
+    help: "Queries that a result is possible for and that are later than health.overdue_blocks.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, (_connection, queries) => [
+        series(queries.filter(({ lateness }) => lateness.isOverdue).length),
+      ]),
+  },
+  {
+    name: "relaywatch_relayer_unanswerable_queries",
+    help: "Due queries without a possible result, by reason: a failure of their own, or no newer remote block.",
+    labelNames: ["connection_id", "reason"],
+    values: (status) =>
+      perConnection(status, (_connection, queries) =>
+        UNANSWERABLE.map((reason) =>
+          series(
+            queries.filter(({ lateness }) => lateness.blocks > 0n && lateness.unanswerable === reason).length,
+            { reason },
+          ),
+        ),
+      ),
+  },
+  {
+    name: "relaywatch_relayer_most_late_blocks",
+    help: "Local blocks since the result of the latest query of the connection was due. 0 when none is late.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, (_connection, queries) => [
+        series(greatest(queries.map(({ lateness }) => Number(lateness.blocks)))),
+      ]),
+  },
+  {
+    name: "relaywatch_relayer_most_late_seconds",
+    help: "Time since the result of the latest query of the connection was due. 0 when none is late.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, (_connection, queries) => [
+        series(greatest(queries.map(({ lateness }) => lateness.ms / 1_000))),
+      ]),
+  },
+  {
+    name: "relaywatch_relayer_query_late_blocks",
+    help: `Local blocks since the query's result was due, for the first ${MAX_QUERY_SERIES} queries.`,
+    labelNames: ["query_id"],
+    values: ({ queries }) =>
+      queries
+        .slice(0, MAX_QUERY_SERIES)
+        .map(({ id, lateness }) => series(Number(lateness.blocks), { query_id: `${id}` })),
+  },
+  {
+    name: "relaywatch_relayer_local_height",
+    help: "Latest height of the local chain. Absent before the first block.",
+    labelNames: [],
+    values: ({ local }) => (local.height === undefined ? [] : [series(Number(local.height))]),
+  },
+  {
+    name: "relaywatch_relayer_local_block_timestamp_seconds",
+    help: "Time in the header of the latest block of the local chain.",
+    labelNames: [],
+    values: ({ local }) => (local.blockTimeMs === undefined ? [] : [series(local.blockTimeMs / 1_000)]),
+  },
+  {
+    name: "relaywatch_relayer_local_last_block_seen_timestamp_seconds",
+    help: "Time at which the relayer saw the latest block of the local chain.",
+    labelNames: [],
+    values: ({ local, nowMs }) => seenAt(local.sinceBlockMs, nowMs),
+  },
+  {
+    name: "relaywatch_relayer_remote_height",
+    help: "Latest height of the connection's remote chain. Absent before the first block.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, ({ remote }) =>
+        remote.height === undefined ? [] : [series(Number(remote.height))],
+      ),
+  },
+  {
+    name: "relaywatch_relayer_remote_block_timestamp_seconds",
+    help: "Time in the header of the latest block of the connection's remote chain.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, ({ remote }) =>
+        remote.blockTimeMs === undefined ? [] : [series(remote.blockTimeMs / 1_000)],
+      ),
+  },
+  {
+    name: "relaywatch_relayer_remote_last_block_seen_timestamp_seconds",
+    help: "Time at which the relayer saw the latest block of the connection's remote chain.",
+    labelNames: ["connection_id"],
+    values: (status) => perConnection(status, ({ remote }) => seenAt(remote.sinceBlockMs, status.nowMs)),
+  },
+  {
+    name: "relaywatch_relayer_consensus_height",
+    help: "Remote height of the newest consensus state of the connection's light client.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, ({ client: { reading } }) =>
+        reading === undefined ? [] : [series(Number(reading.latestHeight.height))],
+      ),
+  },
+  {
+    name: "relaywatch_relayer_consensus_lag_blocks",
+    help: "Remote blocks after the newest consensus state of the connection's light client.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, ({ client, remote }) => {
+        const behind = blocksBehind(client, remote);
+        return behind === undefined ? [] : [series(Number(behind))];
+      }),
+  },
+  {
+    name: "relaywatch_relayer_subscription_connected",
+    help: "1 while the WebSocket to the local chain is connected, else 0.",
+    labelNames: [],
+    values: ({ connected }) => [series(connected ? 1 : 0)],
+  },
+];
+
+const SAFE: readonly StatusGauge[] = [
+  {
+    name: "relaywatch_relayer_account_balance",
+    help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
+    labelNames: ["denom"],
+    values: ({ account: { balance, denom } }) =>
+      balance === undefined ? [] : [series(Number(balance), { denom })],
+  },
+  {
+    name: "relaywatch_relayer_account_left_seconds",
+    help: "Time until the balance is spent at the rate of the last day. Absent while nothing was spent.",
+    labelNames: [],
+    values: ({ account: { daysLeft } }) => (daysLeft === undefined ? [] : [series(daysLeft * 86_400)]),
+  },
+  {
+    name: "relaywatch_relayer_client_expiry_timestamp_seconds",
+    help: "Time at which the connection's client expires without an update. Absent before the first read.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, ({ client: { reading } }) =>
+        reading === undefined ? [] : [series(reading.expiresAtMs / 1_000)],
+      ),
+  },
+  {
+    name: "relaywatch_relayer_client_active",
+    help: "1 while the connection's client is active, 0 when it is expired or frozen. Absent before the first read.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, ({ client: { reading } }) =>
+        reading === undefined ? [] : [series(reading.status === "Active" ? 1 : 0)],
+      ),
+  },
+  {
+    name: "relaywatch_relayer_backing_off_queries",
+    help: "Queries that are backing off, by the code of their last failure.",
+    labelNames: ["connection_id", "code"],
+    values: (status) =>
+      perConnection(status, (_connection, queries) =>
+        QUERY_FAILURE_CODES.map((code) =>
+          series(queries.filter(({ error }) => error?.code === code).length, { code }),
+        ),
+      ),
+  },
+  {
+    name: "relaywatch_relayer_endpoint_up",
+    help: "1 while the last call to the endpoint succeeded, else 0. Absent before the first call.",
+    labelNames: ["chain_id", "endpoint"],
+    values: ({ endpoints }) =>
+      endpoints.flatMap(({ chainId, name, state }) =>
+        state === "unchecked"
+          ? []
+          : [series(state === "good" ? 1 : 0, { chain_id: chainId, endpoint: name })],
+      ),
+  },
+];
+
+/**
+ * Registers gauges that take their values from the status when they are scraped, so that a loop that hangs cannot leave
+ * them as they were.
+ */
+export function registerStatusGauges(registry: Registry, status: () => RelayerStatus): void {
+  const scraped = oncePerTurn(status);
+  for (const { name, help, labelNames, values } of [...CURRENT, ...SAFE]) {
+    const gauge: Gauge<string> = new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+      collect: () => {
+        gauge.reset();
+        // A reset sets a gauge without labels to 0, which would be a wrong value when there is none.
+        if (labelNames.length === 0) gauge.remove();
+        for (const { labels, value } of values(scraped())) gauge.set({ ...labels }, value);
+      },
+    });
+  }
+}
+
+/** One scrape reads all gauges in one turn of the event loop, so they share one status. */
+function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
+  let current: RelayerStatus | undefined;
+  return () => {
+    if (current !== undefined) return current;
+    current = status();
+    setImmediate(() => {
+      current = undefined;
+    });
+    return current;
+  };
+}
+
+function perConnection(
+  { connections, queries }: RelayerStatus,
+  read: (connection: ConnectionStatus, queries: readonly QueryView[]) => readonly Series[],
+): readonly Series[] {
+  return connections.flatMap((connection) =>
+    read(
+      connection,
+      queries.filter(({ connectionId }) => connectionId === connection.id),
+    ).map(({ labels, value }) => series(value, { connection_id: connection.id, ...labels })),
+  );
+}
+
+function seenAt(sinceMs: number | undefined, nowMs: number): readonly Series[] {
+  return sinceMs === undefined ? [] : [series((nowMs - sinceMs) / 1_000)];
+}
+
+function greatest(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+function series(value: number, labels: Series["labels"] = {}): Series {
+  return { value, labels };
+}

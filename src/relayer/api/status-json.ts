@@ -1,0 +1,138 @@
+import type { JsonObject } from "../../base/json.ts";
+import type { AccountView } from "../health/account-watch.ts";
+import type { ClientView } from "../health/client-watch.ts";
+import type { HeadView } from "../health/head-watch.ts";
+import type { Problem } from "../health/problems.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "./status.ts";
+
+/** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
+export function statusJson(status: RelayerStatus): JsonObject {
+  return {
+    ready: status.problems.length === 0,
+    problems: status.problems.map(problemJson),
+    address: status.address,
+    local_height: `${status.localHeight}`,
+    connected: status.connected,
+    loaded: status.loaded,
+    local: headJson(status.local),
+    account: accountJson(status.account),
+    connections: connectionsJson(status),
+    queries: status.queries.map(queryJson),
+    endpoints: status.endpoints.map(endpointJson),
+  };
+}
+
+function problemJson({ code, connectionId, text }: Problem): JsonObject {
+  return { code, connection_id: connectionId ?? null, text };
+}
+
+/** Converts the connections to the JSON of `GET /api/connections`. */
+export function connectionsJson({ connections, queries }: RelayerStatus): readonly JsonObject[] {
+  return connections.map((connection) =>
+    connectionJson(
+      connection,
+      queries.filter(({ connectionId }) => connectionId === connection.id),
+    ),
+  );
+}
+
+function connectionJson(connection: ConnectionStatus, queries: readonly QueryView[]): JsonObject {
+  const { id, chainId, error, remote, client } = connection;
+  const late = queries.map(({ lateness }) => lateness);
+  return {
+    id,
+    chain_id: chainId,
+    error: error ?? null,
+    remote: headJson(remote),
+    client: clientJson(client, remote),
+    queries: queries.length,
+    overdue_queries: late.filter(({ isOverdue }) => isOverdue).length,
+    most_late_blocks: late.reduce((most, { blocks }) => Math.max(most, Number(blocks)), 0),
+    most_late_seconds: late.reduce((most, { ms }) => Math.max(most, toSeconds(ms)), 0),
+  };
+}
+
+function headJson(head: HeadView): JsonObject {
+  return {
+    height: head.height === undefined ? null : `${head.height}`,
+    block_time: head.blockTimeMs === undefined ? null : toIso(head.blockTimeMs),
+    seconds_since_block: head.sinceBlockMs === undefined ? null : toSeconds(head.sinceBlockMs),
+    seconds_since_read: toSeconds(head.sinceReadMs),
+    catching_up: head.catchingUp,
+    error: head.error ?? null,
+  };
+}
+
+function clientJson({ reading, error }: ClientView, remote: HeadView): JsonObject {
+  if (reading === undefined) return { id: null, status: null, error: error ?? null };
+  const { latestHeight } = reading;
+  const behind = blocksBehind({ reading }, remote);
+  return {
+    id: reading.clientId,
+    status: reading.status,
+    consensus_height: `${latestHeight.height}`,
+    consensus_revision: `${latestHeight.revision}`,
+    consensus_time: toIso(reading.consensusTimeMs),
+    blocks_behind: behind === undefined ? null : Number(behind),
+    expires_at: toIso(reading.expiresAtMs),
+    error: error ?? null,
+  };
+}
+
+/** Remote blocks after the newest consensus state of the client; undefined while one of them is unknown. */
+export function blocksBehind({ reading }: Pick<ClientView, "reading">, remote: HeadView): bigint | undefined {
+  if (reading === undefined || remote.height === undefined) return undefined;
+  const behind = remote.height - reading.latestHeight.height;
+  return behind > 0n ? behind : 0n;
+}
+
+function accountJson({ denom, balance, daysLeft, error }: AccountView): JsonObject {
+  return {
+    denom,
+    balance: balance === undefined ? null : `${balance}`,
+    days_left: daysLeft === undefined ? null : Math.round(daysLeft * 10) / 10,
+    error: error ?? null,
+  };
+}
+
+function endpointJson(endpoint: EndpointStatus): JsonObject {
+  return {
+    chain_id: endpoint.chainId,
+    name: endpoint.name,
+    state: endpoint.state,
+    failures: endpoint.failures,
+    last_error: endpoint.lastError ?? null,
+  };
+}
+
+/** Converts a query to the JSON of `GET /api/queries`. */
+export function queryJson(query: QueryView): JsonObject {
+  const { error, lastRemoteHeight, lateness } = query;
+  return {
+    id: `${query.id}`,
+    type: query.type,
+    connection_id: query.connectionId,
+    owner: query.owner,
+    update_period: `${query.updatePeriod}`,
+    state: query.state,
+    last_local_height: `${query.lastLocalHeight}`,
+    last_remote_height: lastRemoteHeight === undefined ? null : `${lastRemoteHeight}`,
+    due_height: `${lateness.dueHeight}`,
+    late_blocks: Number(lateness.blocks),
+    late_seconds: toSeconds(lateness.ms),
+    overdue: lateness.isOverdue,
+    unanswerable: lateness.unanswerable ?? null,
+    results: query.results,
+    failures: query.failures,
+    error: error === undefined ? null : { code: error.code, reason: error.reason },
+    retry_in_ms: query.retryInMs,
+  };
+}
+
+function toIso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function toSeconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
+}

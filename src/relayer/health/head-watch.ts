@@ -1,0 +1,100 @@
+import type { Clock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import type { NodeStatus } from "../../client/chain-client.ts";
+import { createHeightMarks, type HeightMark } from "./height-marks.ts";
+
+/** The newest block of a chain, as far as it is known. Ages are in ms up to now. */
+export interface HeadView {
+  /** undefined: no status was read yet. */
+  readonly height: bigint | undefined;
+  /** Time in the block's header, wall-clock ms; undefined when unknown. */
+  readonly blockTimeMs: number | undefined;
+  /** Time without a new block; undefined when no status was read yet. */
+  readonly sinceBlockMs: number | undefined;
+  /** Time since a status was read last; since the start when none was. */
+  readonly sinceReadMs: number;
+  /** Whether the node says that it is still catching up. */
+  readonly catchingUp: boolean;
+  /** Error of the last read; undefined after a successful one. */
+  readonly error: string | undefined;
+}
+
+/** A block as a status or a notice reports it. */
+type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> & Partial<Pick<NodeStatus, "catchingUp">>;
+
+/** Watches the newest block of one chain. */
+export interface HeadWatch {
+  /** Records what a node said. `latestTimeNs` 0 means unknown. */
+  readonly note: (block: SeenBlock) => void;
+  /** Records that the chain could not be read. */
+  readonly noteError: (error: unknown) => void;
+  readonly view: () => HeadView;
+  /** The first sight of this height or a greater one; see `HeightMarks.firstFrom`. */
+  readonly firstFrom: (height: bigint) => HeightMark | undefined;
+}
+
+/** Heights whose first sight is remembered: several hours of one-second blocks. */
+const MARKS = 20_000;
+
+/**
+ * For this long, lower heights than the known one count as those of an endpoint that is behind. After that the chain
+ * itself has begun again.
+ */
+const RESET_MS = 30_000;
+
+/** Creates a watch that has seen nothing. `localHeight` is the latest local height. */
+export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWatch {
+  const marks = createHeightMarks(MARKS);
+  let height: bigint | undefined;
+  let blockTimeMs: number | undefined;
+  let catchingUp = false;
+  let error: string | undefined;
+  let lowerSinceMs: number | undefined;
+  let readAtMs = clock.monotonicMs();
+  let newAtMs = readAtMs;
+
+  const take = (block: SeenBlock, nowMs: number): void => {
+    const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / 1_000_000n);
+    // At the first sight only the header can say for how long there has been no new block. Later this process knows it
+    // better, since its clock and that of the chain may differ.
+    const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;
+    newAtMs = nowMs - ageMs;
+    [height, blockTimeMs] = [block.latestHeight, timeMs];
+    marks.add({ height, atMs: newAtMs, localHeight: localHeight() });
+  };
+
+  const note: HeadWatch["note"] = (block) => {
+    const nowMs = clock.monotonicMs();
+    [readAtMs, error] = [nowMs, undefined];
+    if (block.catchingUp !== undefined) catchingUp = block.catchingUp;
+    if (height !== undefined && block.latestHeight < height) {
+      lowerSinceMs ??= nowMs;
+      if (nowMs - lowerSinceMs < RESET_MS) return;
+      marks.clear();
+    } else if (block.latestHeight === height) {
+      lowerSinceMs = undefined;
+      return;
+    }
+    lowerSinceMs = undefined;
+    take(block, nowMs);
+  };
+
+  return {
+    note,
+    noteError: (thrown) => {
+      error = errorText(thrown);
+    },
+    view: () => {
+      const nowMs = clock.monotonicMs();
+      return {
+        height,
+        blockTimeMs,
+        sinceBlockMs: height === undefined ? undefined : nowMs - newAtMs,
+        sinceReadMs: nowMs - readAtMs,
+        catchingUp,
+        error,
+      };
+    },
+    firstFrom: marks.firstFrom,
+  };
+}

@@ -1,0 +1,218 @@
+import { formatDuration } from "../../base/duration-text.ts";
+import type { AccountView } from "./account-watch.ts";
+import type { ClientView } from "./client-watch.ts";
+import type { HeadView } from "./head-watch.ts";
+import type { Lateness } from "./lateness.ts";
+
+/** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */
+export const PROBLEM_CODES = [
+  "starting",
+  "local-not-followed",
+  "local-no-new-block",
+  "remote-unreachable",
+  "remote-no-new-block",
+  "remote-catching-up",
+  "client-expired",
+  "client-frozen",
+  "client-expires-soon",
+  "client-unknown",
+  "account-cannot-pay",
+  "account-unknown",
+  "cycle-failed",
+  "queries-overdue",
+] as const;
+
+/** One of {@link PROBLEM_CODES}. */
+export type ProblemCode = (typeof PROBLEM_CODES)[number];
+
+/** A reason for which the relayer is not ready. */
+export interface Problem {
+  readonly code: ProblemCode;
+  /** undefined: it concerns the whole relayer. */
+  readonly connectionId: string | undefined;
+  /** One sentence for people: what is wrong, since when, and what to do. */
+  readonly text: string;
+}
+
+/** A query in {@link HealthFacts}. */
+interface QueryLateness {
+  readonly id: bigint;
+  readonly connectionId: string;
+  readonly lateness: Lateness;
+}
+
+/** Everything that {@link findProblems} decides on. */
+export interface HealthFacts {
+  /** Wall-clock time, ms. */
+  readonly nowMs: number;
+  /** Whether the list of queries was read at least once. */
+  readonly isLoaded: boolean;
+  readonly local: HeadView;
+  readonly account: AccountView;
+  readonly connections: readonly ConnectionFacts[];
+  readonly queries: readonly QueryLateness[];
+  readonly limits: HealthLimits;
+}
+
+/** A connection in {@link HealthFacts}. */
+interface ConnectionFacts {
+  readonly id: string;
+  readonly chainId: string;
+  readonly remote: HeadView;
+  readonly client: ClientView;
+  /** Error of the last cycle; undefined when it succeeded. */
+  readonly error: string | undefined;
+}
+
+/** Limits of the checks. */
+export interface HealthLimits {
+  /** Longest time without a new block. */
+  readonly noBlockMs: number;
+  /** Largest number of blocks that a query may be late; undefined: 3 × its update period + 5. */
+  readonly overdueBlocks: bigint | undefined;
+  /** Least number of remote blocks between two results of a KV query; 0 means 1. */
+  readonly minKvUpdatePeriod: bigint;
+}
+
+/** A chain that was not read for this long counts as not followed or unreachable. */
+const UNREAD_HEAD_MS = 15_000;
+/** The same after an error. It is longer than a reconnection takes. */
+const FAILED_HEAD_MS = 4_000;
+/** A client or a balance that was not read for this long counts as unknown. */
+const UNREAD_STATE_MS = 180_000;
+/** A client that expires within this time, or within a tenth of its trusting period, should have been updated before. */
+const EXPIRES_SOON_MS = 600_000;
+
+/** Returns all problems, those of the whole relayer first. The relayer is ready when there is none. */
+export function findProblems(facts: HealthFacts): readonly Problem[] {
+  return [
+    ...starting(facts),
+    ...localProblems(facts),
+    ...accountProblems(facts),
+    ...facts.connections.flatMap((connection) => connectionProblems(facts, connection)),
+  ];
+}
+
+function starting({ isLoaded }: HealthFacts): readonly Problem[] {
+  return isLoaded ? [] : [general("starting", "the list of queries was not read yet")];
+}
+
+function localProblems({ local, limits }: HealthFacts): readonly Problem[] {
+  if (isUnread(local))
+    return [
+      general("local-not-followed", `the local chain is not followed: ${unread(local)}; check chain.rpc`),
+    ];
+  if (local.sinceBlockMs === undefined)
+    return [general("starting", "no block of the local chain was read yet")];
+  if (local.sinceBlockMs <= limits.noBlockMs) return [];
+  return [
+    general(
+      "local-no-new-block",
+      `the local chain has had ${noBlock(local)}; check whether it has halted or the node is behind`,
+    ),
+  ];
+}
+
+function accountProblems({ account }: HealthFacts): readonly Problem[] {
+  const { address, denom, balance, sinceReadMs } = account;
+  if (balance === 0n)
+    return [
+      general("account-cannot-pay", `account ${address} has no ${denom} and cannot pay fees; send it coins`),
+    ];
+  if (balance !== undefined && sinceReadMs <= UNREAD_STATE_MS) return [];
+  if (sinceReadMs <= UNREAD_HEAD_MS) return [general("starting", "the balance was not read yet")];
+  return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
+}
+
+function connectionProblems(facts: HealthFacts, connection: ConnectionFacts): readonly Problem[] {
+  const found = [
+    remoteProblem(facts, connection),
+    clientProblem(facts, connection),
+    overdueProblem(facts, connection),
+    cycleProblem(connection),
+  ];
+  return found.flatMap((one) =>
+    one === undefined ? [] : [{ ...one, connectionId: connection.id, text: `${connection.id}: ${one.text}` }],
+  );
+}
+
+type Found = Pick<Problem, "code" | "text"> | undefined;
+
+function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionFacts): Found {
+  if (isUnread(remote))
+    return {
+      code: "remote-unreachable",
+      text: `the remote chain ${chainId} cannot be reached: ${unread(remote)}; check the endpoints of the connection`,
+    };
+  if (remote.sinceBlockMs === undefined)
+    return { code: "starting", text: `no block of ${chainId} was read yet` };
+  if (remote.catchingUp)
+    return {
+      code: "remote-catching-up",
+      text: `the node of ${chainId} is catching up and at height ${remote.height}`,
+    };
+  if (remote.sinceBlockMs <= limits.noBlockMs) return undefined;
+  return {
+    code: "remote-no-new-block",
+    text: `the remote chain ${chainId} has had ${noBlock(remote)}; no newer value can be proven until it goes on`,
+  };
+}
+
+function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
+  const { reading, sinceReadMs } = client;
+  if (reading === undefined && sinceReadMs <= UNREAD_HEAD_MS)
+    return { code: "starting", text: "the light client was not read yet" };
+  if (reading === undefined || sinceReadMs > UNREAD_STATE_MS)
+    return { code: "client-unknown", text: `the light client is unknown: ${unread(client)}` };
+  const { clientId, status, expiresAtMs } = reading;
+  const expiry = new Date(expiresAtMs).toISOString();
+  if (status === "Frozen")
+    return {
+      code: "client-frozen",
+      text: `client ${clientId} is frozen after misbehaviour at or after height ${reading.latestHeight.height}; nothing can be proven until governance replaces it (MsgRecoverClient)`,
+    };
+  if (status !== "Active" || expiresAtMs <= facts.nowMs)
+    return {
+      code: "client-expired",
+      text: `client ${clientId} ${status === "Active" ? "expires" : `is ${status.toLowerCase()}, expired`} at ${expiry}; nothing can be proven until governance replaces it (MsgRecoverClient)`,
+    };
+  const soonMs = Math.min(EXPIRES_SOON_MS, Number(reading.trustingPeriodNs / 10_000_000n));
+  if (expiresAtMs - facts.nowMs > soonMs) return undefined;
+  return {
+    code: "client-expires-soon",
+    text: `client ${clientId} expires at ${expiry} unless it is updated before`,
+  };
+}
+
+function overdueProblem({ queries }: HealthFacts, { id }: ConnectionFacts): Found {
+  const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
+  const [first] = overdue;
+  if (first === undefined) return undefined;
+  const oldest = overdue.reduce((a, b) => (b.lateness.blocks > a.lateness.blocks ? b : a), first);
+  const { blocks, ms } = oldest.lateness;
+  return {
+    code: "queries-overdue",
+    text: `${overdue.length === 1 ? "1 query is" : `${overdue.length} queries are`} overdue; query ${oldest.id} by ${blocks} blocks, ${formatDuration(ms)}`,
+  };
+}
+
+function cycleProblem({ error }: ConnectionFacts): Found {
+  return error === undefined ? undefined : { code: "cycle-failed", text: error };
+}
+
+function general(code: ProblemCode, text: string): Problem {
+  return { code, connectionId: undefined, text };
+}
+
+function isUnread({ sinceReadMs, error }: HeadView): boolean {
+  return sinceReadMs > (error === undefined ? UNREAD_HEAD_MS : FAILED_HEAD_MS);
+}
+
+function unread({ sinceReadMs, error }: Pick<HeadView, "sinceReadMs" | "error">): string {
+  const reason = error === undefined ? "" : ` (${error})`;
+  return `no response for ${formatDuration(sinceReadMs)}${reason}`;
+}
+
+function noBlock({ sinceBlockMs, height }: HeadView): string {
+  return `no new block for ${formatDuration(sinceBlockMs ?? 0)} (height ${height})`;
+}

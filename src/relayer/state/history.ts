@@ -1,0 +1,77 @@
+import { raceAbort } from "../../base/abort.ts";
+import { toHex } from "../../base/bytes.ts";
+import type { ChainClient } from "../../client/chain-client.ts";
+import { ClientError } from "../../client/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Registry } from "../registry/registry.ts";
+import { type Journal, LOCAL_CHAIN } from "./journal.ts";
+
+export interface HistoryDeps {
+  readonly journal: Pick<Journal, "knownBlock" | "noteBlock">;
+  /** Upper-case hex hash of a block; undefined when the endpoint does not have the block. */
+  readonly blockHash: (height: bigint, signal: AbortSignal) => Promise<string | undefined>;
+}
+
+/** Blocks that one endpoint may be behind another. A greater decrease of the height means that the chain was reset. */
+const MAX_LAG = 20n;
+
+/**
+ * Returns whether a chain still has the newest block that the journal knows, and stores the block at `latestHeight`.
+ * Returns false for a chain that started again with another history: at a lower height, or with another block at the known
+ * height. An endpoint that is behind, or that has pruned the block, shows no difference. Two reads.
+ */
+export async function hasKnownHistory(
+  subject: string,
+  latestHeight: bigint,
+  { journal, blockHash }: HistoryDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const known = journal.knownBlock(subject);
+  if (known !== undefined && latestHeight < known.height) return latestHeight + MAX_LAG >= known.height;
+  if (known !== undefined && known.hash !== "") {
+    const hash = await blockHash(known.height, signal);
+    if (hash !== undefined && hash !== known.hash) return false;
+  }
+  if (known?.height === latestHeight && known.hash !== "") return true;
+  const hash = await blockHash(latestHeight, signal);
+  journal.noteBlock(subject, { height: latestHeight, hash: hash ?? "" });
+  return true;
+}
+
+export interface LocalHistoryDeps {
+  readonly journal: HistoryDeps["journal"] & Pick<Journal, "reset">;
+  readonly registry: Pick<Registry, "reset">;
+  readonly blockHash: HistoryDeps["blockHash"];
+  readonly logger: Logger;
+}
+
+/**
+ * Creates a check of the local chain at its latest height. When the chain has another history, journal and registry are
+ * emptied: the same query ids belong to other queries.
+ */
+export function createLocalHistoryCheck(
+  deps: LocalHistoryDeps,
+): (latestHeight: bigint, signal: AbortSignal) => Promise<void> {
+  const { journal, registry, logger } = deps;
+  return async (latestHeight, signal) => {
+    if (await hasKnownHistory(LOCAL_CHAIN, latestHeight, deps, signal)) return;
+    const knownHeight = journal.knownBlock(LOCAL_CHAIN)?.height;
+    logger.warn("the local chain was reset, everything about it is forgotten", { knownHeight, latestHeight });
+    journal.reset();
+    registry.reset();
+    await hasKnownHistory(LOCAL_CHAIN, latestHeight, deps, signal);
+  };
+}
+
+/** Creates a reader of block hashes. An RPC error of the node means that it does not have the block. */
+export function createBlockHashReader(client: Pick<ChainClient, "comet">): HistoryDeps["blockHash"] {
+  return async (height, signal) => {
+    try {
+      const { commit } = await raceAbort(client.comet.commit(Number(height)), signal);
+      return toHex(commit.blockId.hash).toUpperCase();
+    } catch (error) {
+      if (error instanceof ClientError && error.facts.code === "rpc") return undefined;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,48 @@
+import { bigintOf, numberOf, type SqlRow, type SqlSession, textOf } from "../../storage/sql-database.ts";
+import type { DeadLetter, KnownBlock } from "./journal.ts";
+
+/** The stored rows of one local chain, in memory. */
+export interface JournalRows {
+  readonly searchedTo: Map<bigint, bigint>;
+  /** By query id: remote height by hash, of relayed transactions and dead letters. */
+  readonly handled: Map<bigint, Map<string, bigint>>;
+  /** Newest first. */
+  deadLetters: DeadLetter[];
+  readonly blocks: Map<string, KnownBlock>;
+}
+
+/** Creates the rows of a new journal. */
+export function emptyJournal(): JournalRows {
+  return { searchedTo: new Map(), handled: new Map(), deadLetters: [], blocks: new Map() };
+}
+
+/** Reads the rows of one local chain. */
+export async function readJournal(session: SqlSession, chain: string): Promise<JournalRows> {
+  const rows = emptyJournal();
+  for (const row of await session.run("SELECT query_id, height FROM tx_progress WHERE chain = ?", [chain]))
+    rows.searchedTo.set(bigintOf(row, "query_id") ?? 0n, bigintOf(row, "height") ?? 0n);
+  for (const row of await session.run("SELECT subject, height, hash FROM known_block WHERE chain = ?", [
+    chain,
+  ]))
+    rows.blocks.set(textOf(row, "subject") ?? "", {
+      height: bigintOf(row, "height") ?? 0n,
+      hash: textOf(row, "hash") ?? "",
+    });
+  const handled = await session.run(
+    "SELECT query_id, hash, remote_height, reason, at_ms FROM tx_handled WHERE chain = ? ORDER BY at_ms DESC, query_id, hash",
+    [chain],
+  );
+  for (const row of handled) addHandled(rows, row);
+  return rows;
+}
+
+function addHandled(rows: JournalRows, row: SqlRow): void {
+  const queryId = bigintOf(row, "query_id") ?? 0n;
+  const hash = textOf(row, "hash") ?? "";
+  const remoteHeight = bigintOf(row, "remote_height") ?? 0n;
+  const ofQuery = rows.handled.get(queryId) ?? new Map<string, bigint>();
+  rows.handled.set(queryId, ofQuery.set(hash, remoteHeight));
+  const reason = textOf(row, "reason");
+  if (reason !== undefined)
+    rows.deadLetters.push({ queryId, hash, remoteHeight, reason, atMs: numberOf(row, "at_ms") });
+}

@@ -1,0 +1,182 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import { withDeadline } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Secret } from "../../base/secret.ts";
+import { createPrivateFile, PRIVATE_DIRECTORY_MODE } from "../../ops/private-file.ts";
+import { migrateSchema, NewerSchemaError } from "../../ops/sqlite-schema.ts";
+import { LeaseLostError } from "../../storage/lease.ts";
+import { createPostgresDatabase } from "../../storage/postgres-database.ts";
+import { migratePostgres } from "../../storage/postgres-schema.ts";
+import type { PostgresAddress } from "../../storage/postgres-url.ts";
+import type { SqlDatabase, SqlSession } from "../../storage/sql-database.ts";
+import { createSqliteDatabase } from "../../storage/sqlite-database.ts";
+import { createWriteQueue, type WriteQueue } from "../../storage/write-queue.ts";
+import { RelayError } from "../relay-error.ts";
+import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
+import type { AttemptLog } from "./attempt.ts";
+import { createJournal, type Journal } from "./journal.ts";
+import { MIGRATIONS } from "./schema.ts";
+
+/** Where the state of the relayer is. */
+export type StorePlace =
+  | { readonly kind: "memory" }
+  /** A file in this directory. */
+  | { readonly kind: "sqlite"; readonly stateDir: string }
+  | {
+      readonly kind: "postgres";
+      readonly address: PostgresAddress;
+      readonly password: Secret | undefined;
+    };
+
+/** The state of the relayer for one local chain: journal, attempts, and what the gate spends. */
+export interface RelayerStore {
+  readonly kind: StorePlace["kind"];
+  readonly journal: Journal;
+  readonly attempts: AttemptLog;
+  readonly queue: WriteQueue;
+  /** For reads. Writes go through `queue`, so that they keep their order. */
+  readonly session: SqlSession;
+  /** A connection of its own for the lease, so that no write delays a renewal. Undefined unless PostgreSQL. */
+  readonly leaseDatabase: SqlDatabase | undefined;
+  /** Sets the check that runs in each transaction before its writes. It throws when this process must not write. */
+  readonly setFence: (fence: (session: SqlSession) => Promise<void>) => void;
+  /** Waits a few seconds for the writes that are left, and closes. */
+  readonly close: () => Promise<void>;
+}
+
+export interface StoreDeps {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** Name of the file in the state directory. */
+export const STORE_FILE = "relayer.sqlite";
+
+/** Deadline of a connection attempt and of a statement. Below the lifetime of a lease. */
+const POSTGRES_DEADLINE_MS = 4_000;
+/** Longest wait for the last writes at the end of the process. */
+const CLOSE_MS = 5_000;
+
+/** Opens the store of one local chain and upgrades its schema. Throws `RelayError` "state-unusable". */
+export async function openStore(
+  place: StorePlace,
+  options: { readonly chainId: string; readonly limits: AttemptLimits },
+  deps: StoreDeps,
+): Promise<RelayerStore> {
+  const { database, leaseDatabase } = await openDatabases(place, deps);
+  let fence: ((session: SqlSession) => Promise<void>) | undefined;
+  const queue = createWriteQueue({
+    ...deps,
+    database: {
+      transaction: (work) =>
+        database.transaction(async (session) => {
+          await fence?.(session);
+          return work(session);
+        }),
+    },
+    isFinal: (error) => error instanceof LeaseLostError,
+    onError: (error) => logWrites(deps.logger, error),
+  });
+  const journal = createJournal(options.chainId, { session: database, queue });
+  const { nowMs } = deps.clock;
+  const attempts = createAttemptLog(options.chainId, options.limits, { database, queue, nowMs });
+  await journal.reload();
+  return {
+    kind: place.kind,
+    journal,
+    attempts,
+    queue,
+    session: database,
+    leaseDatabase,
+    setFence: (next) => {
+      fence = next;
+    },
+    close: async () => {
+      const signal = new AbortController().signal;
+      await withDeadline("the last write", CLOSE_MS, signal, queue.flushed).catch((error: unknown) =>
+        deps.logger.warn("the last writes of the store are lost", { reason: errorText(error) }),
+      );
+      queue.stop();
+      await Promise.all([database.close(), leaseDatabase?.close()]);
+    },
+  };
+}
+
+function logWrites(logger: Logger, error: string | undefined): void {
+  if (error === undefined) logger.info("the store accepts writes again");
+  else logger.error("the store cannot write, nothing is sent until it can", { reason: error });
+}
+
+interface OpenDatabases {
+  readonly database: SqlDatabase;
+  readonly leaseDatabase: SqlDatabase | undefined;
+}
+
+async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDatabases> {
+  if (place.kind === "postgres") return openPostgres(place, deps);
+  const stateDir = place.kind === "memory" ? undefined : place.stateDir;
+  return { database: createSqliteDatabase(openFile(stateDir)), leaseDatabase: undefined };
+}
+
+function openFile(stateDir: string | undefined): Database.Database {
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(stateDir === undefined ? ":memory:" : createFile(stateDir));
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
+    migrateSchema(database, MIGRATIONS);
+    return database;
+  } catch (cause) {
+    database?.close();
+    const advice =
+      cause instanceof NewerSchemaError
+        ? "use that relaywatch, or another state_dir"
+        : "state_dir must be a directory that this user can write to";
+    throw unusable(`state_dir ${stateDir}`, `the journal cannot be opened: ${errorText(cause)}; ${advice}`);
+  }
+}
+
+/** Creates directory and file, readable by this user only, unless they exist. Returns the path of the file. */
+function createFile(stateDir: string): string {
+  mkdirSync(stateDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  const path = join(stateDir, STORE_FILE);
+  createPrivateFile(path);
+  return path;
+}
+
+async function openPostgres(
+  { address, password }: StorePlace & { readonly kind: "postgres" },
+  { logger }: StoreDeps,
+): Promise<OpenDatabases> {
+  const open = (applicationName: string): SqlDatabase =>
+    createPostgresDatabase({
+      address,
+      password,
+      applicationName,
+      deadlineMs: POSTGRES_DEADLINE_MS,
+      onError: (error) => logger.debug("a connection of the store was lost", { reason: errorText(error) }),
+    });
+  const database = open("relaywatch relayer");
+  try {
+    await migratePostgres(database, MIGRATIONS);
+    return { database, leaseDatabase: open("relaywatch relayer lease") };
+  } catch (cause) {
+    await database.close();
+    const advice =
+      cause instanceof NewerSchemaError
+        ? "use that relaywatch, or another database"
+        : "store must name a database in which this user may create a schema";
+    throw unusable(
+      `store ${address.host}:${address.port}/${address.database}`,
+      `the database cannot be used: ${errorText(cause)}; ${advice}`,
+    );
+  }
+}
+
+function unusable(stateDir: string, text: string): RelayError {
+  return new RelayError({ code: "state-unusable", stateDir }, `${stateDir}: ${text}`);
+}

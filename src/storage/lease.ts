@@ -1,0 +1,122 @@
+import { CodedError } from "../base/errors.ts";
+import {
+  bigintOf,
+  numberOf,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlSession,
+  textOf,
+} from "./sql-database.ts";
+
+/** Thrown by {@link Lease.fence} when another process has the lease, or nobody. */
+export class LeaseLostError extends CodedError<{ readonly code: "lease-lost"; readonly name: string }> {}
+
+export interface LeaseOptions {
+  /** What only one process at a time may do. */
+  readonly name: string;
+  /** Unique for each process; people read it. */
+  readonly holder: string;
+  /** Lifetime without a renewal, ms. */
+  readonly ttlMs: number;
+  /** Resources that no lease of another name may have at the same time. */
+  readonly resources: readonly string[];
+}
+
+/** Result of an acquisition. */
+export type LeaseAttempt =
+  | {
+      readonly acquired: true;
+      /** Increases whenever the lease goes to another process. */
+      readonly epoch: bigint;
+    }
+  | {
+      readonly acquired: false;
+      /** The process that has the lease, or a resource of it. */
+      readonly holder: string;
+      /** Name of its lease. Differs from the own name when a resource is taken. */
+      readonly name: string;
+      readonly expiresInMs: number;
+    };
+
+/**
+ * A lease in a table of PostgreSQL, whose clock decides about its expiry. The processes' clocks play no part, so a jump of
+ * a clock gives the lease to nobody.
+ */
+export interface Lease {
+  /** Acquires the lease, or renews it for the whole lifetime. */
+  readonly acquire: () => Promise<LeaseAttempt>;
+  /**
+   * Throws {@link LeaseLostError} unless this process has the lease. Called inside a transaction, it also keeps another
+   * process from taking the lease before the transaction ends.
+   */
+  readonly fence: (session: SqlSession) => Promise<void>;
+  /** Gives the lease up, so that another process can take it at once. Has no effect without the lease. */
+  readonly release: () => Promise<void>;
+}
+
+const NOW_MS = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+
+/** Creates a lease that this process does not have yet. The table `lease` exists in `database`. */
+export function createLease(options: LeaseOptions, database: SqlDatabase): Lease {
+  const { name, holder } = options;
+  let epoch: bigint | undefined;
+  return {
+    acquire: async () => {
+      const attempt = await database.transaction((session) => acquire(session, options));
+      epoch = attempt.acquired ? attempt.epoch : undefined;
+      return attempt;
+    },
+    fence: async (session) => {
+      const [row] = await session.run(
+        `SELECT holder, epoch, expires_at_ms - ${NOW_MS} AS left_ms FROM lease WHERE name = ? FOR SHARE`,
+        [name],
+      );
+      const isOwn = textOf(row, "holder") === holder && bigintOf(row, "epoch") === epoch;
+      if (isOwn && numberOf(row, "left_ms") > 0) return;
+      throw new LeaseLostError({ code: "lease-lost", name }, lostText(options, row, isOwn));
+    },
+    release: async () => {
+      epoch = undefined;
+      await database.run("UPDATE lease SET expires_at_ms = 0 WHERE name = ? AND holder = ?", [name, holder]);
+    },
+  };
+}
+
+function lostText({ name }: LeaseOptions, row: SqlRow | undefined, isOwn: boolean): string {
+  if (isOwn) return `the lease ${name} of this process has expired`;
+  const other = textOf(row, "holder");
+  return other === undefined ? `nobody has the lease ${name}` : `${other} has the lease ${name}`;
+}
+
+async function acquire(session: SqlSession, options: LeaseOptions): Promise<LeaseAttempt> {
+  const { name, holder, ttlMs, resources } = options;
+  // One acquisition at a time: the check for common resources reads all rows. Fences take row locks only and go on.
+  await session.run("LOCK TABLE lease IN SHARE ROW EXCLUSIVE MODE");
+  const rows = await session.run(
+    `SELECT name, holder, epoch, connections, expires_at_ms - ${NOW_MS} AS left_ms FROM lease`,
+  );
+  const own = rows.find((row) => textOf(row, "name") === name);
+  const taken = rows.find((row) => numberOf(row, "left_ms") > 0 && isTaken(row, options));
+  if (taken !== undefined)
+    return {
+      acquired: false,
+      holder: textOf(taken, "holder") ?? "",
+      name: textOf(taken, "name") ?? "",
+      expiresInMs: numberOf(taken, "left_ms"),
+    };
+  const known = bigintOf(own, "epoch") ?? 0n;
+  const epoch = textOf(own, "holder") === holder ? known : known + 1n;
+  await session.run(
+    `INSERT INTO lease (name, holder, epoch, expires_at_ms, connections) VALUES (?, ?, ?, ${NOW_MS} + ?, ?) ` +
+      "ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, expires_at_ms = excluded.expires_at_ms, connections = excluded.connections",
+    [name, holder, epoch, ttlMs, resources.join(" ")],
+  );
+  return { acquired: true, epoch };
+}
+
+/** Whether another process has this lease, or another lease with one of its resources. */
+function isTaken(row: SqlRow, { name, holder, resources }: LeaseOptions): boolean {
+  if (textOf(row, "name") === name) return textOf(row, "holder") !== holder;
+  const others = new Set(textOf(row, "connections")?.split(" "));
+  return resources.some((resource) => others.has(resource));
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { findProblems, type HealthFacts } from "../../../src/relayer/health/problems.ts";
+import {
+  NOW_MS,
+  sampleConnection,
+  sampleHead,
+  sampleLateness,
+  sampleReading,
+  sampleStatus,
+} from "./status-samples.ts";
+
+const limits = { noBlockMs: 60_000, overdueBlocks: undefined, minKvUpdatePeriod: 0n };
+
+function facts(fields: Partial<HealthFacts> = {}): HealthFacts {
+  const { local, account, connections } = sampleStatus();
+  return { nowMs: NOW_MS, isLoaded: true, local, account, connections, queries: [], limits, ...fields };
+}
+
+/** Returns the problems as `code: text`. */
+function found(fields: Partial<HealthFacts>): readonly string[] {
+  return findProblems(facts(fields)).map(({ code, text }) => `${code}: ${text}`);
+}
+
+function withRemote(fields: Parameters<typeof sampleHead>[0]): Partial<HealthFacts> {
+  return { connections: [sampleConnection({ remote: sampleHead(fields) })] };
+}
+
+function withClient(fields: Parameters<typeof sampleReading>[0], sinceReadMs = 0): Partial<HealthFacts> {
+  const client = { reading: sampleReading(fields), sinceReadMs, error: undefined };
+  return { connections: [sampleConnection({ client })] };
+}
+
+describe("findProblems", () => {
+  it("finds none in a healthy relayer", () => {
+    expect(findProblems(facts())).toEqual([]);
+  });
+
+  it("never takes the unknown for healthy", () => {
+    const unread = { height: undefined, sinceBlockMs: undefined, blockTimeMs: undefined };
+    const client = { reading: undefined, sinceReadMs: 1_000, error: undefined };
+    const starting = findProblems(
+      facts({
+        isLoaded: false,
+        local: sampleHead(unread),
+        account: { ...sampleStatus().account, balance: undefined },
+        connections: [sampleConnection({ remote: sampleHead(unread), client })],
+      }),
+    );
+    expect(starting.map(({ code }) => code)).toEqual(Array.from({ length: 5 }, () => "starting"));
+    const later = { ...client, sinceReadMs: 16_000, error: "refused" };
+    expect(found({ connections: [sampleConnection({ client: later })] })).toEqual([
+      "client-unknown: connection-0: the light client is unknown: no response for 16 s (refused)",
+    ]);
+    const account = { ...sampleStatus().account, balance: undefined, sinceReadMs: 16_000, error: "refused" };
+    expect(found({ account })).toEqual([
+      "account-unknown: the balance of neutron1relayer is unknown: no response for 16 s (refused)",
+    ]);
+    expect(found(withClient({}, 181_000))[0]).toContain("client-unknown");
+  });
+
+  it("names a local chain that is not followed, after an error sooner than without one", () => {
+    expect(found({ local: sampleHead({ sinceReadMs: 15_000 }) })).toEqual([]);
+    expect(found({ local: sampleHead({ sinceReadMs: 16_000 }) })).toEqual([
+      "local-not-followed: the local chain is not followed: no response for 16 s; check chain.rpc",
+    ]);
+    expect(found({ local: sampleHead({ sinceReadMs: 4_000, error: "refused" }) })).toEqual([]);
+    expect(found({ local: sampleHead({ sinceReadMs: 5_000, error: "refused" }) })).toEqual([
+      "local-not-followed: the local chain is not followed: no response for 5 s (refused); check chain.rpc",
+    ]);
+  });
+
+  it("names a chain without a new block, and for how long", () => {
+    expect(found({ local: sampleHead({ sinceBlockMs: 60_000 }) })).toEqual([]);
+    expect(found({ local: sampleHead({ sinceBlockMs: 200_000 }) })[0]).toContain(
+      "local-no-new-block: the local chain has had no new block for 200 s (height 12)",
+    );
+    expect(found(withRemote({ sinceBlockMs: 60_000 }))).toEqual([]);
+    expect(found(withRemote({ sinceBlockMs: 200_000 }))[0]).toContain(
+      "remote-no-new-block: connection-0: the remote chain remote-1 has had no new block for 200 s (height 12)",
+    );
+  });
+
+  it("names a remote chain that cannot be reached or whose node is catching up", () => {
+    expect(found(withRemote({ sinceReadMs: 5_000, error: "refused" }))[0]).toContain(
+      "remote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 5 s (refused)",
+    );
+    expect(found(withRemote({ catchingUp: true }))[0]).toContain("remote-catching-up");
+  });
+
+  it("says when a client expired or that it is frozen, and what to do", () => {
+    const expired = { status: "Expired", expiresAtMs: NOW_MS - 1 };
+    expect(found(withClient(expired))).toEqual([
+      "client-expired: connection-0: client 07-tendermint-0 is expired, expired at 2026-01-01T23:59:59.999Z; nothing can be proven until governance replaces it (MsgRecoverClient)",
+    ]);
+    expect(found(withClient({ status: "Frozen" }))[0]).toMatch(/^client-frozen: .*MsgRecoverClient/);
+    expect(found(withClient({ expiresAtMs: NOW_MS + 599_000 }))[0]).toContain("client-expires-soon");
+    expect(found(withClient({ expiresAtMs: NOW_MS + 601_000 }))).toEqual([]);
+    // A client with a trusting period of 100 s must be updated within the last 10 s.
+    const short = { trustingPeriodNs: 100_000_000_000n };
+    expect(found(withClient({ ...short, expiresAtMs: NOW_MS + 11_000 }))).toEqual([]);
+    expect(found(withClient({ ...short, expiresAtMs: NOW_MS + 9_000 }))).toHaveLength(1);
+  });
+
+  it("says that the account cannot pay", () => {
+    const account = { ...sampleStatus().account, balance: 0n };
+    expect(found({ account })).toEqual([
+      "account-cannot-pay: account neutron1relayer has no untrn and cannot pay fees; send it coins",
+    ]);
+  });
+
+  it("counts the overdue queries of each connection and names the latest one", () => {
+    const late = (id: bigint, blocks: bigint, connectionId = "connection-0") => ({
+      id,
+      connectionId,
+      lateness: sampleLateness({ blocks, ms: Number(blocks) * 1_000, isOverdue: true }),
+    });
+    const other = { id: 9n, connectionId: "connection-0", lateness: sampleLateness({ blocks: 99n }) };
+    expect(found({ queries: [late(1n, 8n), late(2n, 30n), late(3n, 50n, "connection-1"), other] })).toEqual([
+      "queries-overdue: connection-0: 2 queries are overdue; query 2 by 30 blocks, 30 s",
+    ]);
+  });
+
+  it("reports the error of the last cycle", () => {
+    expect(found({ connections: [sampleConnection({ error: "it failed" })] })).toEqual([
+      "cycle-failed: connection-0: it failed",
+    ]);
+  });
+});
