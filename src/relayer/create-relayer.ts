@@ -4,9 +4,11 @@ import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import { type DaemonContext, LISTEN_KEY } from "../ops/daemon-context.ts";
+import type { HttpRoute } from "../ops/http-route.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
+import { attemptRoutes } from "./api/attempt-routes.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
-import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
+import { relayerRoutes } from "./api/routes.ts";
 import type { RelayerStatus } from "./api/status.ts";
 import { followLocalChain, openClient, openSender } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
@@ -99,7 +101,11 @@ export async function createRelayer(
   const state = { engine, registry, watches, isConnected };
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
-  const http = createHttp(config, { status, registry, journal, metrics: metricsRegistry }, context);
+  const routes = [
+    ...relayerRoutes({ status, registry, journal, metrics: metricsRegistry }),
+    ...attemptRoutes(store.attempts),
+  ];
+  const http = createHttp(config, routes, context);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
@@ -120,7 +126,11 @@ function watchOf({ connections }: Watches, id: string): ConnectionWatch {
   return connections.find((watch) => watch.id === id) ?? unreachable(`no watch of ${id}`);
 }
 
-function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext): HttpService {
+function createHttp(
+  config: RelayerConfig,
+  routes: readonly HttpRoute[],
+  context: DaemonContext,
+): HttpService {
   const { listen, hosts } = config.http;
   const { logger, portOption = LISTEN_KEY } = context;
   return createHttpService(
@@ -128,7 +138,7 @@ function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext)
       name: "icq-relayer HTTP",
       listen,
       portOption,
-      routes: relayerRoutes(api),
+      routes,
       access: hosts === undefined ? {} : { hosts },
     },
     { logger },

@@ -3,9 +3,11 @@ import { systemClock } from "../../base/clock.ts";
 import { monthOf, monthsBefore, monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
 import { handoverReport } from "../../report/oracle/handover.ts";
 import { monthCloseReport, monthReport } from "../../report/oracle/month-report.ts";
+import { relayerReport } from "../../report/relayer/relayer-report.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type OracleOptions, oracleOptions, readOracle } from "../oracle-source.ts";
-import { parseDuration } from "../options.ts";
+import { parseDuration, portOffsetOption } from "../options.ts";
+import { readRelayer } from "../relayer-source.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../print-report.ts";
 
 type Options = OracleOptions & ReportFormatOptions;
@@ -24,7 +26,8 @@ export function reportCommand(context: CliContext): Command {
         context,
       ),
     )
-    .addCommand(handoverCommand(context));
+    .addCommand(handoverCommand(context))
+    .addCommand(relayerCommand(context));
 }
 
 function monthCommand(
@@ -64,6 +67,33 @@ function handoverCommand(context: CliContext): Command {
   ).action(async (options: Options & { readonly since: number }) => {
     const { validators, range } = await readOracle(options, context, { sinceMs: options.since });
     printReport(handoverReport(validators, range), options, context);
+  });
+}
+
+interface RelayerOptions extends ReportFormatOptions {
+  readonly config?: string;
+  readonly portOffset: number;
+  readonly since: number;
+}
+
+function relayerCommand(context: CliContext): Command {
+  const command = new Command("relayer")
+    .description("results of the relayer, their lateness, cost by owner, dead letters")
+    .option(
+      "--config <file>",
+      "configuration of the relayer to ask; default: the relayer of the localnet on this machine",
+    )
+    .addOption(portOffsetOption())
+    .addOption(
+      new Option("--since <duration>", "length of the report")
+        .default(24 * 3_600_000, "24h")
+        .argParser(parseDuration),
+    );
+  for (const option of formatOptions()) command.addOption(option);
+  return command.action(async (options: RelayerOptions) => {
+    const toMs = systemClock.nowMs();
+    const data = await readRelayer(options, { fromMs: toMs - options.since, toMs }, context);
+    printReport(relayerReport(data), options, context);
   });
 }
 

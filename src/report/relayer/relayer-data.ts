@@ -1,6 +1,14 @@
 import type { Attempt, AttemptLog, DailyCost } from "../../relayer/state/attempt.ts";
 import { dayOf, MAX_ATTEMPTS_READ } from "../../relayer/state/attempt.ts";
-import type { DeadLetter } from "../../relayer/state/journal.ts";
+
+/** A remote transaction that the relayer will not send again. */
+export interface DeadLetter {
+  readonly queryId: bigint;
+  /** Hex SHA-256 of the remote transaction. */
+  readonly hash: string;
+  readonly reason: string;
+  readonly atMs: number;
+}
 
 /** What the report reads of a relayer. */
 export interface RelayerData {

@@ -33,10 +33,9 @@ export function relayerReport(data: RelayerData): Report {
       outcomes: Object.fromEntries(outcomes),
       lateness_blocks: lateness ?? null,
       owners: owners.map(ownerJson),
-      dead_letters: data.deadLetters.map(({ queryId, hash, remoteHeight, reason, atMs }) => ({
+      dead_letters: data.deadLetters.map(({ queryId, hash, reason, atMs }) => ({
         query_id: String(queryId),
         hash,
-        remote_height: String(remoteHeight),
         reason,
         at: isoTime(atMs),
       })),

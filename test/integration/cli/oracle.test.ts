@@ -241,9 +241,7 @@ describe("forecast and what-if", () => {
     seeMonth();
     const short = await cli("what-if", "--outage", "4h", "--validator", "validator-01");
     expect(short.exitCode).toBe(0);
-    expect(short.out).toMatch(
-      /^validator-01 +14,400 +100\.0000 % +99\.4623 % +full +full +0\.00$/m,
-    );
+    expect(short.out).toMatch(/^validator-01 +14,400 +100\.0000 % +99\.4623 % +full +full +0\.00$/m);
     const long = await cli("what-if", "--outage", "30h", "--validator", "validator-01", "--json");
     expect(long.exitCode).toBe(1);
     expect(JSON.parse(long.out)).toMatchObject({

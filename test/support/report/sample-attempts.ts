@@ -17,7 +17,6 @@ export function sampleRelayerData(toMs: number): RelayerData {
       {
         queryId: 4n,
         hash: "ab".repeat(32),
-        remoteHeight: 77_120n,
         reason: "rejected by its contract: \u001b[31mno such | denom",
         atMs: fromMs + 600 * MINUTE,
       },
