@@ -58,8 +58,8 @@ function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   const status = watchdog?.status();
   const { rate, tier } = status?.current ?? {};
   if (status === undefined || rate === undefined) return "watchdog: no rate yet";
-  const firing = status.alerts.filter(({ state }) => state.phase === "firing");
-  const alerts = firing.map(({ title }) => `, ${paint.red(title.toUpperCase())}`).join("");
+  const firing = status.alerts.filter(({ state }) => state?.phase === "firing");
+  const alerts = firing.map(({ rule }) => `, ${paint.red(rule.condition.title.toUpperCase())}`).join("");
   return `oracle: ${formatPercent(rate)} %, tier ${tier}${alerts}`;
 }
 

@@ -1,5 +1,6 @@
 import type { LogFields, Logger } from "../base/logger.ts";
 import type { Evaluation } from "./evaluation.ts";
+import type { AlertEvent } from "./notify/alert-event.ts";
 import { formatPercent } from "./policy/reward-tier.ts";
 import { type Poll, scrapesOf, type SourceName } from "./sources/poller.ts";
 import type { WatchdogStatus } from "./status.ts";
@@ -14,19 +15,31 @@ export function createChangeLog(logger: Logger): ChangeLog {
   const errorCodes = new Map<SourceName, string>();
   let tier: string | undefined;
   return {
-    record: (poll, { nodeRestarted, notifications }, status) => {
+    record: (poll, { nodeRestarted, events }, status) => {
       logSources(poll, errorCodes, logger);
       if (nodeRestarted) logger.info("node restarted", fieldsOf(status));
-      for (const { status: change, alert, summary, action } of notifications) {
-        if (change === "firing") logger.error("alert firing", { alert, summary, action });
-        else logger.info("alert resolved", { alert, summary, action });
-      }
+      for (const event of events) logEvent(event, logger);
       if (status.current.tier === tier) return;
       tier = status.current.tier;
       if (tier === "full") logger.info("reward tier", fieldsOf(status));
       else if (tier !== undefined) logger.warn("reward tier", fieldsOf(status));
     },
   };
+}
+
+const LEVELS = { critical: "error", warning: "warn", info: "info" } as const;
+
+function logEvent(
+  { kind, alert, validator, severity, reason, action, cost }: AlertEvent,
+  logger: Logger,
+): void {
+  const fields = { alert, validator, severity, reason };
+  if (kind === "resolved") logger.info("alert resolved", { ...fields, cost });
+  else
+    logger[LEVELS[severity]](kind === "firing" ? "alert firing" : "alert still firing", {
+      ...fields,
+      action,
+    });
 }
 
 /** Logs each source that failed, recovered, or failed with another error code. */

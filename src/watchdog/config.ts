@@ -1,18 +1,16 @@
 import { z } from "zod";
-import { unreachable } from "../base/errors.ts";
+import type { Secret } from "../base/secret.ts";
 import {
   durationField,
   hostNamesField,
   httpUrlField,
-  isPlainHttpUrl,
   type ListenAddress,
   listenField,
   secretField,
 } from "../ops/config-fields.ts";
-import { issueText } from "../ops/config-issue.ts";
-import type { AlertRule } from "./conditions/condition.ts";
-import { CONDITIONS } from "./conditions/conditions.ts";
-import type { WebhookConfig } from "./notify/webhook.ts";
+import { type AlertsConfig, alertsSchema } from "./conditions/alerts-config.ts";
+import { type NotifyConfig, notifySchema } from "./notify/notify-config.ts";
+import { maintenanceField, type MaintenanceWindow } from "./silences/maintenance.ts";
 import type { SourcesConfig } from "./sources/poller.ts";
 
 /** Configuration of the watchdog. */
@@ -27,22 +25,12 @@ export interface WatchdogConfig {
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly sources: SourcesConfig;
-  /** All alerts, in the order of the API and the page. */
-  readonly alerts: readonly AlertRule[];
-  /** Absent: notifications go to the log only. */
-  readonly webhook?: WebhookConfig;
+  /** Opens the routes that change something. Absent: they are closed. */
+  readonly token?: Secret;
+  readonly alerts: AlertsConfig;
+  readonly notify: NotifyConfig;
+  readonly maintenance: readonly MaintenanceWindow[];
 }
-
-const webhook = z.strictObject({
-  url: secretField()
-    .refine((secret) => isPlainHttpUrl(secret.reveal()), {
-      error: issueText("does not hold a usable URL", "http:// or https://"),
-    })
-    .describe(
-      "receives notifications as JSON; the URL is a secret, so the file names the place that holds it",
-    ),
-  deadline: durationField(100).prefault("10s").describe("limit for one request"),
-});
 
 const sources = z.strictObject({
   node: httpUrlField()
@@ -70,20 +58,6 @@ const sources = z.strictObject({
     .describe("the scrape of a larger metrics page fails"),
 });
 
-/** One section per alert, from the table of conditions. */
-const alerts = z
-  .strictObject(
-    Object.fromEntries(
-      CONDITIONS.map(({ id, defaultFor, forDescription }) => [
-        alertKey(id),
-        z
-          .strictObject({ for: durationField(1000).prefault(defaultFor).describe(forDescription) })
-          .prefault({}),
-      ]),
-    ),
-  )
-  .prefault({});
-
 const fileSchema = z.strictObject({
   http: z
     .strictObject({
@@ -95,6 +69,9 @@ const fileSchema = z.strictObject({
         .describe(
           "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
         ),
+      token: secretField()
+        .optional()
+        .describe("opens the routes that change something, such as silences; a secret"),
     })
     .prefault({}),
   chain_id: z.string().min(1).max(50).optional().describe("the chain that the node must be on"),
@@ -105,8 +82,13 @@ const fileSchema = z.strictObject({
     .describe("folder of the state file; without it, a restart of the watchdog begins a new count"),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   sources: sources.prefault({}),
-  alerts,
-  notify: z.strictObject({ webhook: webhook.optional() }).prefault({}),
+  alerts: alertsSchema,
+  notify: notifySchema,
+  maintenance: z
+    .array(maintenanceField)
+    .max(100)
+    .default([])
+    .describe("planned work: alerts do not notify, blocks are still counted"),
 });
 
 /** Schema of the configuration file. Every key is optional. */
@@ -114,19 +96,17 @@ export const watchdogConfigSchema = fileSchema.transform(toWatchdogConfig);
 
 function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
   const { chain_id: chainId, state_dir: stateDir } = file;
-  const hook = file.notify.webhook;
   return {
     listen: file.http.listen,
     ...(file.http.hosts === undefined ? {} : { hosts: file.http.hosts }),
+    ...(file.http.token === undefined ? {} : { token: file.http.token }),
     ...(chainId === undefined ? {} : { chainId }),
     ...(stateDir === undefined ? {} : { stateDir }),
     intervalMs: file.interval,
     sources: toSources(file.sources),
-    alerts: CONDITIONS.map((condition) => ({
-      condition,
-      forMs: file.alerts[alertKey(condition.id)]?.for ?? unreachable(`no section for ${condition.id}`),
-    })),
-    ...(hook === undefined ? {} : { webhook: { url: hook.url, deadlineMs: hook.deadline } }),
+    alerts: file.alerts,
+    notify: file.notify,
+    maintenance: file.maintenance,
   };
 }
 
@@ -139,8 +119,4 @@ function toSources(file: z.output<typeof sources>): SourcesConfig {
     deadlineMs: file.deadline,
     maxPageBytes: file.max_page_bytes,
   };
-}
-
-function alertKey(id: string): string {
-  return id.replaceAll("-", "_");
 }

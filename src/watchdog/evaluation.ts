@@ -1,10 +1,11 @@
 import { bad } from "../base/result.ts";
-import type { AlertRule } from "./conditions/condition.ts";
-import { isNodeServed, type NodeOracleCalls, recordOracleCalls } from "./conditions/node-oracle-calls.ts";
-import { judgePrices, type PricesState } from "./conditions/prices-state.ts";
-import { stepAlerts } from "./conditions/step-alerts.ts";
+import { type AlertingOptions, planAlerts } from "./alerts/plan-alerts.ts";
+import { judgeAll } from "./conditions/conditions.ts";
+import { advanceTrail, type Trail } from "./conditions/trail.ts";
+import { NO_BLOCKS } from "./ledger/block-counts.ts";
 import { countReading } from "./ledger/ledger.ts";
-import type { Notification } from "./notify/notification.ts";
+import type { AlertEvent } from "./notify/alert-event.ts";
+import { pollObservation, VALIDATOR } from "./poll-observation.ts";
 import type { Poll } from "./sources/poller.ts";
 import type { WatchdogState } from "./state/state-store.ts";
 
@@ -13,39 +14,24 @@ export interface Evaluation {
   /** The poll. While two nodes answer at one URL, the scrape of the node is a failure. */
   readonly poll: Poll;
   readonly state: WatchdogState;
-  readonly prices: PricesState;
   /** Input of the next evaluation. */
-  readonly oracleCalls: NodeOracleCalls;
+  readonly trail: Trail;
   /** The poll showed a restart of the node. */
   readonly nodeRestarted: boolean;
-  /** Notifications of this poll. They are also in `state` when a webhook is configured. */
-  readonly notifications: readonly Notification[];
+  /** Notifications of this poll. They are also in the outbox of each channel that wants them. */
+  readonly events: readonly AlertEvent[];
 }
 
-export interface EvaluationOptions {
-  readonly alerts: readonly AlertRule[];
-  readonly intervalMs: number;
-  /** Whether a webhook is configured. Without one, no notification becomes pending. */
-  readonly queueNotifications: boolean;
+/** Configuration of the evaluation. */
+export interface EvaluationOptions extends AlertingOptions {
+  readonly majorPairs: readonly string[];
 }
 
-/**
- * Limit of the queue. It is reached when the receiver is down while an alert fires and resolves often. The oldest
- * notifications are dropped.
- */
-const MAX_PENDING_NOTIFICATIONS = 100;
-
-/**
- * Age up to which an oracle call shows that the sidecar answers the node. Long enough for several blocks, and short
- * compared with the five minutes of the alert.
- */
-const MIN_WINDOW_MS = 30_000;
-
-/** Evaluates one poll: counts its blocks, decides whether there are prices, and advances every alert. Pure. */
+/** Evaluates one poll: counts its blocks, judges the conditions, and advances every alert. Pure. */
 export function planEvaluation(
   state: WatchdogState,
   scraped: Poll,
-  previousCalls: NodeOracleCalls,
+  previous: Trail,
   options: EvaluationOptions,
 ): Evaluation {
   const { node, atMs } = scraped;
@@ -53,21 +39,30 @@ export function planEvaluation(
   const counting = node.outcome.ok ? countReading(state.ledger, node.outcome.value, atMs) : undefined;
   const ledger = counting?.ledger ?? state.ledger;
   const poll = ledger.conflict === undefined || !node.outcome.ok ? scraped : withTwoNodes(scraped);
-  // At least three polls, so that one failed scrape of the node does not change the result.
-  const windowMs = Math.max(MIN_WINDOW_MS, 3 * options.intervalMs);
-  const oracleCalls = recordOracleCalls(previousCalls, counting?.step, atMs, windowMs);
-  const prices = judgePrices(poll.prices.outcome, isNodeServed(oracleCalls, atMs, windowMs));
-  const { alerts, notifications } = stepAlerts(state.alerts, { poll, prices, ledger }, options.alerts);
-  const pending = options.queueNotifications
-    ? [...state.notifications, ...notifications]
-    : state.notifications;
+  const observation = pollObservation(poll);
+  const trail = advanceTrail(previous, observation);
+  const verdicts = judgeAll(options.rules, {
+    observation,
+    trail,
+    recent: { "5m": NO_BLOCKS, "30m": NO_BLOCKS },
+    assessment: undefined,
+    majorPairs: options.majorPairs,
+  });
+  const judged = {
+    validator: VALIDATOR,
+    chainId: ledger.baseline?.chainId ?? "unknown chain",
+    nowMs: atMs,
+    verdicts,
+    badBlocks: [...ledger.months.values()].reduce((sum, counts) => sum + counts.bad, 0n),
+    costOf: (blocks: bigint) => ({ blocks }),
+  };
+  const { state: alerting, events } = planAlerts(state.alerting, judged, options);
   return {
     poll,
-    state: { ledger, alerts, notifications: pending.slice(-MAX_PENDING_NOTIFICATIONS) },
-    prices,
-    oracleCalls,
+    state: { ledger, alerting },
+    trail,
     nodeRestarted: counting?.step?.restarted ?? false,
-    notifications,
+    events,
   };
 }
 

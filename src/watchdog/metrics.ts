@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { AlertState } from "./alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "./notify/delivery.ts";
 import { TIERS, toRatio } from "./policy/reward-tier.ts";
 import { type Poll, scrapesOf, SOURCE_NAMES } from "./sources/poller.ts";
@@ -70,15 +71,26 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_alert_firing",
     help: "1 while the alert is firing, 0 otherwise.",
-    labelNames: ["alert"],
-    values: ({ alerts }) =>
-      alerts.map(({ id, state }) => series(state.phase === "firing" ? 1 : 0, { alert: id })),
+    labelNames: ["validator", "alert", "severity"],
+    values: alertSeries("firing"),
+  },
+  {
+    name: "oracle_watchdog_alert_pending",
+    help: "1 while the condition of the alert is active and the alert does not fire yet, 0 otherwise.",
+    labelNames: ["validator", "alert", "severity"],
+    values: alertSeries("pending"),
+  },
+  {
+    name: "oracle_watchdog_active_silences",
+    help: "Silences that have begun and not ended.",
+    labelNames: [],
+    values: ({ activeSilences }) => [series(activeSilences)],
   },
   {
     name: "oracle_watchdog_pending_notifications",
-    help: "Notifications that the webhook has not accepted yet.",
-    labelNames: [],
-    values: ({ pendingNotifications }) => [series(pendingNotifications)],
+    help: "Notifications that the channel has not accepted yet.",
+    labelNames: ["channel"],
+    values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
   },
 ];
 
@@ -103,20 +115,26 @@ const NODE_RESTARTS = {
 
 const NOTIFICATION_ATTEMPTS = {
   name: "oracle_watchdog_notification_attempts_total",
-  help: "Attempts to deliver a notification to the webhook by outcome.",
-  labelNames: ["outcome"],
+  help: "Attempts to deliver a notification to the channel by outcome.",
+  labelNames: ["channel", "outcome"],
+} as const;
+
+const DEAD_MAN_PING = {
+  name: "oracle_watchdog_dead_man_ping_timestamp_seconds",
+  help: "Time of the last request that the dead-man monitor accepted. 0 before the first one.",
 } as const;
 
 /** Records the metrics of the watchdog. */
 export interface WatchdogMetrics {
   readonly recordPoll: (poll: Poll, nodeRestarted: boolean) => void;
-  readonly recordDelivery: (outcome: DeliveryOutcome) => void;
+  readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
+  readonly recordPing: (atMs: number) => void;
   /** Sets all gauges. */
   readonly showStatus: (status: WatchdogStatus) => void;
 }
 
 /** Registers all metrics. Counters of all label values begin at zero. Labelled gauges are absent before the first `showStatus`. */
-export function createWatchdogMetrics(registry: Registry): WatchdogMetrics {
+export function createWatchdogMetrics(registry: Registry, channels: readonly string[]): WatchdogMetrics {
   const registers = [registry];
   const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
     gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
@@ -125,11 +143,13 @@ export function createWatchdogMetrics(registry: Registry): WatchdogMetrics {
   const scrapes = new Counter({ ...SCRAPES, registers });
   const duration = new Histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS, registers });
   const restarts = new Counter({ ...NODE_RESTARTS, registers });
+  const ping = new Gauge({ ...DEAD_MAN_PING, registers });
   const attempts = new Counter({ ...NOTIFICATION_ATTEMPTS, registers });
   // Zero from the start: Prometheus' rate() and increase() do not count the first appearance of a series.
   for (const source of SOURCE_NAMES)
     for (const outcome of ["success", "failure"]) scrapes.inc({ source, outcome }, 0);
-  for (const outcome of DELIVERY_OUTCOMES) attempts.inc({ outcome }, 0);
+  for (const channel of channels)
+    for (const outcome of DELIVERY_OUTCOMES) attempts.inc({ channel, outcome }, 0);
   return {
     recordPoll: (poll, nodeRestarted) => {
       for (const [source, { outcome, durationMs }] of scrapesOf(poll)) {
@@ -138,7 +158,8 @@ export function createWatchdogMetrics(registry: Registry): WatchdogMetrics {
       }
       if (nodeRestarted) restarts.inc();
     },
-    recordDelivery: (outcome) => attempts.inc({ outcome }),
+    recordDelivery: (channel, outcome) => attempts.inc({ channel, outcome }),
+    recordPing: (atMs) => ping.set(atMs / 1000),
     showStatus: (status) => {
       for (const { gauge, values } of gauges) {
         // Removes series of the last status, such as the ratio of a month that is over.
@@ -147,6 +168,17 @@ export function createWatchdogMetrics(registry: Registry): WatchdogMetrics {
       }
     },
   };
+}
+
+function alertSeries(phase: AlertState["phase"]): StatusGauge["values"] {
+  return ({ alerts }) =>
+    alerts.map(({ validator, rule, state }) =>
+      series(state?.phase === phase ? 1 : 0, {
+        validator,
+        alert: rule.condition.name,
+        severity: rule.severity,
+      }),
+    );
 }
 
 function series(value: number, labels: Series["labels"] = {}): Series {

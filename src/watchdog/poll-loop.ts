@@ -1,9 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { createChangeLog } from "./change-log.ts";
-import { NO_ORACLE_CALLS } from "./conditions/node-oracle-calls.ts";
+import { EMPTY_TRAIL } from "./conditions/trail.ts";
 import type { WatchdogConfig } from "./config.ts";
-import { type Evaluation, planEvaluation } from "./evaluation.ts";
+import { type Evaluation, type EvaluationOptions, planEvaluation } from "./evaluation.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
 import { type Poll, type Poller, scrapesOf, type SourceName } from "./sources/poller.ts";
 import type { StateKeeper } from "./state/state-keeper.ts";
@@ -17,6 +17,8 @@ export interface PollLoop {
   readonly status: () => WatchdogStatus;
   /** Whether the last poll ended recently enough. False means that the loop hangs. */
   readonly isAlive: () => boolean;
+  /** Why the watchdog does not do its work, for people; undefined while it does. */
+  readonly problem: () => string | undefined;
 }
 
 export interface PollLoopDeps {
@@ -30,17 +32,29 @@ export interface PollLoopDeps {
 /** Polls that can be missed before `isAlive` returns false. */
 const ALIVE_INTERVALS = 3;
 
+/** Time without a reading of the node after which the watchdog's work is not done. */
+const WORK_MS = 300_000;
+
 export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): PollLoop {
   const { clock, keeper, metrics } = deps;
   const startedAtMs = clock.nowMs();
   const lastSuccessMs = new Map<SourceName, number>();
   const changes = createChangeLog(deps.logger);
-  const options = { ...config, queueNotifications: config.webhook !== undefined };
+  const options = evaluationOptions(config);
+  const channels = options.channels.map(({ name }) => name);
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
   const status = (): WatchdogStatus => {
     const state = keeper.current();
-    return toStatus({ state, rules: config.alerts, startedAtMs, nowMs: clock.nowMs(), lastSuccessMs, last });
+    return toStatus({
+      state,
+      rules: config.alerts.rules,
+      channels,
+      startedAtMs,
+      nowMs: clock.nowMs(),
+      lastSuccessMs,
+      last,
+    });
   };
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const chainId = config.chainId ?? keeper.current().ledger.baseline?.chainId;
@@ -49,8 +63,7 @@ export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): Poll
     // a failed scrape: the operator can be replacing the node.
     if (!lastSuccessMs.has("node")) requireChain(scraped, chainId, config);
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
-    const calls = last?.oracleCalls ?? NO_ORACLE_CALLS;
-    const evaluation = planEvaluation(keeper.current(), scraped, calls, options);
+    const evaluation = planEvaluation(keeper.current(), scraped, last?.trail ?? EMPTY_TRAIL, options);
     const { poll } = evaluation;
     keeper.replace(evaluation.state);
     last = evaluation;
@@ -72,7 +85,21 @@ export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): Poll
   };
   const aliveMs = ALIVE_INTERVALS * (config.intervalMs + config.sources.deadlineMs) + 5000;
   metrics.showStatus(status());
-  return { run, status, isAlive: () => clock.monotonicMs() - lastEndMs < aliveMs };
+  const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
+  const problem = (): string | undefined => {
+    if (!isAlive()) return "the last poll ended too long ago";
+    const readMs = lastSuccessMs.get("node");
+    if (readMs !== undefined && clock.nowMs() - readMs <= WORK_MS) return undefined;
+    return `no node was read in the last ${WORK_MS / 60_000} min`;
+  };
+  return { run, status, isAlive, problem };
+}
+
+function evaluationOptions({ alerts, notify, maintenance }: WatchdogConfig): EvaluationOptions {
+  const { channels, reminders, runbooks } = notify;
+  // Alertmanager gets the state of the alerts, not their events.
+  const eventChannels = channels.filter(({ kind }) => kind !== "alertmanager");
+  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks };
 }
 
 /** Throws when the node is on another chain than the configuration or the state says. */

@@ -1,10 +1,11 @@
-import { type AlertState, INACTIVE } from "./conditions/alert-state.ts";
+import { type AlertStatus, alertStatuses } from "./api/alert-json.ts";
 import type { AlertRule } from "./conditions/condition.ts";
-import type { PricesState } from "./conditions/prices-state.ts";
 import type { BlockCounts } from "./ledger/block-counts.ts";
 import { countsOf } from "./ledger/ledger.ts";
 import { type Month, monthOf } from "./ledger/month.ts";
+import type { Delivery } from "./notify/outbox.ts";
 import { formatPercent, type SuccessRate, successRate, type Tier, tierOf } from "./policy/reward-tier.ts";
+import { VALIDATOR } from "./poll-observation.ts";
 import { type Poll, type Scrape, scrapesOf, type SourceName } from "./sources/poller.ts";
 import type { WatchdogState } from "./state/state-store.ts";
 
@@ -29,13 +30,8 @@ export interface MonthStatus {
   readonly tier: Tier | undefined;
 }
 
-/** State of one alert, with its texts. */
-export interface AlertStatus {
-  readonly id: string;
-  readonly title: string;
-  readonly action: string;
-  readonly state: AlertState;
-}
+/** Whether the sidecar has prices. "unknown": the watchdog cannot read them. */
+type PricesState = "present" | "missing" | "unknown";
 
 /** Everything that the API, the page and the metrics show. */
 export interface WatchdogStatus {
@@ -47,31 +43,35 @@ export interface WatchdogStatus {
   readonly current: MonthStatus;
   /** All months with blocks, newest first. */
   readonly months: readonly MonthStatus[];
-  /** Undefined before the first poll. */
-  readonly prices: PricesState | undefined;
+  readonly prices: PricesState;
   /** Pairs that have a price, sorted. Empty when the last scrape of the prices failed. */
   readonly pairs: readonly string[];
   /** All alerts, also inactive ones. */
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  readonly pendingNotifications: number;
+  /** Deliveries that are not accepted yet, by channel. */
+  readonly pending: ReadonlyMap<string, number>;
+  /** Silences that have begun and not ended. */
+  readonly activeSilences: number;
 }
 
 export interface StatusInput {
   readonly state: WatchdogState;
   readonly rules: readonly AlertRule[];
+  /** Names of all channels that have an outbox. */
+  readonly channels: readonly string[];
   readonly startedAtMs: number;
   readonly nowMs: number;
   /** Time of the last successful scrape by source. */
   readonly lastSuccessMs: ReadonlyMap<SourceName, number>;
   /** The last poll and its evaluation; undefined before the first poll. */
-  readonly last: { readonly poll: Poll; readonly prices: PricesState } | undefined;
+  readonly last: { readonly poll: Poll } | undefined;
 }
 
 export function toStatus(input: StatusInput): WatchdogStatus {
-  const { state, rules, startedAtMs, nowMs, lastSuccessMs, last } = input;
-  const { ledger, alerts, notifications } = state;
+  const { state, rules, channels, startedAtMs, nowMs, lastSuccessMs, last } = input;
+  const { ledger, alerting } = state;
   const prices = last?.poll.prices.outcome;
   const scrapes = last === undefined ? [] : scrapesOf(last.poll);
   const month = monthOf(nowMs);
@@ -83,16 +83,14 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     months: [...ledger.months]
       .toSorted(([a], [b]) => (a < b ? 1 : -1))
       .map(([name, counts]) => toMonthStatus(name, counts)),
-    prices: last?.prices,
+    prices: pricesState(prices),
     pairs: prices?.ok === true ? prices.value.pairs : [],
-    alerts: rules.map(({ condition: { id, title, action } }) => ({
-      id,
-      title,
-      action,
-      state: alerts.get(id) ?? INACTIVE,
-    })),
+    alerts: alertStatuses(alerting.alerts, rules, [VALIDATOR]),
     sources: scrapes.map(([name, scrape]) => toSourceStatus(name, scrape, lastSuccessMs.get(name))),
-    pendingNotifications: notifications.length,
+    pending: countByChannel(alerting.outbox, channels),
+    activeSilences: alerting.silences.filter(
+      ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
+    ).length,
   };
 }
 
@@ -104,9 +102,9 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
     polled_at: isoTime(status.polledAtMs),
     ...monthJson(status.current),
     months: status.months.map(monthJson),
-    prices: { state: status.prices?.kind ?? "unknown", pairs: status.pairs },
+    prices: { state: status.prices, pairs: status.pairs },
     alerts: status.alerts.map(alertJson),
-    pending_notifications: status.pendingNotifications,
+    pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
     sources: status.sources.map((source) => ({
       name: source.name,
       up: source.up,
@@ -139,9 +137,29 @@ function monthJson({ month, counts, rate, tier }: MonthStatus): Readonly<Record<
   };
 }
 
-function alertJson({ id, state }: AlertStatus): Readonly<Record<string, unknown>> {
-  if (state.phase === "inactive") return { name: id, state: "inactive", since: null, reason: null };
-  return { name: id, state: state.phase, since: isoTime(state.sinceMs), reason: state.reason };
+/** The short form of an alert; `GET /api/alerts` has all of it. */
+function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<string, unknown>> {
+  return {
+    name: rule.condition.name,
+    validator,
+    severity: rule.severity,
+    state: state?.phase ?? "inactive",
+    since: isoTime(state?.sinceMs),
+    reason: state?.reason ?? null,
+    quiet: state?.quietReason ?? null,
+  };
+}
+
+function pricesState(outcome: Poll["prices"]["outcome"] | undefined): PricesState {
+  if (outcome?.ok !== true) return "unknown";
+  return outcome.value.pairs.length > 0 ? "present" : "missing";
+}
+
+function countByChannel(
+  outbox: readonly Delivery[],
+  channels: readonly string[],
+): ReadonlyMap<string, number> {
+  return new Map(channels.map((name) => [name, outbox.filter(({ channel }) => channel === name).length]));
 }
 
 function isoTime(ms: number | undefined): string | null {

@@ -6,11 +6,14 @@ import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { LISTEN_KEY } from "../ops/daemon-context.ts";
 import { createHttpService } from "../ops/http-service.ts";
+import { createAlertRoutes } from "./api/alert-routes.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
 import type { WatchdogConfig } from "./config.ts";
-import { createWatchdogMetrics, type WatchdogMetrics } from "./metrics.ts";
-import { runDelivery } from "./notify/delivery.ts";
-import { createWebhook, type PostJson } from "./notify/webhook.ts";
+import { createWatchdogMetrics } from "./metrics.ts";
+import type { PostJson } from "./notify/http-post.ts";
+import { createNotifier, type Notifier } from "./notify/notify-services.ts";
+import type { SendMail } from "./notify/send-mail.ts";
+import { VALIDATOR } from "./poll-observation.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
 import { createPoller } from "./sources/poller.ts";
@@ -31,6 +34,8 @@ export interface WatchdogDeps {
   readonly reader?: HttpPageReader;
   /** Default: HTTP. */
   readonly post?: PostJson;
+  /** Default: SMTP. */
+  readonly mail?: SendMail;
 }
 
 export interface Watchdog extends Service {
@@ -46,11 +51,21 @@ export interface Watchdog extends Service {
 export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watchdog {
   const ready = createDeferred<ListenAddress>();
   const keeper = createStateKeeper(deps.logger);
-  const metrics = createWatchdogMetrics(deps.registry);
+  const metrics = createWatchdogMetrics(
+    deps.registry,
+    config.notify.channels.map(({ name }) => name),
+  );
   const reader = deps.reader ?? createHttpPageReader();
   const poll = createPoller(config.sources, { clock: deps.clock, read: reader.read });
   const loop = createPollLoop(config, { ...deps, poll, keeper, metrics });
-  const parts = { config, deps, keeper, metrics, loop };
+  const notifier = createNotifier(config.notify, {
+    ...deps,
+    ...keeper,
+    alerts: () => keeper.current().alerting.alerts,
+    work: () => ({ problem: loop.problem() }),
+    metrics,
+  });
+  const parts = { config, deps, keeper, notifier, loop };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
@@ -71,30 +86,35 @@ interface Parts {
   readonly config: WatchdogConfig;
   readonly deps: WatchdogDeps;
   readonly keeper: StateKeeper;
-  readonly metrics: WatchdogMetrics;
+  readonly notifier: Notifier;
   readonly loop: PollLoop;
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, metrics, loop } = parts;
+  const { config, deps, keeper, notifier, loop } = parts;
   const server = createHttpService(
     {
       name: "oracle-watchdog HTTP",
       listen: config.listen,
       access: config.hosts === undefined ? {} : { hosts: config.hosts },
       portOption: deps.portOption ?? LISTEN_KEY,
-      routes: createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
+      ...(config.token === undefined ? {} : { token: config.token }),
+      routes: [
+        ...createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
+        ...createAlertRoutes({
+          ...deps,
+          alerting: () => keeper.current().alerting,
+          change: (alerting) => keeper.replace({ ...keeper.current(), alerting }),
+          rules: config.alerts.rules,
+          validators: [VALIDATOR],
+          maintenance: config.maintenance,
+          test: notifier.test,
+        }),
+      ],
     },
     deps,
   );
   server.ready.then(ready.resolve, ready.reject);
   const polling: Service = { name: "oracle-watchdog polling", run: loop.run };
-  if (config.webhook === undefined) return [server, polling];
-  const send = createWebhook(config.webhook, deps.post);
-  const delivery = { ...deps, outbox: keeper.outbox, send, count: metrics.recordDelivery };
-  return [
-    server,
-    polling,
-    { name: "oracle-watchdog notifications", run: (signal) => runDelivery(delivery, signal) },
-  ];
+  return [server, polling, ...notifier.services];
 }

@@ -1,6 +1,7 @@
 import { escapeHtml } from "../../ops/html.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import type { AlertStatus, MonthStatus, SourceStatus, WatchdogStatus } from "../status.ts";
+import type { MonthStatus, SourceStatus, WatchdogStatus } from "../status.ts";
+import type { AlertStatus } from "./alert-json.ts";
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
 table{border-collapse:collapse;width:100%;margin:1rem 0}caption{text-align:left;font-weight:600;padding:.25rem 0}
@@ -51,12 +52,14 @@ function alertList(alerts: readonly AlertStatus[]): string {
 }
 
 /** Returns the alert as a paragraph; empty for an inactive alert. */
-function alertParagraph({ title, action, state }: AlertStatus): string {
-  if (state.phase === "inactive") return "";
+function alertParagraph({ rule, state }: AlertStatus): string {
+  if (state === undefined) return "";
+  const { title, action } = rule.condition;
   const text = `${escapeHtml(title)} since ${time(state.sinceMs)}: ${escapeHtml(state.reason)}.`;
-  return state.phase === "firing"
-    ? `<p class="firing" role="alert"><strong>Alert.</strong> ${text} ${escapeHtml(action)}</p>`
-    : `<p>Pending: ${text} The alert does not fire yet.</p>`;
+  if (state.phase === "pending") return `<p>Pending: ${text} The alert does not fire yet.</p>`;
+  if (state.phase === "resolved") return `<p>Resolved: ${text}</p>`;
+  const quiet = state.quietReason === undefined ? "" : ` Not notified: ${escapeHtml(state.quietReason)}.`;
+  return `<p class="firing" role="alert"><strong>Alert, ${rule.severity}.</strong> ${text} ${escapeHtml(action)}${quiet}</p>`;
 }
 
 function monthTable(months: readonly MonthStatus[]): string {
@@ -79,13 +82,17 @@ function sourceTable(sources: readonly SourceStatus[]): string {
   return table("Sources", ["Source", "State", "Error", "Last success"], rows);
 }
 
-function detailTable({ pairs, pendingNotifications, polledAtMs }: WatchdogStatus): string {
+function detailTable({ pairs, pending, polledAtMs }: WatchdogStatus): string {
+  const waiting = [...pending]
+    .filter(([, count]) => count > 0)
+    .map(([channel, count]) => `${channel}: ${count}`)
+    .join(", ");
   return table(
     "Details",
     ["Value", "Now"],
     [
       row("Pairs with a price", [escapeHtml(`${pairs.length} ${pairs.join(", ")}`)]),
-      row("Pending notifications", [String(pendingNotifications)]),
+      row("Pending notifications", [escapeHtml(waiting === "" ? "0" : waiting)]),
       row("Last poll", [time(polledAtMs)]),
     ],
   );

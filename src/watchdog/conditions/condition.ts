@@ -1,46 +1,100 @@
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Poll } from "../sources/poller.ts";
-import type { PricesState } from "./prices-state.ts";
+import type { ConditionInput } from "./condition-input.ts";
 
-/** Input of all conditions: one poll, and the ledger after its blocks were counted. */
-export interface ConditionInput {
-  readonly poll: Poll;
-  readonly prices: PricesState;
-  readonly ledger: Ledger;
+/** Severities, most severe first. Critical: a person acts now. Warning: today. Info: worth knowing. */
+export const SEVERITIES = ["critical", "warning", "info"] as const;
+
+/** One of {@link SEVERITIES}. */
+export type Severity = (typeof SEVERITIES)[number];
+
+/** Whether a severity is `least` or more severe. */
+export function isAtLeast(severity: Severity, least: Severity): boolean {
+  return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(least);
 }
 
 /** Result of one evaluation. `unknown`: the poll does not show whether the condition holds. */
 export interface Verdict {
   readonly kind: "active" | "clear" | "unknown";
-  /** Cause with current values, as the last part of a sentence. Shown with the alert. */
+  /** Cause with current values, as the last part of a sentence. */
   readonly reason: string;
+  /** The judged number. Reminders come earlier when it grows. Absent for conditions without a degree. */
+  readonly badness?: number;
 }
 
-/** An alert: its condition and its texts. */
-export interface AlertCondition {
+/** A number of a condition that the configuration can change. */
+export interface Threshold {
+  readonly unit: "duration" | "percent" | "number";
+  /** Durations in ms. */
+  readonly initial: number;
+  readonly description: string;
+}
+
+/** One entry of the table of conditions. Everything that says something about an alert derives from its entry. */
+export interface Condition<Key extends string = string> {
   /**
-   * Kebab-case. Identifies the alert in the state file, the API, the metrics and the webhook, so it must not change. Its
-   * configuration key is the same name in snake_case.
+   * Kebab-case. Identifies the alert in the state, the API, the metrics and the notifications, so it must not change. Its
+   * configuration section has the same name in snake_case.
    */
-  readonly id: string;
-  readonly severity: "critical" | "warning";
-  /** A few words for the page and the command line, such as "All prices missing". */
+  readonly name: string;
+  readonly severity: Severity;
+  /** A few words: "All prices missing". */
   readonly title: string;
-  /** Default of the configuration key `for`, such as "5m": the alert fires when its condition is active for longer. */
-  readonly defaultFor: string;
-  /** Description of the configuration key `for`. */
-  readonly forDescription: string;
-  readonly evaluate: (input: ConditionInput) => Verdict;
-  /** First part of the notification's summary; the chain id precedes it, and the verdict's reason follows. */
-  readonly firingSummary: (minutes: number) => string;
-  readonly resolvedSummary: (minutes: number) => string;
-  /** What the operator should do while the alert fires, in full sentences. */
+  /** When the alert fires, as the last part of "fires when …". */
+  readonly when: string;
+  /** What it means, in full sentences. The same for every validator and every time. */
+  readonly description: string;
+  /** What it costs, in blocks and in pay, in full sentences. */
+  readonly impact: string;
+  /** What the operator does, in full sentences. */
   readonly action: string;
+  /** How long the condition must be active before the alert fires: "5m". */
+  readonly for: string;
+  /** How long it must be clear before the alert is resolved. */
+  readonly resolveFor: string;
+  /** Keys in snake_case. */
+  readonly thresholds: Readonly<Record<Key, Threshold>>;
+  /** Names of the conditions that this one causes. While it fires, they do not notify. */
+  readonly inhibits: readonly string[];
+  /** Pure. `limit` returns the value of a threshold. */
+  readonly judge: (input: ConditionInput, limit: (key: Key) => number) => Verdict;
 }
 
-/** A condition with its configured time. */
+/** Returns the entry, with its threshold keys checked by the compiler. */
+export function condition<Key extends string>(entry: Condition<Key>): Condition {
+  return entry;
+}
+
+/** A verdict that the condition holds. */
+export function active(reason: string, badness?: number): Verdict {
+  return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
+}
+
+/** A verdict that the condition does not hold. */
+export function clear(reason: string): Verdict {
+  return { kind: "clear", reason };
+}
+
+/** A verdict that the watchdog cannot see whether the condition holds. */
+export function cannotSee(reason: string): Verdict {
+  return { kind: "unknown", reason };
+}
+
+/** Name of the alert in Prometheus and Alertmanager, "OracleAllPricesMissing". */
+export function alertName(name: string): string {
+  const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+  return `Oracle${words.join("")}`;
+}
+
+/** File name of the alert's runbook, "OracleAllPricesMissing.md". */
+export function runbookFile(name: string): string {
+  return `${alertName(name)}.md`;
+}
+
+/** A condition with its configured values. */
 export interface AlertRule {
-  readonly condition: AlertCondition;
-  /** How long the condition must be active before the alert fires. */
+  readonly condition: Condition;
+  readonly severity: Severity;
   readonly forMs: number;
+  readonly resolveForMs: number;
+  /** Value of each threshold. */
+  readonly limits: Readonly<Record<string, number>>;
 }

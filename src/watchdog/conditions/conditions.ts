@@ -1,5 +1,27 @@
-import { ALL_PRICES_MISSING } from "./all-prices-missing.ts";
-import type { AlertCondition } from "./condition.ts";
+import type { ConditionInput } from "./condition-input.ts";
+import type { AlertRule, Condition, Verdict } from "./condition.ts";
+import { NETWORK_CONDITIONS } from "./network-conditions.ts";
+import { NODE_CONDITIONS } from "./node-conditions.ts";
+import { PRICE_CONDITIONS } from "./price-conditions.ts";
+import { REWARD_CONDITIONS } from "./reward-conditions.ts";
+import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
+import { unreachable } from "../../base/errors.ts";
 
-/** All alerts, in the order of the API and the status page. */
-export const CONDITIONS: readonly AlertCondition[] = [ALL_PRICES_MISSING];
+/** All conditions, in the order of the API and the status page. */
+export const CONDITIONS: readonly Condition[] = [
+  ...SIDECAR_CONDITIONS,
+  ...PRICE_CONDITIONS,
+  ...NODE_CONDITIONS,
+  ...REWARD_CONDITIONS,
+  ...NETWORK_CONDITIONS,
+];
+
+/** Judges all rules on one poll. Returns the verdicts by name of the condition. */
+export function judgeAll(rules: readonly AlertRule[], input: ConditionInput): ReadonlyMap<string, Verdict> {
+  return new Map(
+    rules.map(({ condition, limits }) => [
+      condition.name,
+      condition.judge(input, (key) => limits[key] ?? unreachable(`no value of ${condition.name}.${key}`)),
+    ]),
+  );
+}

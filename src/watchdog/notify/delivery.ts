@@ -1,83 +1,133 @@
+import { withDeadline } from "../../base/abort.ts";
 import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
-import { CodedError, errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Notification } from "./notification.ts";
-import type { SendNotification } from "./webhook.ts";
+import type { EventChannel } from "./channel.ts";
+import { ChannelError, safeText } from "./http-post.ts";
+import type { Delivery } from "./outbox.ts";
 
-/** Queue of pending notifications, oldest first. */
+/** Outbox of all channels, as one delivery loop uses it. */
 export interface Outbox {
-  /** Returns the oldest notification; waits when the queue is empty. Rejects with the reason on abort. */
-  readonly next: (signal: AbortSignal) => Promise<Notification>;
-  /** Removes a notification from the queue and from the state file. */
-  readonly remove: (id: string) => void;
+  /** Returns the oldest deliveries of a channel, of one validator; waits while there is none. Rejects on abort. */
+  readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
+  /** Removes deliveries from the outbox and from the state file. */
+  readonly remove: (done: readonly Delivery[]) => void;
 }
 
 export interface DeliveryDeps {
   readonly outbox: Outbox;
-  readonly send: SendNotification;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
-  readonly count: (outcome: DeliveryOutcome) => void;
+  readonly count: (channel: string, outcome: DeliveryOutcome) => void;
 }
 
-/** Outcomes of one delivery attempt. `expired`: the attempt failed, and the notification is too old for another one. */
-export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired"] as const;
+/**
+ * Outcomes of one delivery attempt. "failed": it is repeated. "expired": it failed, and is too old for another attempt.
+ * "rejected": the receiver refused the content again and again.
+ */
+export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
 
 /** One of {@link DELIVERY_OUTCOMES}. */
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** Age at which a notification is dropped. An old alert is no longer useful, and it delays newer notifications. */
+/** Age at which an event is dropped. An old alert is no longer useful, and it delays newer ones. */
 const EXPIRE_AFTER_MS = 24 * 3_600_000;
 
-/** Delivers notifications in order until the signal fires. Repeats a failed delivery with backoff for one day. */
-export async function runDelivery(deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
+/** Attempts after which content that the receiver refuses is dropped: nothing will make it acceptable. */
+const MAX_REJECTIONS = 5;
+
+/**
+ * Delivers the events of one channel in order until the signal fires. Repeats a failed delivery with backoff for one day.
+ * Events that come within `groupWaitMs` of each other share a message. A channel that fails delays no other.
+ */
+export async function runDelivery(
+  channel: EventChannel,
+  groupWaitMs: number,
+  deps: DeliveryDeps,
+  signal: AbortSignal,
+): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     try {
-      // The notification stays first in the queue until it is delivered or expired. A failure therefore delays all later
-      // ones: a receiver never gets "resolved" before "firing".
-      const notification = await deps.outbox.next(signal);
-      const outcome = await deliverOnce(notification, deps, signal);
-      // Removed after the receiver accepted it, not before: a crash in between repeats the notification with the same id
-      // instead of losing it.
-      if (outcome !== "failed") deps.outbox.remove(notification.id);
-      failures = outcome === "failed" ? failures + 1 : 0;
-      deps.count(outcome);
-      if (failures > 0) await deps.clock.sleep(backoffMs(failures - 1, BACKOFF, deps.random), signal);
+      // The events stay in the outbox until they are delivered or expired. A failure therefore delays all later ones of
+      // this channel: a receiver never gets "resolved" before "firing".
+      const batch = await nextBatch(channel, groupWaitMs, deps, signal);
+      const attempt = await deliverOnce(channel, { batch, failures }, deps, signal);
+      // Removed after the receiver accepted it, not before: a crash in between repeats the events with the same ids
+      // instead of losing them.
+      if (attempt.outcome !== "failed") deps.outbox.remove(batch);
+      failures = attempt.outcome === "failed" ? failures + 1 : 0;
+      deps.count(channel.name, attempt.outcome);
+      if (failures === 0) continue;
+      const pauseMs = Math.max(attempt.retryAfterMs ?? 0, backoffMs(failures - 1, BACKOFF, deps.random));
+      await deps.clock.sleep(pauseMs, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
     }
   }
 }
 
-async function deliverOnce(
-  notification: Notification,
-  deps: DeliveryDeps,
+/** Returns the next events, after the time in which related ones can join them. */
+async function nextBatch(
+  { name, maxEvents }: EventChannel,
+  groupWaitMs: number,
+  { outbox, clock }: DeliveryDeps,
   signal: AbortSignal,
-): Promise<DeliveryOutcome> {
-  const { id } = notification;
+): Promise<readonly Delivery[]> {
+  const first = await outbox.next(name, maxEvents, signal);
+  if (maxEvents === 1) return first;
+  const ageMs = clock.nowMs() - (first[0]?.event.atMs ?? 0);
+  const waitMs = groupWaitMs - ageMs;
+  // An age below zero: the clock was set back.
+  if (ageMs >= 0 && waitMs > 0) await clock.sleep(waitMs, signal);
+  return outbox.next(name, maxEvents, signal);
+}
+
+interface Try {
+  readonly batch: readonly Delivery[];
+  /** Failed attempts directly before this one. */
+  readonly failures: number;
+}
+
+interface Attempt {
+  readonly outcome: DeliveryOutcome;
+  /** Time that the receiver asked to wait for. */
+  readonly retryAfterMs?: number;
+}
+
+async function deliverOnce(
+  channel: EventChannel,
+  { batch, failures }: Try,
+  { clock, logger }: DeliveryDeps,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const events = batch.map(({ event }) => event);
+  const fields = { channel: channel.name, ids: events.map(({ id }) => id) };
   try {
-    await deps.send(notification, signal);
-    deps.logger.info("notification delivered", { id });
-    return "delivered";
+    await withDeadline(`channel ${channel.name}`, channel.deadlineMs, signal, (inner) =>
+      channel.send(events, inner),
+    );
+    logger.info("notification delivered", fields);
+    return { outcome: "delivered" };
   } catch (error) {
     if (signal.aborted) throw error;
-    const expired = deps.clock.nowMs() - notification.atMs > EXPIRE_AFTER_MS;
-    const reason = safeText(error);
-    if (expired) deps.logger.error("notification expired", { id, reason });
-    else deps.logger.warn("notification not delivered, retrying", { id, reason });
-    return expired ? "expired" : "failed";
+    const newestMs = events.at(-1)?.atMs ?? 0;
+    const outcome = outcomeOf(error, failures, clock.nowMs() - newestMs);
+    const detail = { ...fields, reason: safeText(error) };
+    if (outcome === "failed") logger.warn("notification not delivered, retrying", detail);
+    else logger.error(outcome === "expired" ? "notification expired" : "notification rejected", detail);
+    const facts = error instanceof ChannelError ? error.facts : undefined;
+    const wait = facts?.code === "refused" ? facts.retryAfterMs : undefined;
+    return { outcome, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   }
 }
 
-/** Returns a text without the secret URL: the message of our own errors, only the code or the name of others. */
-function safeText(error: unknown): string {
-  if (error instanceof CodedError) return errorText(error);
-  if (!(error instanceof Error)) return "unknown error";
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
+  if (ageMs > EXPIRE_AFTER_MS) return "expired";
+  const isRejection = error instanceof ChannelError && error.facts.code === "rejected";
+  return isRejection && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }

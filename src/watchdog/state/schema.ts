@@ -23,4 +23,28 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE mark RENAME TO baseline;
    ALTER TABLE notices RENAME TO notifications;
    UPDATE notifications SET body = json_set(body, '$.severity', 'critical');`,
+  // Version 2 knew one validator without a name, and one receiver, a webhook. Each firing alert had been notified.
+  `CREATE TABLE alert_states (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+   CREATE TABLE silences (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+   CREATE TABLE outbox (position INTEGER PRIMARY KEY, channel TEXT NOT NULL, body TEXT NOT NULL) STRICT;
+   INSERT INTO outbox SELECT position, 'webhook', json_object(
+     'id', json_extract(body, '$.id'),
+     'key', json_extract(body, '$.chainId') || '/default/' || json_extract(body, '$.alert'),
+     'alert', json_extract(body, '$.alert'), 'kind', json_extract(body, '$.status'),
+     'severity', json_extract(body, '$.severity'), 'validator', 'default',
+     'chainId', json_extract(body, '$.chainId'), 'title', json_extract(body, '$.alert'),
+     'sinceMs', json_extract(body, '$.sinceMs'), 'atMs', json_extract(body, '$.atMs'),
+     'reason', json_extract(body, '$.summary'), 'description', '', 'action', json_extract(body, '$.action'),
+     'impact', '', 'runbook', '', 'cost', json_object('blocks', '0')) FROM notifications;
+   INSERT INTO alert_states SELECT row_number() OVER (ORDER BY id) - 1, json_patch(json_object(
+     'validator', 'default', 'alert', id, 'phase', phase, 'sinceMs', since_ms, 'lastActiveMs', last_active_ms,
+     'reason', reason, 'badBlocksBefore', CAST((SELECT coalesce(sum(bad), 0) FROM months) AS TEXT)),
+     CASE phase WHEN 'firing' THEN json_object('notified', json_object('reminders', 0, 'event', json_object(
+       'id', id || '/' || since_ms, 'key', coalesce((SELECT chain_id FROM baseline), '') || '/default/' || id,
+       'alert', id, 'kind', 'firing', 'severity', 'critical', 'validator', 'default',
+       'chainId', coalesce((SELECT chain_id FROM baseline), ''), 'title', id, 'sinceMs', since_ms,
+       'atMs', last_active_ms, 'reason', reason, 'description', '', 'action', '', 'impact', '', 'runbook', '',
+       'cost', json_object('blocks', '0')))) ELSE '{}' END) FROM alerts;
+   DROP TABLE alerts;
+   DROP TABLE notifications;`,
 ];

@@ -5,14 +5,13 @@ import { errorText } from "../../base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
 import { createPrivateFile } from "../../ops/private-file.ts";
 import { migrateSchema } from "../../ops/sqlite-schema.ts";
-import type { ActiveAlertState } from "../conditions/alert-state.ts";
 import type { Baseline } from "../ledger/advance.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Month } from "../ledger/month.ts";
-import type { Notification } from "../notify/notification.ts";
 import { WatchdogError } from "../watchdog-error.ts";
+import { readAlerting, writeAlerting } from "./alert-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
-import type { StateStore, WatchdogState } from "./state-store.ts";
+import { EMPTY_STATE, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
@@ -27,25 +26,6 @@ const baselineRow = z.object({
   at_ms: integer,
 });
 const monthRow = z.object({ month: z.string(), good: integer, bad: integer, unknown: integer });
-const alertRow = z.object({
-  id: z.string(),
-  phase: z.enum(["pending", "firing"]),
-  since_ms: integer,
-  last_active_ms: integer,
-  reason: z.string(),
-});
-const notification = z.strictObject({
-  id: z.string(),
-  alert: z.string(),
-  status: z.enum(["firing", "resolved"]),
-  severity: z.enum(["critical", "warning"]),
-  chainId: z.string(),
-  sinceMs: z.number(),
-  atMs: z.number(),
-  summary: z.string(),
-  action: z.string(),
-}) satisfies z.ZodType<Notification>;
-const notificationRow = z.object({ body: z.string() });
 
 /**
  * Opens or creates the state file in a folder. Throws {@link WatchdogError} when another process uses the folder, or when
@@ -57,10 +37,19 @@ export function openSqliteState(folder: string): StateStore {
   const lock = withFolderError(folder, () => lockFolder(folder));
   try {
     const database = withFolderError(folder, () => openDatabase(folder));
-    const save = database.transaction((state: WatchdogState) => writeState(database, state));
+    // What the file has. Each save writes the differences. A save that failed changes nothing here: the next one writes its
+    // differences too.
+    let stored = EMPTY_STATE;
+    const save = database.transaction((state: WatchdogState) => writeState(database, state, stored));
     return {
-      load: () => withFolderError(folder, () => readState(database)),
-      save: (state) => save.immediate(state),
+      load: () => {
+        stored = withFolderError(folder, () => readState(database));
+        return stored;
+      },
+      save: (state) => {
+        save.immediate(state);
+        stored = state;
+      },
       close: () => {
         database.close();
         lock.release();
@@ -114,11 +103,7 @@ function readState(database: Database.Database): WatchdogState {
       ...(baseline === undefined ? {} : { baseline: toBaseline(baseline) }),
       months: new Map(z.array(monthRow).parse(rows("months")).map(toMonth)),
     },
-    alerts: new Map(z.array(alertRow).parse(rows("alerts")).map(toAlert)),
-    notifications: z
-      .array(notificationRow)
-      .parse(rows("notifications"))
-      .map(({ body }) => notification.parse(JSON.parse(body))),
+    alerting: readAlerting(database),
   };
 }
 
@@ -137,16 +122,13 @@ function toMonth({ month, good, bad, unknown }: z.output<typeof monthRow>): [Mon
   return [month, { good, bad, unknown }];
 }
 
-function toAlert(row: z.output<typeof alertRow>): [string, ActiveAlertState] {
-  const { id, phase, since_ms, last_active_ms, reason } = row;
-  return [id, { phase, sinceMs: Number(since_ms), lastActiveMs: Number(last_active_ms), reason }];
-}
-
-function writeState(database: Database.Database, { ledger, alerts, notifications }: WatchdogState): void {
+function writeState(
+  database: Database.Database,
+  { ledger, alerting }: WatchdogState,
+  stored: WatchdogState,
+): void {
   const run = (sql: string, ...values: unknown[]): void => void database.prepare(sql).run(...values);
   run("DELETE FROM baseline");
-  run("DELETE FROM alerts");
-  run("DELETE FROM notifications");
   if (ledger.baseline !== undefined) {
     const { chainId, success, failure, height = null, processStartMs = null, atMs } = ledger.baseline;
     const values = [chainId, success, failure, height, processStartMs, atMs];
@@ -155,8 +137,5 @@ function writeState(database: Database.Database, { ledger, alerts, notifications
   // Months are never deleted: the ledger keeps all of them.
   for (const [month, { good, bad, unknown }] of ledger.months)
     run("INSERT OR REPLACE INTO months VALUES (?, ?, ?, ?)", month, good, bad, unknown);
-  for (const [id, { phase, sinceMs, lastActiveMs, reason }] of alerts)
-    run("INSERT INTO alerts VALUES (?, ?, ?, ?, ?)", id, phase, sinceMs, lastActiveMs, reason);
-  for (const [position, pending] of notifications.entries())
-    run("INSERT INTO notifications VALUES (?, ?)", position, JSON.stringify(pending));
+  writeAlerting(database, alerting, stored.alerting);
 }

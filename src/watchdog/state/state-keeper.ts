@@ -1,7 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import { createWakeSignal } from "../../base/wake-signal.ts";
 import type { Outbox } from "../notify/delivery.ts";
-import type { Notification } from "../notify/notification.ts";
+import { nextDeliveries, withoutDeliveries } from "../notify/outbox.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** The current state of a running watchdog, and its copy in a store. */
@@ -11,8 +11,10 @@ export interface StateKeeper {
   readonly current: () => WatchdogState;
   /** Replaces the state and saves it. A store that fails is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
-  /** Pending notifications of the state. */
+  /** Deliveries of the state. */
   readonly outbox: Outbox;
+  /** Resolves at the next change of the state. Rejects on abort. */
+  readonly changed: (signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -20,7 +22,7 @@ export interface StateKeeper {
 export function createStateKeeper(logger: Logger): StateKeeper {
   let store = createMemoryState();
   let state = store.load();
-  const notificationAdded = createWakeSignal();
+  const changed = createWakeSignal();
   const replace = (next: WatchdogState): void => {
     state = next;
     try {
@@ -30,18 +32,20 @@ export function createStateKeeper(logger: Logger): StateKeeper {
       // so the next successful one stores what this one missed.
       logger.error("state not stored; retrying after the next poll", { error });
     }
-    if (next.notifications.length > 0) notificationAdded.wake();
+    changed.wake();
   };
-  const next = async (signal: AbortSignal): Promise<Notification> => {
+  const next: Outbox["next"] = async (channel, limit, signal) => {
     for (;;) {
-      const [oldest] = state.notifications;
-      if (oldest !== undefined) return oldest;
-      // No notification is missed: nothing runs between the check above and the call of `next`, which registers at once.
-      await notificationAdded.next(signal);
+      const deliveries = nextDeliveries(state.alerting.outbox, channel, limit);
+      if (deliveries.length > 0) return deliveries;
+      // No change is missed: nothing runs between the check above and the call of `next`, which registers at once.
+      await changed.next(signal);
     }
   };
-  const remove = (id: string): void =>
-    replace({ ...state, notifications: state.notifications.filter((pending) => pending.id !== id) });
+  const remove: Outbox["remove"] = (done) => {
+    const { alerting } = state;
+    replace({ ...state, alerting: { ...alerting, outbox: withoutDeliveries(alerting.outbox, done) } });
+  };
   return {
     open: (opened) => {
       store = opened;
@@ -50,6 +54,7 @@ export function createStateKeeper(logger: Logger): StateKeeper {
     current: () => state,
     replace,
     outbox: { next, remove },
+    changed: changed.next,
     close: () => store.close(),
   };
 }

@@ -1,22 +1,18 @@
-import type { ActiveAlertState } from "../conditions/alert-state.ts";
+import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
-import type { Notification } from "../notify/notification.ts";
 
 /** State that survives a restart of the watchdog. */
 export interface WatchdogState {
   readonly ledger: Ledger;
-  /** Pending and firing alerts by alert id. An inactive alert is absent. */
-  readonly alerts: ReadonlyMap<string, ActiveAlertState>;
-  /** Notifications that the webhook has not accepted yet, oldest first. */
-  readonly notifications: readonly Notification[];
+  readonly alerting: AlertingState;
 }
 
 /** The state before the first poll. */
-export const EMPTY_STATE: WatchdogState = { ledger: EMPTY_LEDGER, alerts: new Map(), notifications: [] };
+export const EMPTY_STATE: WatchdogState = { ledger: EMPTY_LEDGER, alerting: EMPTY_ALERTING };
 
 export interface StateStore {
   readonly load: () => WatchdogState;
-  /** Replaces the stored state in one transaction. The state is durable when the call returns. */
+  /** Replaces the stored state in one transaction. The state is durable when the call returns. Call `load` first. */
   readonly save: (state: WatchdogState) => void;
   readonly close: () => void;
 }

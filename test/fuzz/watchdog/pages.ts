@@ -113,7 +113,7 @@ async function startTarget({ clock, read, folder }: TargetParts, signal: AbortSi
     logger: complainingLogger(complaints),
     random: () => 0.5,
     reader: { read, close: async () => {} },
-    post: async () => 204,
+    post: async () => ({ status: 204 }),
   });
   const done = watchdog.run(signal).then(
     () => {

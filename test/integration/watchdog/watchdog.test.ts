@@ -11,7 +11,8 @@ import type { HttpRoute } from "../../../src/ops/http-route.ts";
 import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSidecar } from "../../../src/sidecar/sidecar.ts";
-import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
+import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
+import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 
@@ -102,7 +103,7 @@ async function startWatchdog(
         maxPageBytes: 200_000,
         ...sources,
       },
-      alerts: [{ condition: ALL_PRICES_MISSING, forMs: 200 }],
+      ...quickAlerts(),
       ...extra,
     },
     { clock, logger: silentLogger, registry, random: Math.random },
@@ -116,6 +117,28 @@ async function startWatchdog(
   const { port } = await watchdog.ready;
   await expect.poll(() => watchdog.status().polledAtMs, SOON).toBeDefined();
   return { watchdog, registry, url: `http://127.0.0.1:${port}`, end, run };
+}
+
+/** One alert that fires after 200 ms, and a webhook. */
+function quickAlerts(url?: string): Pick<WatchdogConfig, "alerts" | "notify" | "maintenance"> {
+  const alerts = alertsSchema.parse({ all_prices_missing: { for: "200ms", resolve_for: "0s" } });
+  const notify = notifySchema.parse({ group_wait: "0s" });
+  const webhook = {
+    kind: "webhook",
+    name: "webhook",
+    minSeverity: "critical",
+    sendReminders: true,
+    sendResolved: true,
+    deadlineMs: 1000,
+  } as const;
+  return {
+    alerts: {
+      ...alerts,
+      rules: alerts.rules.filter(({ condition }) => condition.name === "all-prices-missing"),
+    },
+    notify: url === undefined ? notify : { ...notify, channels: [{ ...webhook, url: new Secret(url) }] },
+    maintenance: [],
+  };
 }
 
 const errorOf = (watchdog: Watchdog, name: string): string | undefined =>
@@ -134,7 +157,9 @@ describe("over HTTP", () => {
     expect(status).toMatchObject({
       chain_id: "test-1",
       prices: { state: "present", pairs: expect.arrayContaining(["BTC/USD", "NTRN/USD"]) },
-      alerts: [{ name: "all-prices-missing", state: "inactive" }],
+      alerts: expect.arrayContaining([
+        expect.objectContaining({ name: "all-prices-missing", state: "inactive" }),
+      ]),
       months: [
         { success_rate_percent: "98.0582", tier: "full", blocks: { good: 1111, bad: 22, unknown: 0 } },
       ],
@@ -201,20 +226,17 @@ describe("over HTTP", () => {
     const node = await serve(textReply(200, recorded("node-26660-healthy.prom")));
     const hook = await serve(textReply(204, ""), "POST");
     const { sidecar, urls } = await startSidecar();
-    const { watchdog } = await startWatchdog(
-      { node: node.url, prices: urls.prices },
-      { webhook: { url: new Secret(hook.url), deadlineMs: 1000 } },
-    );
+    const { watchdog } = await startWatchdog({ node: node.url, prices: urls.prices }, quickAlerts(hook.url));
     await expect.poll(() => watchdog.status().pairs.length, SOON).toBe(8);
     await sidecar.setFault("all-prices-missing", true);
     await expect.poll(() => hook.bodies.length, SOON).toBe(1);
     await sidecar.setFault("all-prices-missing", false);
     await expect.poll(() => hook.bodies.length, SOON).toBe(2);
-    await expect.poll(() => watchdog.status().pendingNotifications, SOON).toBe(0);
-    const statuses = hook.bodies.map((body): unknown => JSON.parse(body));
-    expect(statuses).toMatchObject([
-      { status: "firing", chain_id: "test-1" },
-      { status: "resolved", chain_id: "test-1" },
+    await expect.poll(() => watchdog.status().pending.get("webhook"), SOON).toBe(0);
+    const requests = hook.bodies.map((body): unknown => JSON.parse(body));
+    expect(requests).toMatchObject([
+      { alerts: [{ alert: "all-prices-missing", kind: "firing", chain_id: "test-1" }] },
+      { alerts: [{ alert: "all-prices-missing", kind: "resolved", chain_id: "test-1" }] },
     ]);
   });
 
@@ -251,7 +273,7 @@ describe("startup and shutdown", () => {
         listen: ANY,
         intervalMs: 1000,
         sources: { node: "http://n/", prices: "http://p/", deadlineMs: 3_600_000, maxPageBytes: 1024 },
-        alerts: [{ condition: ALL_PRICES_MISSING, forMs: 1000 }],
+        ...quickAlerts(),
       },
       {
         clock: systemClock,

@@ -1,10 +1,11 @@
 import type { ManualClock } from "../manual-clock.ts";
 import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
-import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
+import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 import { Secret } from "../../../src/base/secret.ts";
+import { z } from "zod";
 import type { World } from "./world.ts";
 
 /** A running watchdog over a simulated world. */
@@ -19,17 +20,20 @@ export interface Rig {
 
 /** A webhook receiver. */
 export interface Receiver {
-  readonly bodies: Readonly<Record<string, unknown>>[];
+  /** Received alerts of all requests, in order. */
+  readonly alerts: Readonly<Record<string, unknown>>[];
+  /** Texts of the requests. */
+  readonly texts: string[];
   /** Status of the next responses. While undefined, requests fail. */
   status: number | undefined;
 }
 
 /** Creates a receiver that accepts every notification. */
 export function createReceiver(): Receiver {
-  return { bodies: [], status: 204 };
+  return { alerts: [], texts: [], status: 204 };
 }
 
-/** Configuration for simulations: one poll every 5 s, alert after 5 min. */
+/** Configuration for simulations: one poll every 5 s, the default alerts, and a webhook that gets critical ones. */
 export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
   return {
     listen: { host: "127.0.0.1", port: 0 },
@@ -42,8 +46,24 @@ export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
       deadlineMs: 4000,
       maxPageBytes: 1_000_000,
     },
-    alerts: [{ condition: ALL_PRICES_MISSING, forMs: 300_000 }],
-    webhook: { url: new Secret("http://hooks.example/secret-path"), deadlineMs: 1000 },
+    alerts: alertsSchema.parse({}),
+    notify: {
+      channels: [
+        {
+          kind: "webhook",
+          name: "webhook",
+          minSeverity: "critical",
+          sendReminders: true,
+          sendResolved: true,
+          deadlineMs: 1000,
+          url: new Secret("http://hooks.example/secret-path"),
+        },
+      ],
+      groupWaitMs: 0,
+      reminders: { critical: 0, warning: 0, info: 0 },
+      runbooks: "",
+    },
+    maintenance: [],
     ...extra,
   };
 }
@@ -66,9 +86,10 @@ export async function startRig(
     reader: { read: world.read, close: async () => {} },
     post: async ({ body }) => {
       if (receiver.status === undefined) throw new Error("connect failed http://hooks.example/secret-path");
-      const value: Readonly<Record<string, unknown>> = JSON.parse(body);
-      receiver.bodies.push(value);
-      return receiver.status;
+      const { alerts, text } = webhookRequest.parse(body);
+      receiver.alerts.push(...alerts);
+      receiver.texts.push(text);
+      return { status: receiver.status };
     },
   });
   const ended = watchdog.run(end.signal).then(
@@ -89,6 +110,12 @@ export async function startRig(
   };
 }
 
+const webhookRequest = z.object({
+  alerts: z.array(z.record(z.string(), z.unknown())),
+  text: z.string(),
+});
+
+/** A logger that collects its lines as text. */
 function collectingLogger(lines: string[]): Logger {
   const write =
     (level: string) =>

@@ -37,7 +37,7 @@ describe("state files of earlier versions", () => {
     expect(userVersion(file)).toEqual([{ user_version: version }]);
     for (const time of ["first", "second"]) {
       const store = openSqliteState(folder);
-      const { ledger, alerts, notifications } = store.load();
+      const { ledger, alerting } = store.load();
       expect([time, ledger.baseline]).toEqual([
         time,
         {
@@ -53,12 +53,25 @@ describe("state files of earlier versions", () => {
         ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
         ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
       ]);
-      expect([...alerts]).toEqual([
-        ["all-prices-missing", { phase: "firing", sinceMs: 1, lastActiveMs: 2, reason: "nothing there" }],
+      expect(alerting.alerts).toMatchObject([
+        {
+          validator: "default",
+          alert: "all-prices-missing",
+          phase: "firing",
+          sinceMs: 1,
+          lastActiveMs: 2,
+          reason: "nothing there",
+          badBlocksBefore: 7n,
+          notified: { reminders: 0, event: { kind: "firing", severity: "critical", chainId: "c-1" } },
+        },
       ]);
-      expect(notifications).toMatchObject([
-        { id: "all-prices-missing/c-1/1/firing", severity: "critical", summary: 'c-1: "x"' },
+      expect(alerting.outbox).toMatchObject([
+        {
+          channel: "webhook",
+          event: { id: "all-prices-missing/c-1/1/firing", severity: "critical", reason: 'c-1: "x"' },
+        },
       ]);
+      expect(alerting.silences).toEqual([]);
       store.save(store.load());
       store.close();
     }

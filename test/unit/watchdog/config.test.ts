@@ -11,8 +11,23 @@ function parse(text: string): WatchdogConfig {
   return parseConfig({ file: "w.yaml", text }, watchdogConfigSchema);
 }
 
+/** Secrets of the example, by environment variable. */
+const SECRETS = {
+  ORACLE_WATCHDOG_TOKEN: "token",
+  ORACLE_WATCHDOG_ALERTMANAGER_AUTHORIZATION: "Basic c2VjcmV0",
+  ORACLE_WATCHDOG_PAGERDUTY_KEY: "secret-key",
+  ORACLE_WATCHDOG_SLACK_URL: "https://hooks.slack.example/T0/secret",
+  ORACLE_WATCHDOG_DISCORD_URL: "https://discord.example/api/webhooks/1/secret",
+  ORACLE_WATCHDOG_TELEGRAM_TOKEN: "123456:ABCDEF-secret_token",
+  ORACLE_WATCHDOG_MAIL_PASSWORD: "secret",
+  ORACLE_WATCHDOG_WEBHOOK_URL: "https://hooks.example/T0/secret",
+  ORACLE_WATCHDOG_WEBHOOK_AUTHORIZATION: "Bearer secret",
+  ORACLE_WATCHDOG_DEAD_MAN_URL: "https://ping.example/secret",
+  ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL: "https://ping.example/secret/fail",
+};
+
 beforeEach(() => {
-  vi.stubEnv("ORACLE_WATCHDOG_WEBHOOK_URL", "https://hooks.example/T0/secret");
+  for (const [name, value] of Object.entries(SECRETS)) vi.stubEnv(name, value);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -32,22 +47,51 @@ describe("watchdog configuration", () => {
         deadlineMs: 4000,
         maxPageBytes: 33_554_432,
       },
+      notify: {
+        channels: [],
+        groupWaitMs: 10_000,
+        reminders: { critical: 3_600_000, warning: 43_200_000, info: 0 },
+        runbooks: "",
+      },
+      maintenance: [],
     });
-    expect(alerts.map(({ condition }) => condition)).toEqual(CONDITIONS);
-    const forMs = alerts.find(({ condition }) => condition.id === "all-prices-missing")?.forMs;
-    expect(forMs).toBe(300_000);
+    expect(alerts.rules.map(({ condition }) => condition)).toEqual(CONDITIONS);
+    expect(alerts.majorPairs).toEqual(["BTC/USD", "ETH/USD", "NTRN/USD"]);
   });
 
   it("has an example with the defaults, and with the keys that have none", () => {
-    const { chainId, stateDir, hosts, webhook, ...rest } = parse(readFileSync(example, "utf8"));
-    expect(rest).toEqual(parse(""));
-    expect([chainId, stateDir, hosts, webhook?.url.reveal(), webhook?.deadlineMs]).toEqual([
+    const { chainId, stateDir, hosts, token, notify, maintenance, ...rest } = parse(
+      readFileSync(example, "utf8"),
+    );
+    const { channels, runbooks, deadMan, ...times } = notify;
+    const { notify: defaults, maintenance: _, ...others } = parse("");
+    expect(rest).toEqual(others);
+    expect({ ...defaults, ...times }).toEqual(defaults);
+    expect([chainId, stateDir, hosts, token?.reveal(), runbooks]).toEqual([
       "neutron-1",
       "/var/lib/oracle-watchdog",
       ["watchdog.example"],
-      "https://hooks.example/T0/secret",
-      10_000,
+      "token",
+      "https://validator.example/runbooks/",
     ]);
+    expect([deadMan?.url.reveal(), deadMan?.failureUrl?.reveal()]).toEqual([
+      SECRETS.ORACLE_WATCHDOG_DEAD_MAN_URL,
+      SECRETS.ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL,
+    ]);
+    expect(channels.map(({ kind }) => kind)).toEqual([
+      "alertmanager",
+      "pagerduty",
+      "slack",
+      "discord",
+      "telegram",
+      "email",
+      "webhook",
+    ]);
+    expect(maintenance.map(({ start }) => start)).toEqual([
+      { kind: "weekly", days: [2], timeOfDayMs: 9 * 3_600_000 },
+      { kind: "once", atMs: Date.UTC(2026, 11, 1, 14) },
+    ]);
+    expect(JSON.stringify(channels)).not.toContain("secret");
   });
 
   it("disables a source", () => {
@@ -63,17 +107,25 @@ describe("watchdog configuration", () => {
       "  node: localhost:26660",
       "alerts:",
       "  all_prices_missing:",
-      '    for: "1ms"',
+      '    for: "5 minutes"',
       "notify:",
-      "  webhook:",
-      "    url: {env: ORACLE_WATCHDOG_WEBHOOK_URL}",
+      "  channels:",
+      "    - kind: webhook",
+      "      name: hook",
+      "      url: {env: ORACLE_WATCHDOG_WEBHOOK_URL}",
+      "    - kind: pager",
+      "      name: hook",
+      "    - {kind: slack, name: Chat, url: https://hooks.slack.com/secret}",
     ].join("\n");
     expect(() => parse(text)).toThrow(
       [
         'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
         "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
-        'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 1000ms)',
-        "w.yaml:9:5: notify.webhook.url: does not hold a usable URL (expected http:// or https://)",
+        'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 0ms)',
+        "w.yaml:11:7: notify.channels.0.url: does not hold a usable URL (expected http:// or https://)",
+        "w.yaml:12:13: notify.channels.1.kind: is not a kind of channel (expected alertmanager, discord, email, pagerduty, slack, telegram or webhook)",
+        "w.yaml:14:27: notify.channels.2.name: is not a usable name (expected lower-case letters, digits and hyphens)",
+        "w.yaml:14:38: notify.channels.2.url: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
       ].join("\n"),
     );
   });
@@ -88,7 +140,7 @@ describe("watchdog configuration", () => {
     const text = readFileSync(example, "utf8");
     expect(keys.filter((key) => !text.includes(`${key}:`))).toEqual([]);
     expect(rows).toContain(
-      '| `alerts.all_prices_missing.for` | string | `"5m"` | how long all prices must be missing before the alert fires |',
+      '| `alerts.all_prices_missing.for` | string | `"5m"` | how long it must last: the sidecar answers, and no pair has a price |',
     );
   });
 });

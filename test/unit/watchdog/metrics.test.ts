@@ -8,7 +8,7 @@ const readme = readFileSync(new URL("../../../src/watchdog/README.md", import.me
 describe("createWatchdogMetrics", () => {
   it("registers the metrics of the README's table, with their types", async () => {
     const registry = new Registry();
-    createWatchdogMetrics(registry);
+    createWatchdogMetrics(registry, ["webhook"]);
     const listed = [...readme.matchAll(/^\| `(oracle_watchdog_\w+)` \| (\w+) \|/gm)];
     const registered = await registry.getMetricsAsJSON();
     expect(registered.length).toBeGreaterThan(0);
@@ -19,7 +19,7 @@ describe("createWatchdogMetrics", () => {
 
   it("follows the naming rules", async () => {
     const registry = new Registry();
-    createWatchdogMetrics(registry);
+    createWatchdogMetrics(registry, ["webhook"]);
     for (const { name, help, type } of await registry.getMetricsAsJSON()) {
       expect(name).toMatch(/^oracle_watchdog_[a-z_]+$/);
       expect(name.endsWith("_total")).toBe(String(type) === "counter");
@@ -29,11 +29,11 @@ describe("createWatchdogMetrics", () => {
 
   it("sets the counters of all label values to zero", async () => {
     const registry = new Registry();
-    createWatchdogMetrics(registry);
+    createWatchdogMetrics(registry, ["webhook"]);
     const page = await registry.metrics();
     for (const line of [
       'oracle_watchdog_scrapes_total{source="sidecar-metrics",outcome="failure"} 0',
-      'oracle_watchdog_notification_attempts_total{outcome="expired"} 0',
+      'oracle_watchdog_notification_attempts_total{channel="webhook",outcome="expired"} 0',
       "oracle_watchdog_node_restarts_total 0",
     ])
       expect(page).toContain(line);

@@ -3,20 +3,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ALL_PRICES_MISSING } from "../../../src/watchdog/conditions/all-prices-missing.ts";
-import { toNotification } from "../../../src/watchdog/notify/notification.ts";
+import type { AlertEvent } from "../../../src/watchdog/notify/alert-event.ts";
 import { MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
 import { fileModes } from "../../support/file-modes.ts";
 
-const FIRING = toNotification(ALL_PRICES_MISSING, {
-  status: "firing",
+const FIRING: AlertEvent = {
+  id: "c-1/default/all-prices-missing/1/firing",
+  key: "c-1/default/all-prices-missing",
+  alert: "all-prices-missing",
+  kind: "firing",
+  severity: "critical",
+  validator: "default",
   chainId: "c-1",
+  title: "All prices missing",
   sinceMs: 1,
   atMs: 400_001,
   reason: 'a "quoted" detail',
-});
+  description: "d",
+  action: "a",
+  impact: "i",
+  runbook: "r",
+  cost: { blocks: 9_007_199_254_740_993n, pay: "1.00 USD" },
+};
 
 const FULL: WatchdogState = {
   ledger: {
@@ -33,11 +43,49 @@ const FULL: WatchdogState = {
       ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
     ]),
   },
-  alerts: new Map([
-    ["all-prices-missing", { phase: "firing", sinceMs: 1, lastActiveMs: 2, reason: "nothing there" }],
-    ["another-alert", { phase: "pending", sinceMs: 3, lastActiveMs: 4, reason: "" }],
-  ]),
-  notifications: [FIRING, { ...FIRING, id: "second", status: "resolved", severity: "warning" }],
+  alerting: {
+    alerts: [
+      {
+        validator: "default",
+        alert: "all-prices-missing",
+        phase: "firing",
+        sinceMs: 1,
+        lastActiveMs: 2,
+        clearSinceMs: 3,
+        reason: "nothing there",
+        badness: 0.5,
+        badBlocksBefore: 9_007_199_254_740_993n,
+        quietAtMs: 4,
+        quietReason: "muted by sidecar-down",
+        notified: { reminders: 2, badness: 0.25, event: FIRING },
+      },
+      {
+        validator: "another",
+        alert: "another-alert",
+        phase: "resolved",
+        sinceMs: 3,
+        lastActiveMs: 4,
+        resolvedAtMs: 5,
+        reason: "",
+        badBlocksBefore: 0n,
+      },
+    ],
+    silences: [
+      {
+        id: "s",
+        alerts: ["sidecar-down"],
+        validators: [],
+        author: "me",
+        reason: 'a "test"',
+        startsAtMs: 1,
+        endsAtMs: 2,
+      },
+    ],
+    outbox: [
+      { channel: "a", event: FIRING },
+      { channel: "b", event: { ...FIRING, kind: "resolved", cost: { blocks: 1n } } },
+    ],
+  },
 };
 
 let folder: string;
@@ -68,10 +116,13 @@ describe("openSqliteState", () => {
     const first = openSqliteState(folder);
     first.save(FULL);
     expect(first.load()).toEqual(FULL);
-    first.save({ ...FULL, notifications: FULL.notifications.slice(1) });
+    first.save({ ...FULL, alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) } });
     first.close();
     const second = openSqliteState(folder);
-    expect(second.load()).toEqual({ ...FULL, notifications: FULL.notifications.slice(1) });
+    expect(second.load()).toEqual({
+      ...FULL,
+      alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) },
+    });
     second.save({ ...EMPTY_STATE, ledger: { months: FULL.ledger.months } });
     expect(second.load()).toEqual({ ...EMPTY_STATE, ledger: { months: FULL.ledger.months } });
     second.close();

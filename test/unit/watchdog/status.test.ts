@@ -2,13 +2,14 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { bad, good } from "../../../src/base/result.ts";
 import { statusPage } from "../../../src/watchdog/api/status-page.ts";
-import type { AlertRule } from "../../../src/watchdog/conditions/condition.ts";
-import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
+import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
+import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { createWatchdogMetrics } from "../../../src/watchdog/metrics.ts";
 import type { Poll } from "../../../src/watchdog/sources/poller.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
 import { statusJson, type StatusInput, toStatus, type WatchdogStatus } from "../../../src/watchdog/status.ts";
 
+import { escapeHtml } from "../../../src/ops/html.ts";
 import { fieldNames } from "../../support/field-names.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -30,16 +31,17 @@ const STATE: WatchdogState = {
   },
 };
 
-const RULES: readonly AlertRule[] = CONDITIONS.map((condition) => ({ condition, forMs: 300_000 }));
+const RULES = alertsSchema.parse({}).rules;
 
 function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
   return toStatus({
     state: STATE,
     rules: RULES,
+    channels: ["webhook"],
     startedAtMs: NOW,
     nowMs: NOW,
     lastSuccessMs: new Map([["node", NOW]]),
-    last: { poll: POLL, prices: { kind: "present", reason: "" } },
+    last: { poll: POLL },
     ...changes,
   });
 }
@@ -47,7 +49,7 @@ function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
 /** The three places at which a status is shown. */
 async function shown(status: WatchdogStatus) {
   const registry = new Registry();
-  createWatchdogMetrics(registry).showStatus(status);
+  createWatchdogMetrics(registry, []).showStatus(status);
   return { json: statusJson(status), page: statusPage(status), metrics: await registry.metrics() };
 }
 
@@ -96,18 +98,32 @@ describe("the status in the API, on the page and in the metrics", () => {
   });
 
   it("has every alert", async () => {
-    for (const { condition } of RULES) {
-      const firing = { phase: "firing", sinceMs: NOW, lastActiveMs: NOW, reason: "a reason" } as const;
-      const state = { ...STATE, alerts: new Map([[condition.id, firing]]) };
+    for (const { condition, severity } of RULES) {
+      const { name } = condition;
+      const firing: AlertState = {
+        validator: "default",
+        alert: name,
+        phase: "firing",
+        sinceMs: NOW,
+        lastActiveMs: NOW,
+        reason: "a reason",
+        badBlocksBefore: 0n,
+      };
+      const state = { ...STATE, alerting: { ...STATE.alerting, alerts: [firing] } };
       const { json, page, metrics } = await shown(statusOf({ state }));
       expect(json["alerts"]).toContainEqual({
-        name: condition.id,
+        name,
+        validator: "default",
+        severity,
         state: "firing",
         since: "2026-11-21T12:00:00.000Z",
         reason: "a reason",
+        quiet: null,
       });
-      expect(page).toContain(`${condition.title} since <time`);
-      expect(metrics).toContain(`oracle_watchdog_alert_firing{alert="${condition.id}"} 1`);
+      expect(page).toContain(`${escapeHtml(condition.title)} since <time`);
+      expect(metrics).toContain(
+        `oracle_watchdog_alert_firing{validator="default",alert="${name}",severity="${severity}"} 1`,
+      );
     }
   });
 
@@ -121,13 +137,15 @@ describe("the status in the API, on the page and in the metrics", () => {
       success_rate_percent: null,
       tier: null,
       prices: { state: "unknown", pairs: [] },
-      alerts: RULES.map(({ condition }) => ({ name: condition.id, state: "inactive", since: null })),
+      alerts: RULES.map(({ condition }) => ({ name: condition.name, state: "inactive", since: null })),
       pending_notifications: 0,
       sources: [],
     });
     expect(page).toContain("No block of 2026-11 has been counted yet.");
     expect(page).toContain("<p>No alert.</p>");
-    expect(metrics).toContain('oracle_watchdog_alert_firing{alert="all-prices-missing"} 0');
+    expect(metrics).toContain(
+      'oracle_watchdog_alert_firing{validator="default",alert="all-prices-missing",severity="critical"} 0',
+    );
     expect(metrics).not.toContain("oracle_watchdog_month_success_ratio{");
   });
 });

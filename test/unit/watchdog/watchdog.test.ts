@@ -25,7 +25,12 @@ async function start(extra: Parameters<typeof rigConfig>[0] = {}): Promise<Rig> 
 }
 
 const statusOf = (rig: Rig): Readonly<Record<string, unknown>> => statusJson(rig.watchdog.status());
-const sent = (): readonly unknown[] => receiver.bodies.map(({ status }) => status);
+/** State of one alert. */
+const stateOf = (rig: Rig, name: string): string | undefined =>
+  rig.watchdog.status().alerts.find(({ rule }) => rule.condition.name === name)?.state?.phase;
+const sentOf = (name: string): readonly unknown[] =>
+  receiver.alerts.filter(({ alert }) => alert === name).map(({ kind }) => kind);
+const sent = (): readonly unknown[] => receiver.alerts.map(({ kind }) => kind);
 
 beforeEach(() => {
   clock = createManualClock(NOON);
@@ -68,7 +73,9 @@ describe("rate and tier", () => {
     expect(page).toContain('oracle_watchdog_month_tier{chain_id="test-1",tier="full"} 1');
     expect(page).toContain('oracle_watchdog_source_up{source="node"} 1');
     expect(page).toContain('oracle_watchdog_source_up{source="oracle-metrics"} 0');
-    expect(page).toContain('oracle_watchdog_notification_attempts_total{outcome="delivered"} 0');
+    expect(page).toContain(
+      'oracle_watchdog_notification_attempts_total{channel="webhook",outcome="delivered"} 0',
+    );
   });
 
   it("begin at zero in a new month", async () => {
@@ -93,70 +100,80 @@ describe("all prices missing", () => {
     expect(sent()).toEqual([]);
     await clock.advance(30 * MINUTE);
     expect(sent()).toEqual(["firing"]);
-    expect(receiver.bodies[0]).toMatchObject({
-      version: 1,
+    expect(receiver.alerts[0]).toMatchObject({
       alert: "all-prices-missing",
       chain_id: "test-1",
       severity: "critical",
       since: "2026-11-21T12:00:05.000Z",
       at: "2026-11-21T12:05:10.000Z",
-      content: expect.stringContaining("[FIRING] test-1: all oracle prices have been missing for 5 minutes"),
+      reason: "the sidecar answers without any price",
     });
+    expect(receiver.texts[0]).toContain("[FIRING] test-1 default: All prices missing");
     expect(statusOf(rig)).toMatchObject({
-      alerts: [{ state: "firing" }],
+      alerts: expect.arrayContaining([
+        expect.objectContaining({ name: "all-prices-missing", state: "firing" }),
+      ]),
       pending_notifications: 0,
       tier: "full",
     });
     world.set("no-prices", false);
     await clock.advance(MINUTE);
     expect(sent()).toEqual(["firing", "resolved"]);
-    expect(receiver.bodies[1]?.["summary"]).toContain("2 pairs have a price now");
-    expect(rig.log.filter((line) => /alert (firing|resolved)/.test(line))).toHaveLength(2);
+    expect(receiver.alerts[1]).toMatchObject({ reason: "2 pairs have a price", cost: { blocks: "0" } });
+    expect(rig.log.filter((line) => /alert (firing|resolved).*all-prices/.test(line))).toHaveLength(2);
   });
 
-  it("fires for a sidecar that is down, and names the cause", async () => {
-    await start();
-    world.set("sidecar-down", true);
-    await clock.advance(6 * MINUTE);
-    expect(receiver.bodies.map(({ summary }) => summary)).toEqual([
-      expect.stringContaining("connection refused"),
-    ]);
-  });
-
-  it("does not fire for a restart of the sidecar, or when only the watchdog cannot connect", async () => {
+  it("does not fire while the prices cannot be read", async () => {
     const rig = await start();
-    world.set("sidecar-down", true);
-    await clock.advance(4 * MINUTE);
-    world.set("sidecar-down", false);
-    await clock.advance(MINUTE);
     world.set("blind-prices", true);
     await clock.advance(60 * MINUTE);
     expect(sent()).toEqual([]);
-    expect(statusOf(rig)).toMatchObject({ prices: { state: "unknown" }, alerts: [{ state: "inactive" }] });
+    expect(statusOf(rig)).toMatchObject({ prices: { state: "unknown" } });
+    expect(stateOf(rig, "cannot-see-prices")).toBe("firing");
     expect(rig.log.filter((line) => line.startsWith("warn") && line.includes("oracle-metrics"))).toEqual([]);
   });
 });
 
-describe("polls that are more frequent than blocks", () => {
-  it("do not fire the alert for a poll without a block", async () => {
-    const rig = await start({ intervalMs: 400 });
-    world.set("blind-prices", true);
+describe("a sidecar that is down", () => {
+  it("fires after a minute with the cause, mutes its consequences, and costs every block", async () => {
+    const rig = await start();
+    world.set("sidecar-down", true);
     await clock.advance(6 * MINUTE);
-    expect(statusOf(rig)).toMatchObject({ prices: { state: "unknown" }, alerts: [{ state: "inactive" }] });
+    expect(receiver.alerts.map(({ alert }) => alert)).toEqual(["sidecar-down"]);
+    expect(receiver.alerts[0]).toMatchObject({ reason: expect.stringContaining("connection refused") });
+    expect(stateOf(rig, "cannot-see-prices")).toBe("firing");
+    world.set("sidecar-down", false);
+    await clock.advance(MINUTE);
+    expect(sentOf("sidecar-down")).toEqual(["firing", "resolved"]);
+    expect(receiver.alerts[1]).toMatchObject({ cost: { blocks: "355" } });
+  });
+
+  it("does not fire for a restart", async () => {
+    await start();
+    world.set("sidecar-down", true);
+    await clock.advance(50_000);
+    world.set("sidecar-down", false);
+    await clock.advance(10 * MINUTE);
     expect(sent()).toEqual([]);
   });
 
-  it("fire it when the node has no prices either, and when its chain halts", async () => {
+  it("fires also with polls that are more frequent than blocks, and while the chain halts it cannot be seen", async () => {
     const rig = await start({ intervalMs: 400 });
+    world.set("blind-prices", true);
+    await clock.advance(6 * MINUTE);
+    expect(sent()).toEqual([]);
+    world.set("blind-prices", false);
     world.set("sidecar-down", true);
     await clock.advance(6 * MINUTE);
-    expect(statusOf(rig)).toMatchObject({ alerts: [{ state: "firing" }] });
+    expect(sent()).toEqual(["firing"]);
     world.set("sidecar-down", false);
     await clock.advance(MINUTE);
-    world.set("blind-prices", true);
     world.set("halted", true);
+    world.set("blind-prices", true);
     await clock.advance(7 * MINUTE);
-    expect(sent()).toEqual(["firing", "resolved", "firing"]);
+    expect(sentOf("sidecar-down")).toEqual(["firing", "resolved"]);
+    expect(sentOf("chain-halted")).toEqual(["firing"]);
+    expect(stateOf(rig, "sidecar-down")).not.toBe("firing");
   });
 });
 
@@ -171,10 +188,10 @@ describe("delivery", () => {
     expect(statusOf(rig)).toMatchObject({ pending_notifications: 2 });
     receiver.status = 500;
     await clock.advance(10 * MINUTE);
-    const tries = receiver.bodies.length;
+    const tries = receiver.alerts.length;
     expect(tries).toBeGreaterThan(1);
     expect(tries).toBeLessThan(10);
-    receiver.bodies.length = 0;
+    receiver.alerts.length = 0;
     receiver.status = 200;
     await clock.advance(10 * MINUTE);
     expect(sent()).toEqual(["firing", "resolved"]);
@@ -190,7 +207,8 @@ describe("delivery", () => {
     world.set("no-prices", false);
     await clock.advance(26 * 60 * MINUTE);
     expect(statusOf(rig)).toMatchObject({ pending_notifications: 0 });
-    expect(rig.log.filter((line) => line.includes("notification expired"))).toHaveLength(2);
+    const expired = rig.log.filter((line) => line.includes("notification expired"));
+    expect(expired).toEqual([expect.stringMatching(/firing.*resolved/)]);
   });
 });
 
@@ -206,8 +224,8 @@ describe("restart of the watchdog", () => {
     expect(sent()).toEqual(["firing"]);
     expect(statusOf(second)).toMatchObject({
       blocks: { good: 47 * 60, bad: 0, unknown: 0 },
-      alerts: [{ state: "firing" }],
     });
+    expect(stateOf(second, "all-prices-missing")).toBe("firing");
     world.set("no-prices", false);
     await clock.advance(MINUTE);
     expect(sent()).toEqual(["firing", "resolved"]);

@@ -1,0 +1,132 @@
+import type { Verdict } from "../conditions/condition.ts";
+import type { AlertEvent } from "../notify/alert-event.ts";
+
+/** What was notified of an alert. */
+export interface NotifiedState {
+  /** Number of reminders so far. */
+  readonly reminders: number;
+  /** Badness at the last notification. */
+  readonly badness?: number;
+  /** The last notification that was queued. */
+  readonly event: AlertEvent;
+}
+
+/** State of one alert of one validator that is not inactive. Times are wall clock, ms. */
+export interface AlertState {
+  readonly validator: string;
+  /** Name of the condition. */
+  readonly alert: string;
+  readonly phase: "pending" | "firing" | "resolved";
+  /** First evaluation that found the condition active. */
+  readonly sinceMs: number;
+  /** Last evaluation that found the condition active. */
+  readonly lastActiveMs: number;
+  /** First of the clear evaluations since then. Absent while the condition is active or unknown. */
+  readonly clearSinceMs?: number;
+  /** Only of a resolved alert. */
+  readonly resolvedAtMs?: number;
+  readonly reason: string;
+  readonly badness?: number;
+  /** Failed blocks of the validator when the condition became active, over all months. */
+  readonly badBlocksBefore: bigint;
+  /** Last evaluation at which something kept the alert from notifying. */
+  readonly quietAtMs?: number;
+  /** Why the alert does not notify now: "muted by sidecar-down", "silenced by …". Absent when it may notify. */
+  readonly quietReason?: string;
+  /** Absent: nobody was notified. */
+  readonly notified?: NotifiedState;
+}
+
+/** Times of one evaluation of one alert. */
+export interface AlertTiming {
+  readonly nowMs: number;
+  readonly forMs: number;
+  readonly resolveForMs: number;
+}
+
+/** The part of an alert's state that one evaluation creates. */
+export type NewAlert = Pick<AlertState, "validator" | "alert" | "badBlocksBefore">;
+
+/** How long a resolved alert stays in the state: Alertmanager must receive its end, and people see it on the page. */
+const KEEP_RESOLVED_MS = 900_000;
+
+/**
+ * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined for an alert
+ * that is inactive afterwards. A change of the phase is visible in the result: to "firing" or to "resolved".
+ */
+export function advanceAlert(
+  state: AlertState | undefined,
+  verdict: Verdict,
+  timing: AlertTiming,
+  created: NewAlert,
+): AlertState | undefined {
+  const current = state?.phase === "resolved" ? undefined : state;
+  switch (verdict.kind) {
+    case "active":
+      return advanceActive(current, verdict, timing, created);
+    case "clear":
+      return current?.phase === "firing" ? advanceClear(current, verdict, timing) : kept(state, timing);
+    case "unknown":
+      return advanceUnknown(current, timing) ?? kept(state, timing);
+  }
+}
+
+function advanceActive(
+  current: AlertState | undefined,
+  verdict: Verdict,
+  { nowMs, forMs }: AlertTiming,
+  created: NewAlert,
+): AlertState {
+  const cause = {
+    reason: verdict.reason,
+    ...(verdict.badness === undefined ? {} : { badness: verdict.badness }),
+  };
+  if (current?.phase === "firing") {
+    const { clearSinceMs: _, badness: __, ...rest } = current;
+    return { ...rest, ...cause, lastActiveMs: nowMs };
+  }
+  // After a gap in polling it is unknown whether the condition was active in between. After a step of the clock into the
+  // past the times cannot be compared. In both cases the time begins again.
+  const goesOn =
+    current !== undefined &&
+    nowMs - current.lastActiveMs <= Math.max(forMs, MIN_GAP_MS) &&
+    nowMs >= current.sinceMs;
+  const begin = goesOn ? current : { ...created, sinceMs: nowMs };
+  const isDue = forMs === 0 || nowMs - begin.sinceMs > forMs;
+  return { ...begin, ...cause, phase: isDue ? "firing" : "pending", lastActiveMs: nowMs };
+}
+
+/** Gap between two polls that never begins the time again, so that a short `for` survives one slow poll. */
+const MIN_GAP_MS = 60_000;
+
+function advanceClear(
+  firing: AlertState,
+  { reason }: Verdict,
+  { nowMs, resolveForMs }: AlertTiming,
+): AlertState {
+  // The smaller of both: after a step of the clock into the past the time begins again.
+  const clearSinceMs = Math.min(firing.clearSinceMs ?? nowMs, nowMs);
+  if (nowMs - clearSinceMs < resolveForMs) return { ...firing, clearSinceMs };
+  return { ...firing, clearSinceMs, phase: "resolved", resolvedAtMs: nowMs, reason };
+}
+
+/** A pending alert lasts until its last active evaluation is too old. A firing alert stays: only a clear verdict ends it. */
+function advanceUnknown(
+  current: AlertState | undefined,
+  { nowMs, forMs }: AlertTiming,
+): AlertState | undefined {
+  if (current?.phase === "firing") {
+    // What was not seen was not clear.
+    const { clearSinceMs: _, ...rest } = current;
+    return rest;
+  }
+  return current !== undefined && nowMs - current.lastActiveMs <= Math.max(forMs, MIN_GAP_MS)
+    ? current
+    : undefined;
+}
+
+/** Keeps a resolved alert for a while. */
+function kept(state: AlertState | undefined, { nowMs }: AlertTiming): AlertState | undefined {
+  if (state?.phase !== "resolved" || state.resolvedAtMs === undefined) return undefined;
+  return nowMs - state.resolvedAtMs < KEEP_RESOLVED_MS && nowMs >= state.resolvedAtMs ? state : undefined;
+}

@@ -1,0 +1,135 @@
+import type { AlertRule, Verdict } from "../conditions/condition.ts";
+import type { AlertCost, AlertEvent } from "../notify/alert-event.ts";
+import type { ChannelSettings } from "../notify/channel.ts";
+import { type Delivery, enqueue } from "../notify/outbox.ts";
+import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
+import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
+import { type AlertState, advanceAlert } from "./alert-state.ts";
+import { dueNotification, type ReminderTimes, toEvent, withNotification } from "./plan-notification.ts";
+
+/** State of alerting that survives a restart. */
+export interface AlertingState {
+  /** Alerts that are not inactive, and those that were resolved lately, in no order. */
+  readonly alerts: readonly AlertState[];
+  readonly silences: readonly Silence[];
+  /** Events that channels have not accepted yet, oldest first. */
+  readonly outbox: readonly Delivery[];
+}
+
+/** The state before the first poll. */
+export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [] };
+
+/** One poll of one validator, judged. */
+export interface JudgedPoll {
+  readonly validator: string;
+  readonly chainId: string;
+  readonly nowMs: number;
+  /** By name of the condition. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** Failed blocks of the validator so far, over all months. */
+  readonly badBlocks: bigint;
+  /** Cost of the last `blocks` failed blocks. */
+  readonly costOf: (blocks: bigint) => AlertCost;
+}
+
+/** Configuration of alerting. */
+export interface AlertingOptions {
+  readonly rules: readonly AlertRule[];
+  readonly channels: readonly ChannelSettings[];
+  readonly maintenance: readonly MaintenanceWindow[];
+  readonly reminders: ReminderTimes;
+  /** Prefix of runbook file names; empty: the file name alone. */
+  readonly runbooks: string;
+}
+
+/** Result of {@link planAlerts}. */
+export interface AlertsPlan {
+  readonly state: AlertingState;
+  /** What is notified, also without any channel: it goes to the log. */
+  readonly events: readonly AlertEvent[];
+}
+
+/**
+ * Advances all alerts of one validator by one poll, and decides who is notified of what. Pure. Alerts of other validators
+ * stay as they are; an alert without a rule is dropped.
+ */
+export function planAlerts(state: AlertingState, poll: JudgedPoll, options: AlertingOptions): AlertsPlan {
+  const own = new Map(
+    state.alerts.filter(({ validator }) => validator === poll.validator).map((alert) => [alert.alert, alert]),
+  );
+  const advanced = options.rules.flatMap((rule) => {
+    const next = advanceOne(own.get(rule.condition.name), rule, poll);
+    return next === undefined ? [] : [{ rule, alert: next }];
+  });
+  const quiet = quietReasons(advanced, state.silences, poll, options);
+  const events: AlertEvent[] = [];
+  const alerts = advanced.map(({ rule, alert }) => {
+    const current = withQuiet(alert, quiet.get(alert.alert), poll.nowMs);
+    const kind = dueNotification(current, rule.severity, poll.nowMs, options.reminders);
+    if (kind === undefined) return current;
+    const event = toEvent(current, kind, { rule, poll, runbooks: options.runbooks });
+    events.push(event);
+    return withNotification(current, event);
+  });
+  return {
+    state: {
+      alerts: sameOr(state.alerts, [
+        ...state.alerts.filter(({ validator }) => validator !== poll.validator),
+        ...alerts,
+      ]),
+      silences: sameOr(state.silences, withoutExpired(state.silences, poll.nowMs)),
+      outbox: enqueue(state.outbox, events, options.channels),
+    },
+    events,
+  };
+}
+
+/** Returns `before` when both lists have the same elements: a state that did not change is not written again. */
+function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
+  return isSame ? before : after;
+}
+
+interface RuledAlert {
+  readonly rule: AlertRule;
+  readonly alert: AlertState;
+}
+
+function advanceOne(
+  before: AlertState | undefined,
+  rule: AlertRule,
+  poll: JudgedPoll,
+): AlertState | undefined {
+  const { name } = rule.condition;
+  const verdict = poll.verdicts.get(name) ?? { kind: "unknown", reason: "not judged" };
+  const timing = { nowMs: poll.nowMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
+  const created = { validator: poll.validator, alert: name, badBlocksBefore: poll.badBlocks };
+  return advanceAlert(before, verdict, timing, created);
+}
+
+/** Returns why alerts do not notify: a cause fires, a silence, or maintenance. */
+function quietReasons(
+  alerts: readonly RuledAlert[],
+  all: readonly Silence[],
+  { validator, nowMs }: JudgedPoll,
+  { maintenance }: AlertingOptions,
+): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>();
+  const causes = alerts.filter(({ alert }) => alert.phase === "firing");
+  for (const { rule } of causes)
+    for (const name of rule.condition.inhibits) reasons.set(name, `muted by ${rule.condition.name}`);
+  const window = activeWindow(maintenance, validator, nowMs);
+  for (const { alert } of alerts) {
+    const silence = all.find((one) => silences(one, alert, nowMs));
+    if (silence !== undefined) reasons.set(alert.alert, `silenced by ${silence.author}: ${silence.reason}`);
+    else if (window !== undefined) reasons.set(alert.alert, `maintenance: ${window.reason}`);
+  }
+  return reasons;
+}
+
+function withQuiet(alert: AlertState, reason: string | undefined, nowMs: number): AlertState {
+  if (reason !== undefined) return { ...alert, quietReason: reason, quietAtMs: nowMs };
+  if (alert.quietReason === undefined) return alert;
+  const { quietReason: _, ...rest } = alert;
+  return rest;
+}

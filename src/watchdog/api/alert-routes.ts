@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { errorReply, type HttpReply, jsonReply } from "../../ops/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
+import type { AlertingState } from "../alerts/plan-alerts.ts";
+import type { AlertRule } from "../conditions/condition.ts";
+import type { ChannelTest } from "../notify/test-notification.ts";
+import type { MaintenanceWindow } from "../silences/maintenance.ts";
+import { MAX_SILENCES, parseSilence, silenceJson, withoutExpired } from "../silences/silence.ts";
+import { alertJson, alertStatuses } from "./alert-json.ts";
+
+export interface AlertRoutesDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly alerting: () => AlertingState;
+  /** Stores a changed state. */
+  readonly change: (alerting: AlertingState) => void;
+  readonly rules: readonly AlertRule[];
+  /** Names of all validators. */
+  readonly validators: readonly string[];
+  readonly maintenance: readonly MaintenanceWindow[];
+  /** Sends a test notification to every channel. */
+  readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
+}
+
+/**
+ * Creates the routes of alerts and silences: `GET /api/alerts`, `GET /api/silences`; with the token
+ * `POST /api/silences`, `DELETE /api/silences/:id` and `POST /api/alerts/test`.
+ */
+export function createAlertRoutes(deps: AlertRoutesDeps): readonly HttpRoute[] {
+  return [
+    { method: "GET", path: "/api/alerts", handle: () => jsonReply(200, alertsJson(deps)) },
+    {
+      method: "POST",
+      path: "/api/alerts/test",
+      guarded: true,
+      handle: async ({ signal }) => testReply(await deps.test(signal)),
+    },
+    { method: "GET", path: "/api/silences", handle: () => jsonReply(200, { silences: silencesJson(deps) }) },
+    {
+      method: "POST",
+      path: "/api/silences",
+      guarded: true,
+      handle: (request) => createSilence(request, deps),
+    },
+    {
+      method: "DELETE",
+      path: "/api/silences/:id",
+      guarded: true,
+      handle: ({ params }) => deleteSilence(params["id"] ?? "", deps),
+    },
+  ];
+}
+
+function alertsJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
+  const { alerting, rules, validators, maintenance } = deps;
+  return {
+    alerts: alertStatuses(alerting().alerts, rules, validators).map(alertJson),
+    silences: silencesJson(deps),
+    maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
+      reason,
+      validators: names,
+      duration_seconds: durationMs / 1000,
+    })),
+  };
+}
+
+function silencesJson({ alerting, clock }: AlertRoutesDeps): readonly unknown[] {
+  return withoutExpired(alerting().silences, clock.nowMs()).map(silenceJson);
+}
+
+function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply {
+  const { alerting, change, clock, logger, rules, validators } = deps;
+  const nowMs = clock.nowMs();
+  const state = alerting();
+  const open = withoutExpired(state.silences, nowMs);
+  if (open.length >= MAX_SILENCES)
+    return errorReply(409, "too-many-silences", `there are ${MAX_SILENCES} silences; delete some first`);
+  const known = { alerts: rules.map(({ condition }) => condition.name), validators };
+  const silence = parseSilence(parseBody(body), known, { id: randomUUID(), nowMs });
+  if ("refused" in silence) return errorReply(400, "bad-silence", silence.refused);
+  change({ ...state, silences: [...open, silence] });
+  logger.info("silence created", silenceJson(silence));
+  return jsonReply(201, silenceJson(silence));
+}
+
+function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps): HttpReply {
+  const state = alerting();
+  const silences = state.silences.filter((silence) => silence.id !== id);
+  if (silences.length === state.silences.length)
+    return errorReply(
+      404,
+      "no-such-silence",
+      "there is no silence with this id; GET /api/silences lists them",
+    );
+  change({ ...state, silences });
+  logger.info("silence deleted", { id });
+  return jsonReply(200, { deleted: id });
+}
+
+/** 502 when a channel did not accept the test. */
+function testReply(results: readonly ChannelTest[]): HttpReply {
+  return jsonReply(results.every(({ error }) => error === null) ? 200 : 502, { channels: results });
+}
+
+/** Returns undefined for a body that is not JSON; the schema refuses it. */
+function parseBody(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import type {
+  NodeObservation,
+  NodePage,
+  Observation,
+  PricesPage,
+  Seen,
+  SidecarPage,
+} from "../observation.ts";
+
+/**
+ * What the polls of this process showed: times at which something last changed, wall clock, ms. Kept in memory only. After a
+ * restart the conditions that need it are unknown until the second poll.
+ */
+export interface Trail {
+  /** By name of the node. */
+  readonly nodes: ReadonlyMap<string, NodeTrail>;
+  readonly chain: Progress;
+}
+
+/** A height and the time at which it last grew. `advancedAtMs` is undefined until it grew once. */
+export interface Progress {
+  readonly height?: bigint;
+  /** First poll that showed a height. */
+  readonly firstSeenMs?: number;
+  readonly advancedAtMs?: number;
+}
+
+/** What earlier polls showed of one node and its sidecar. */
+export interface NodeTrail {
+  readonly progress: Progress;
+  /** Last poll of the node's page that succeeded. */
+  readonly seenMs?: number;
+  readonly success?: bigint;
+  readonly failure?: bigint;
+  /** Times at which the node's calls last succeeded and last failed. */
+  readonly lastGoodMs?: number;
+  readonly lastBadMs?: number;
+  /** Last value of the sidecar's timestamp, and when it changed. 0: the sidecar has not ticked. */
+  readonly tick?: { readonly value: number; readonly changedMs: number };
+  readonly webSockets: ReadonlyMap<string, WebSocketTrail>;
+}
+
+/** One WebSocket provider. */
+interface WebSocketTrail {
+  readonly reads: bigint;
+  /** First poll that showed the provider. */
+  readonly sinceMs: number;
+  readonly lastReadMs?: number;
+}
+
+/** The trail before the first poll. */
+export const EMPTY_TRAIL: Trail = { nodes: new Map(), chain: {} };
+
+const NO_NODE: NodeTrail = { progress: {}, webSockets: new Map() };
+
+/** Longest time between two readings that still says when the change between them happened. */
+const MAX_GAP_MS = 60_000;
+
+/** Adds one poll. Nodes that the poll does not have are dropped. */
+export function advanceTrail({ nodes, chain }: Trail, observation: Observation): Trail {
+  const { atMs } = observation;
+  const { head } = observation.chain;
+  return {
+    nodes: new Map(
+      observation.nodes.map((node) => [node.name, advanceNode(nodes.get(node.name) ?? NO_NODE, node, atMs)]),
+    ),
+    chain: head.state === "up" ? advanceHeight(chain, head.value.height, atMs) : chain,
+  };
+}
+
+function advanceNode(
+  before: NodeTrail,
+  { metrics, prices, sidecar }: NodeObservation,
+  atMs: number,
+): NodeTrail {
+  const withCalls = metrics.state === "up" ? advanceCalls(before, metrics.value, atMs) : before;
+  const tick = advanceTick(before.tick, prices, atMs);
+  return {
+    ...withCalls,
+    ...(tick === undefined ? {} : { tick }),
+    webSockets: advanceWebSockets(before.webSockets, sidecar, atMs),
+  };
+}
+
+function advanceCalls(before: NodeTrail, { success, failure, height }: NodePage, atMs: number): NodeTrail {
+  // The first reading, and one after a gap, do not say when their calls were made.
+  const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= MAX_GAP_MS;
+  return {
+    ...before,
+    progress: height === undefined ? before.progress : advanceHeight(before.progress, height, atMs),
+    seenMs: atMs,
+    success,
+    failure,
+    ...(isRecent && hasGrown(before.success, success) ? { lastGoodMs: atMs } : {}),
+    ...(isRecent && hasGrown(before.failure, failure) ? { lastBadMs: atMs } : {}),
+  };
+}
+
+/** A counter that fell began again at zero. */
+function hasGrown(before: bigint | undefined, now: bigint): boolean {
+  if (before === undefined) return false;
+  return now > before || (now < before && now > 0n);
+}
+
+function advanceHeight(before: Progress, height: bigint, atMs: number): Progress {
+  if (before.height === undefined) return { height, firstSeenMs: atMs };
+  return height > before.height ? { ...before, height, advancedAtMs: atMs } : before;
+}
+
+function advanceTick(before: NodeTrail["tick"], prices: Seen<PricesPage>, atMs: number): NodeTrail["tick"] {
+  if (prices.state !== "up") return before;
+  const value = prices.value.tickedAtMs ?? 0;
+  return before?.value === value ? before : { value, changedMs: atMs };
+}
+
+function advanceWebSockets(
+  before: NodeTrail["webSockets"],
+  sidecar: Seen<SidecarPage>,
+  atMs: number,
+): NodeTrail["webSockets"] {
+  if (sidecar.state !== "up") return before;
+  const providers = [...sidecar.value.providers].filter(([, { type }]) => type === "websockets");
+  return new Map(
+    providers.map(([name, { webSocket }]) => {
+      const reads = webSocket.get("read_success") ?? 0n;
+      const known = before.get(name);
+      if (known === undefined) return [name, { reads, sinceMs: atMs }];
+      return [name, { ...known, reads, ...(hasGrown(known.reads, reads) ? { lastReadMs: atMs } : {}) }];
+    }),
+  );
+}

@@ -1,0 +1,69 @@
+import { withDeadline } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Secret } from "../../base/secret.ts";
+import { type PostJson, postAccepted, safeText } from "./http-post.ts";
+
+/** A monitor that raises an alarm when requests stop to come. */
+export interface DeadManConfig {
+  readonly url: Secret;
+  /** Gets a request instead of `url` while the watchdog does not work. Absent: there is no request then. */
+  readonly failureUrl?: Secret;
+  readonly intervalMs: number;
+  readonly deadlineMs: number;
+}
+
+/** What the watchdog did lately. */
+export interface WorkState {
+  /** Why the work is not done: "no node was read for 5 min". Undefined while it is done. */
+  readonly problem: string | undefined;
+}
+
+export interface DeadManDeps {
+  readonly clock: Clock;
+  readonly post: PostJson;
+  readonly logger: Logger;
+  readonly work: () => WorkState;
+  /** Records a request for `url` that was accepted. */
+  readonly pinged: (atMs: number) => void;
+}
+
+/**
+ * Sends a request to the monitor every interval, until the signal fires. It sends none while the watchdog does not do its
+ * work: a process that runs and reads nothing must raise the alarm too. A request that fails is not repeated; the next one
+ * follows.
+ */
+export async function runDeadMan(
+  config: DeadManConfig,
+  deps: DeadManDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await pingOnce(config, deps, signal);
+      await deps.clock.sleep(config.intervalMs, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}
+
+async function pingOnce(config: DeadManConfig, deps: DeadManDeps, signal: AbortSignal): Promise<void> {
+  const { problem } = deps.work();
+  const url = problem === undefined ? config.url : config.failureUrl;
+  if (problem !== undefined) deps.logger.warn("no dead-man request, since the work is not done", { problem });
+  if (url === undefined) return;
+  try {
+    await withDeadline("the dead-man monitor", config.deadlineMs, signal, (inner) =>
+      postAccepted(deps.post, "the dead-man monitor", {
+        url: url.reveal(),
+        body: { status: problem === undefined ? "ok" : "failing", problem: problem ?? null },
+        signal: inner,
+      }),
+    );
+    if (problem === undefined) deps.pinged(deps.clock.nowMs());
+  } catch (error) {
+    if (signal.aborted) throw error;
+    deps.logger.warn("dead-man request failed", { reason: safeText(error) });
+  }
+}

@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { durationField, httpUrlField } from "../../ops/config-fields.ts";
+import { issueText } from "../../ops/config-issue.ts";
+import type { ReminderTimes } from "../alerts/plan-notification.ts";
+import { type AlertmanagerConfig, alertmanagerFields } from "./channels/alertmanager.ts";
+import { createDiscord, type DiscordConfig, discordFields } from "./channels/discord.ts";
+import { createEmail, type EmailConfig, emailFields } from "./channels/email.ts";
+import { createPagerduty, type PagerdutyConfig, pagerdutyFields } from "./channels/pagerduty.ts";
+import { createSlack, type SlackConfig, slackFields } from "./channels/slack.ts";
+import { createTelegram, type TelegramConfig, telegramFields } from "./channels/telegram.ts";
+import { createWebhook, type WebhookConfig, webhookFields } from "./channels/webhook.ts";
+import { type ChannelDeps, type EventChannel, secretUrlField } from "./channel.ts";
+import type { DeadManConfig } from "./dead-man.ts";
+
+/** A channel that receives events one after another. */
+export type EventChannelConfig =
+  | DiscordConfig
+  | EmailConfig
+  | PagerdutyConfig
+  | SlackConfig
+  | TelegramConfig
+  | WebhookConfig;
+
+/** Configuration of any channel. */
+export type ChannelConfig = AlertmanagerConfig | EventChannelConfig;
+
+/** What the configuration says of notifications. */
+export interface NotifyConfig {
+  readonly channels: readonly ChannelConfig[];
+  readonly groupWaitMs: number;
+  readonly reminders: ReminderTimes;
+  /** Prefix of runbook file names. */
+  readonly runbooks: string;
+  readonly deadMan?: DeadManConfig;
+}
+
+const channel = z.discriminatedUnion(
+  "kind",
+  [
+    alertmanagerFields,
+    discordFields,
+    emailFields,
+    pagerdutyFields,
+    slackFields,
+    telegramFields,
+    webhookFields,
+  ],
+  {
+    error: issueText(
+      "is not a kind of channel",
+      "alertmanager, discord, email, pagerduty, slack, telegram or webhook",
+    ),
+  },
+);
+
+const reminder = (initial: string, severity: string) =>
+  durationField(0).prefault(initial).describe(`time between reminders of ${severity} alerts; 0s: none`);
+
+const deadMan = z.strictObject({
+  url: secretUrlField().describe("URL that expects a request while the watchdog works; a secret"),
+  failure_url: secretUrlField().optional().describe("URL that gets a request while it does not; a secret"),
+  interval: durationField(1000).prefault("1m").describe("time between requests"),
+  deadline: durationField(100).prefault("10s").describe("limit for one request"),
+});
+
+/** Schema of the section `notify`. */
+export const notifySchema = z
+  .strictObject({
+    channels: z
+      .array(channel)
+      .max(20)
+      .default([])
+      .describe("receivers of notifications; without one, notifications go to the log only"),
+    group_wait: durationField(0)
+      .prefault("10s")
+      .describe("time in which alerts of one validator join one message"),
+    reminders: z
+      .strictObject({
+        critical: reminder("1h", "critical"),
+        warning: reminder("12h", "warning"),
+        info: reminder("0s", "info"),
+      })
+      .prefault({}),
+    runbooks: httpUrlField()
+      .optional()
+      .describe("URL of the folder of the runbooks; without it, notifications have the file name"),
+    dead_man: deadMan.optional(),
+  })
+  .prefault({})
+  .superRefine((file, context) => {
+    const names = file.channels.map(({ name }) => name);
+    for (const [index, name] of names.entries()) {
+      if (names.indexOf(name) === index) continue;
+      const path = ["channels", index, "name"];
+      context.addIssue({ code: "custom", path, message: issueText("is used twice", "a unique name") });
+    }
+  })
+  .transform(
+    (file): NotifyConfig => ({
+      channels: file.channels,
+      groupWaitMs: file.group_wait,
+      reminders: file.reminders,
+      runbooks: file.runbooks === undefined ? "" : file.runbooks.replace(/\/?$/, "/"),
+      ...(file.dead_man === undefined ? {} : { deadMan: toDeadMan(file.dead_man) }),
+    }),
+  );
+
+function toDeadMan(file: z.output<typeof deadMan>): DeadManConfig {
+  return {
+    url: file.url,
+    ...(file.failure_url === undefined ? {} : { failureUrl: file.failure_url }),
+    intervalMs: file.interval,
+    deadlineMs: file.deadline,
+  };
+}
+
+/** Creates a channel. */
+export function createChannel(config: EventChannelConfig, deps: ChannelDeps): EventChannel {
+  switch (config.kind) {
+    case "discord":
+      return createDiscord(config, deps);
+    case "email":
+      return createEmail(config, deps);
+    case "pagerduty":
+      return createPagerduty(config, deps);
+    case "slack":
+      return createSlack(config, deps);
+    case "telegram":
+      return createTelegram(config, deps);
+    case "webhook":
+      return createWebhook(config, deps);
+  }
+}

@@ -1,0 +1,79 @@
+import type { AlertEvent } from "./alert-event.ts";
+import type { ChannelSettings } from "./channel.ts";
+import { isAtLeast } from "../conditions/condition.ts";
+
+/** An event that one channel has not accepted yet. */
+export interface Delivery {
+  readonly channel: string;
+  readonly event: AlertEvent;
+}
+
+/** Deliveries of one channel; at most this many wait. */
+const MAX_DELIVERIES = 200;
+
+/** Whether a channel receives an event. */
+function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolean {
+  if (kind === "reminder" && !channel.sendReminders) return false;
+  if (kind === "resolved" && !channel.sendResolved) return false;
+  return isAtLeast(severity, channel.minSeverity);
+}
+
+/**
+ * Adds the events to the outbox for every channel that wants them. An event that is in the outbox already is not added
+ * again. Of a full channel, reminders are dropped first, then the oldest events.
+ */
+export function enqueue(
+  outbox: readonly Delivery[],
+  events: readonly AlertEvent[],
+  channels: readonly ChannelSettings[],
+): readonly Delivery[] {
+  if (events.length === 0) return outbox;
+  const known = new Set(outbox.map(deliveryKey));
+  const added = events.flatMap((event) =>
+    channels
+      .filter((channel) => wants(channel, event))
+      .map(({ name }): Delivery => ({ channel: name, event }))
+      .filter((delivery) => !known.has(deliveryKey(delivery))),
+  );
+  const all = [...outbox, ...added];
+  return channels.reduce<readonly Delivery[]>((rest, { name }) => bounded(rest, name), all);
+}
+
+/** Returns the oldest deliveries of a channel that belong to one validator, at most `limit`. */
+export function nextDeliveries(
+  outbox: readonly Delivery[],
+  channel: string,
+  limit: number,
+): readonly Delivery[] {
+  const own = outbox.filter((delivery) => delivery.channel === channel);
+  const first = own[0]?.event;
+  if (first === undefined) return [];
+  return own
+    .filter(({ event }) => event.validator === first.validator && event.chainId === first.chainId)
+    .slice(0, limit);
+}
+
+/** Removes deliveries by channel and event. */
+export function withoutDeliveries(
+  outbox: readonly Delivery[],
+  done: readonly Delivery[],
+): readonly Delivery[] {
+  const keys = new Set(done.map(deliveryKey));
+  return outbox.filter((delivery) => !keys.has(deliveryKey(delivery)));
+}
+
+function deliveryKey({ channel, event }: Delivery): string {
+  return `${channel} ${event.id}`;
+}
+
+function bounded(outbox: readonly Delivery[], channel: string): readonly Delivery[] {
+  let excess = outbox.filter((delivery) => delivery.channel === channel).length - MAX_DELIVERIES;
+  if (excess <= 0) return outbox;
+  const drop = (isDropped: (delivery: Delivery) => boolean) => (rest: readonly Delivery[]) =>
+    rest.filter((delivery) => {
+      if (excess <= 0 || delivery.channel !== channel || !isDropped(delivery)) return true;
+      excess -= 1;
+      return false;
+    });
+  return drop(() => true)(drop(({ event }) => event.kind === "reminder")(outbox));
+}

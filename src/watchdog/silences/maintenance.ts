@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { durationField } from "../../ops/config-fields.ts";
+import { issueText } from "../../ops/config-issue.ts";
+
+const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
+
+/** A planned time of work, in UTC. Alerts do not notify during it; blocks are still counted. */
+export interface MaintenanceWindow {
+  readonly reason: string;
+  /** Names of validators; empty: all. */
+  readonly validators: readonly string[];
+  readonly durationMs: number;
+  readonly start: MaintenanceStart;
+}
+
+/** Begin of a window: once, or at a time of the day on some days of the week (0 is Sunday). */
+type MaintenanceStart =
+  | { readonly kind: "once"; readonly atMs: number }
+  | { readonly kind: "weekly"; readonly days: readonly number[]; readonly timeOfDayMs: number };
+
+const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
+
+const common = {
+  reason: z.string().min(1).max(200).describe("shown with the alerts"),
+  validators: z.array(z.string()).max(1000).default([]).describe("names of validators; empty: all"),
+  duration: durationField(60_000).describe("length, at most 24h"),
+};
+
+const once = z.strictObject({
+  ...common,
+  from: z.iso
+    .datetime({ error: issueText("is not a time", '"2026-12-01T02:00:00Z"') })
+    .describe("begin of the only window, in UTC"),
+});
+
+const weekly = z.strictObject({
+  ...common,
+  days: z.array(z.enum(DAYS)).min(1).max(7).describe("days on which the window begins"),
+  at: z
+    .string()
+    .regex(TIME, { error: issueText("is not a time of the day", '"02:00"') })
+    .describe("time at which it begins, in UTC"),
+});
+
+/** Field for one maintenance window: `{from, duration}` or `{days, at, duration}`. */
+export const maintenanceField = z
+  .union([once, weekly], {
+    error: issueText(
+      "is not a maintenance window",
+      "{reason, from, duration} or {reason, days, at, duration}",
+    ),
+  })
+  .refine(({ duration }) => duration <= DAY_MS, {
+    path: ["duration"],
+    error: issueText("is longer than 24h", "at most 24h"),
+  })
+  .transform(
+    (file): MaintenanceWindow => ({
+      reason: file.reason,
+      validators: file.validators,
+      durationMs: file.duration,
+      start:
+        "from" in file
+          ? { kind: "once", atMs: Date.parse(file.from) }
+          : {
+              kind: "weekly",
+              days: file.days.map((day) => DAYS.indexOf(day)),
+              timeOfDayMs: timeOfDayMs(file.at),
+            },
+    }),
+  );
+
+const DAY_MS = 86_400_000;
+
+function timeOfDayMs(text: string): number {
+  const [, hours, minutes] = TIME.exec(text) ?? [];
+  return (Number(hours) * 60 + Number(minutes)) * 60_000;
+}
+
+/** Returns the first window that covers a validator at a time. */
+export function activeWindow(
+  windows: readonly MaintenanceWindow[],
+  validator: string,
+  nowMs: number,
+): MaintenanceWindow | undefined {
+  return windows.find(
+    ({ validators, start, durationMs }) =>
+      (validators.length === 0 || validators.includes(validator)) && isOpen(start, durationMs, nowMs),
+  );
+}
+
+function isOpen(start: MaintenanceStart, durationMs: number, nowMs: number): boolean {
+  if (start.kind === "once") return nowMs >= start.atMs && nowMs < start.atMs + durationMs;
+  const midnightMs = nowMs - (nowMs % DAY_MS);
+  // A window of at most 24 h began today or yesterday.
+  return [midnightMs, midnightMs - DAY_MS].some((dayMs) => {
+    const beginMs = dayMs + start.timeOfDayMs;
+    return (
+      start.days.includes(new Date(dayMs).getUTCDay()) && nowMs >= beginMs && nowMs < beginMs + durationMs
+    );
+  });
+}

@@ -1,0 +1,124 @@
+import { z } from "zod";
+
+/** Most silences at one time. */
+export const MAX_SILENCES = 200;
+
+/** Longest silence: nobody remembers an older one. */
+const MAX_SILENCE_MS = 31 * 86_400_000;
+
+/** Keeps alerts from notifying for a time. The alerts are still evaluated and shown, and blocks are still counted. */
+export interface Silence {
+  readonly id: string;
+  /** Names of conditions; empty: all. */
+  readonly alerts: readonly string[];
+  /** Names of validators; empty: all. */
+  readonly validators: readonly string[];
+  readonly author: string;
+  readonly reason: string;
+  readonly startsAtMs: number;
+  /** Exclusive. */
+  readonly endsAtMs: number;
+}
+
+/** Stored form of a silence. */
+export const storedSilence = z.strictObject({
+  id: z.string(),
+  alerts: z.array(z.string()),
+  validators: z.array(z.string()),
+  author: z.string(),
+  reason: z.string(),
+  startsAtMs: z.number(),
+  endsAtMs: z.number(),
+}) satisfies z.ZodType<Silence>;
+
+/** Why a request for a silence is refused, for people. */
+export interface SilenceRefusal {
+  readonly refused: string;
+}
+
+/** Names that a silence can select. */
+export interface KnownNames {
+  readonly alerts: readonly string[];
+  readonly validators: readonly string[];
+}
+
+const oneLine = (limit: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(limit)
+    .regex(/^[^\p{Cc}]*$/u, { error: "is not one line" });
+
+const request = z.strictObject({
+  alerts: z.array(z.string()).max(100).default([]),
+  validators: z.array(z.string()).max(1000).default([]),
+  author: oneLine(100),
+  reason: oneLine(500),
+  starts_at: z.iso.datetime().optional(),
+  ends_at: z.iso.datetime(),
+});
+
+/** Creates a silence from the JSON of a request, or says why not. */
+export function parseSilence(
+  body: unknown,
+  known: KnownNames,
+  { id, nowMs }: { readonly id: string; readonly nowMs: number },
+): Silence | SilenceRefusal {
+  const parsed = request.safeParse(body);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(
+      ({ path, message }) => `${path.join(".") || "the body"}: ${message}`,
+    );
+    return { refused: `${issues.join("; ")}; send {"alerts": […], "author": …, "reason": …, "ends_at": …}` };
+  }
+  const { alerts, validators, author, reason, starts_at, ends_at } = parsed.data;
+  const startsAtMs = starts_at === undefined ? nowMs : Date.parse(starts_at);
+  const endsAtMs = Date.parse(ends_at);
+  const unknown =
+    unknownNames("alert", alerts, known.alerts) ?? unknownNames("validator", validators, known.validators);
+  if (unknown !== undefined) return { refused: unknown };
+  if (endsAtMs <= Math.max(nowMs, startsAtMs))
+    return { refused: "ends_at is not after starts_at and after now" };
+  if (endsAtMs - Math.max(nowMs, startsAtMs) > MAX_SILENCE_MS)
+    return { refused: "ends_at is more than 31 days away; choose an earlier time" };
+  return { id, alerts, validators, author, reason, startsAtMs, endsAtMs };
+}
+
+function unknownNames(what: string, names: readonly string[], known: readonly string[]): string | undefined {
+  const unknown = names.find((name) => !known.includes(name));
+  return unknown === undefined
+    ? undefined
+    : `there is no ${what} ${JSON.stringify(unknown.slice(0, 80))}; known: ${known.join(", ")}`;
+}
+
+/** Whether a silence covers an alert at a time. */
+export function silences(
+  { alerts, validators, startsAtMs, endsAtMs }: Silence,
+  { validator, alert }: { readonly validator: string; readonly alert: string },
+  nowMs: number,
+): boolean {
+  if (nowMs < startsAtMs || nowMs >= endsAtMs) return false;
+  return (
+    (alerts.length === 0 || alerts.includes(alert)) &&
+    (validators.length === 0 || validators.includes(validator))
+  );
+}
+
+/** Returns the silences that have not expired. */
+export function withoutExpired(all: readonly Silence[], nowMs: number): readonly Silence[] {
+  return all.filter(({ endsAtMs }) => endsAtMs > nowMs);
+}
+
+/** Encodes a silence as JSON. */
+export function silenceJson(silence: Silence): Readonly<Record<string, unknown>> {
+  return {
+    id: silence.id,
+    alerts: silence.alerts,
+    validators: silence.validators,
+    author: silence.author,
+    reason: silence.reason,
+    starts_at: new Date(silence.startsAtMs).toISOString(),
+    ends_at: new Date(silence.endsAtMs).toISOString(),
+  };
+}
