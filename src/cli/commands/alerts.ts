@@ -4,11 +4,17 @@ import { z } from "zod";
 import { EXIT } from "../../base/exit-codes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { stringifyJson } from "../../base/json.ts";
+import { loadConfig } from "../../ops/config.ts";
+import { backtestReport } from "../../report/oracle/backtest-report.ts";
 import { formatMinute } from "../../report/format.ts";
+import { alertsSchema } from "../../watchdog/conditions/alerts-config.ts";
+import { watchdogConfigSchema } from "../../watchdog/config.ts";
+import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
 import { CheckExit } from "../check-exit.ts";
 import type { CliContext } from "../cli-context.ts";
-import { askWatchdog, type OracleOptions, oracleOptions } from "../oracle-source.ts";
-import { parseDuration } from "../options.ts";
+import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "../oracle-source.ts";
+import { lastMonth, monthOption, parseDuration } from "../options.ts";
+import { formatOptions, printReport, type ReportFormatOptions } from "../print-report.ts";
 
 interface Options extends OracleOptions {
   readonly json?: true;
@@ -20,7 +26,8 @@ export function alertsCommand(context: CliContext): Command {
     .addCommand(listCommand(context))
     .addCommand(testCommand(context))
     .addCommand(silenceCommand(context))
-    .addCommand(unsilenceCommand(context));
+    .addCommand(unsilenceCommand(context))
+    .addCommand(backtestCommand(context));
 }
 
 function alertCommand(name: string, description: string): Command {
@@ -155,4 +162,25 @@ function unsilenceCommand(context: CliContext): Command {
       const reply = await askWatchdog({ path, method: "DELETE" }, options, context);
       context.print(options.json ? stringifyJson(reply, 2) : `silence ${id} ended`);
     });
+}
+
+type BacktestOptions = OracleOptions & ReportFormatOptions & { readonly month?: string };
+
+function backtestCommand(context: CliContext): Command {
+  const command = new Command("backtest")
+    .description("the alerts that the rules of rate, pay and rotation would have raised in a month")
+    .addOption(monthOption());
+  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
+  return command.action(async (options: BacktestOptions) => {
+    const month = options.month ?? lastMonth();
+    const fromMs = monthStartMs(month);
+    // The rules look back for three days, the forecast for 28.
+    const range = { fromMs: fromMs - 28 * 86_400_000, toMs: nextMonthMs(fromMs) };
+    const { validators } = await readOracle(options, context, range);
+    const { rules } =
+      options.config === undefined
+        ? alertsSchema.parse({})
+        : loadConfig(options.config, watchdogConfigSchema).alerts;
+    printReport(backtestReport(validators, month, rules), options, context);
+  });
 }

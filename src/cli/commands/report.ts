@@ -1,12 +1,12 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { systemClock } from "../../base/clock.ts";
-import { monthOf, monthsBefore, monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
+import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
 import { handoverReport } from "../../report/oracle/handover.ts";
 import { monthCloseReport, monthReport } from "../../report/oracle/month-report.ts";
 import { relayerReport } from "../../report/relayer/relayer-report.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type OracleOptions, oracleOptions, readOracle } from "../oracle-source.ts";
-import { parseDuration, portOffsetOption } from "../options.ts";
+import { lastMonth, monthOption, parseDuration, portOffsetOption } from "../options.ts";
 import { readRelayer } from "../relayer-source.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../print-report.ts";
 
@@ -39,14 +39,9 @@ function monthCommand(
   return withOptions(
     new Command(name)
       .description(`${description}; a closed month gives the same bytes each time`)
-      .addOption(
-        new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(
-          parseMonth,
-        ),
-      ),
+      .addOption(monthOption()),
   ).action(async (options: Options & { readonly month?: string }) => {
-    const [last = monthOf(systemClock.nowMs())] = monthsBefore(monthOf(systemClock.nowMs()), 1);
-    const month = options.month ?? last;
+    const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
     const { validators } = await readOracle(options, context, { fromMs, toMs: nextMonthMs(fromMs) });
     printReport(create(validators, month), options, context);
@@ -100,9 +95,4 @@ function relayerCommand(context: CliContext): Command {
 function withOptions(command: Command): Command {
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
   return command;
-}
-
-function parseMonth(text: string): string {
-  if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
-  throw new InvalidArgumentError("a month such as 2026-10 was expected");
 }

@@ -312,6 +312,16 @@ describe("alerts", () => {
     expect((await cli("alerts", "silence", "--for", "2h")).exitCode).toBe(2);
   });
 
+  it("are judged on a month of the past", async () => {
+    world.validators = sampleValidators(2, 2, Date.UTC(2026, 10, 2));
+    const { exitCode, out } = await cli("alerts", "backtest", "--month", "2026-10");
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(
+      /^2026-10-12 17:12 +to the end +validator-02 +full-reward-lost +warning +54,000 +–$/m,
+    );
+    expect((await cli("alerts", "backtest", "--month", "2026-08")).exitCode).toBe(3);
+  });
+
   it("are tested on every channel", async () => {
     world.channelError = null;
     expect(await cli("alerts", "test")).toMatchObject({ exitCode: 0, out: "team (slack): accepted" });

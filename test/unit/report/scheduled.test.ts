@@ -28,7 +28,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-function folder(): string {
+function newFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "relaywatch-reports-"));
   folders.push(path);
   return path;
@@ -79,7 +79,7 @@ const never = new AbortController().signal;
 
 describe("monthly reports", () => {
   it("are written in every format and sent, once, also after a restart", async () => {
-    const directory = folder();
+    const directory = newFolder();
     const { deps, posts } = world();
     expect(await createPublisher(config(directory), [SLACK, HOOK], deps)("monthly", NOVEMBER, never)).toBe(
       true,
@@ -106,7 +106,7 @@ describe("monthly reports", () => {
 
   it("are sent again until the receiver accepts them, and the log has no URL", async () => {
     const { deps, posts, state } = world();
-    const publish = createPublisher(config(folder()), [SLACK], deps);
+    const publish = createPublisher(config(newFolder()), [SLACK], deps);
     for (const status of [undefined, 500, 404]) {
       state.status = status;
       expect(await publish("monthly", NOVEMBER, never)).toBe(false);
@@ -131,7 +131,7 @@ describe("monthly reports", () => {
   });
 
   it("survive a torn file of deliveries: they are sent again", async () => {
-    const directory = folder();
+    const directory = newFolder();
     writeFileSync(join(directory, "delivered.json"), '{"oracle-2026');
     const { deps, posts } = world();
     await createPublisher(config(directory), [SLACK], deps)("monthly", NOVEMBER, never);
@@ -141,7 +141,7 @@ describe("monthly reports", () => {
 
 describe("the service", () => {
   it("makes up for a monthly report at its start, and repeats it with backoff", async () => {
-    const directory = folder();
+    const directory = newFolder();
     const { deps, posts, state, clock } = world();
     state.status = 503;
     const stop = new AbortController();
