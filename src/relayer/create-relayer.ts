@@ -4,6 +4,7 @@ import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import { type DaemonContext, LISTEN_KEY } from "../ops/daemon-context.ts";
+import { isLoopbackName } from "../ops/http-access.ts";
 import type { HttpRoute } from "../ops/http-route.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
 import { attemptRoutes } from "./api/attempt-routes.ts";
@@ -14,8 +15,10 @@ import { followLocalChain, openClient, openSender } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
+import { createGateParts } from "./create-gate-parts.ts";
 import { createHealth } from "./create-health.ts";
 import { createEngine } from "./engine.ts";
+import { registerGateMetrics } from "./gate/gate-metrics.ts";
 import { watchedClient } from "./health/watched-client.ts";
 import { type ConnectionWatch, createWatches, type Watches } from "./health/watches.ts";
 import { createLocalQueries } from "./local-queries.ts";
@@ -25,7 +28,7 @@ import { createRegistry } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { openStore } from "./state/store.ts";
-import { openGate } from "./submit/submit-gate.ts";
+import { createResubmissions } from "./tx/resubmissions.ts";
 
 /** A complete relayer. */
 export interface Relayer {
@@ -42,10 +45,11 @@ export interface Relayer {
  * ("bad-endpoint", "bad-key") and `RelayError` ("state-unusable").
  */
 export async function createRelayer(
-  config: RelayerConfig,
+  given: RelayerConfig,
   metricsRegistry: MetricsRegistry,
   context: DaemonContext,
 ): Promise<Relayer> {
+  const config = ofShard(given);
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
@@ -71,12 +75,28 @@ export async function createRelayer(
     onRemoved: journal.forget,
   });
   const blockHash = createBlockHashReader(chains.local.client);
+  const checkHistory = createLocalHistoryCheck({ journal, registry, blockHash, logger });
+  const gateDeps = {
+    client: chains.local.client,
+    local,
+    store,
+    registry,
+    checkHistory,
+    onLead: height.wake,
+    context,
+  };
+  const { gate, leadership } = await createGateParts(config, gateDeps);
+  registerGateMetrics(metricsRegistry, gate.status, config.spending.daily_fee);
   const common = { registry, metrics, clock, random, logger };
+  const resubmissions = createResubmissions(
+    { journal, registry, wake: height.wake, clock },
+    config.deadlines.inclusion,
+  );
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
     local: chains.local.client,
-    checkHistory: createLocalHistoryCheck({ journal, registry, blockHash, logger }),
+    checkHistory,
     subscription,
     workers: chains.remotes.map(({ connectionId, client }) => ({
       ...common,
@@ -92,34 +112,42 @@ export async function createRelayer(
       lookbackBlocks: config.queries.tx_lookback_blocks,
       skipPruned: config.queries.tx_skip_pruned,
       deadLetterErrors: config.queries.tx_dead_letter_errors,
+      resubmissions,
     },
     reloadMs: config.queries.reload_every,
     onLocalError: watches.local.noteError,
-    gate: openGate,
+    gate,
+    leads: leadership.leads,
   });
   const { isConnected } = subscription;
   const state = { engine, registry, watches, isConnected };
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
-  const routes = [
-    ...relayerRoutes({ status, registry, journal, metrics: metricsRegistry }),
-    ...attemptRoutes(store.attempts),
-  ];
-  const http = createHttp(config, routes, context);
+  const openResubmit = isResubmitOpen(config.http);
+  const api = { status, registry, journal, resubmissions, openResubmit, metrics: metricsRegistry };
+  const http = createHttp(config, [...relayerRoutes(api), ...attemptRoutes(store.attempts)], context);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
     logger,
   );
   return {
-    services: [http, check, ...health.services, ...engine.services],
+    services: [http, check, leadership.service, ...health.services, ...engine.services],
     http,
     status,
     close: async () => {
       for (const { client } of allChains) client.close();
-      await store.close();
+      await store.close(leadership.release);
     },
   };
+}
+
+/** Returns the configuration with the connections of this shard. */
+function ofShard(config: RelayerConfig): RelayerConfig {
+  const { shards } = config;
+  if (shards === undefined) return config;
+  const { count, index } = shards;
+  return { ...config, connections: config.connections.filter((_connection, at) => at % count === index) };
 }
 
 function watchOf({ connections }: Watches, id: string): ConnectionWatch {
@@ -131,7 +159,7 @@ function createHttp(
   routes: readonly HttpRoute[],
   context: DaemonContext,
 ): HttpService {
-  const { listen, hosts } = config.http;
+  const { listen, hosts, token } = config.http;
   const { logger, portOption = LISTEN_KEY } = context;
   return createHttpService(
     {
@@ -140,9 +168,15 @@ function createHttp(
       portOption,
       routes,
       access: hosts === undefined ? {} : { hosts },
+      ...(token === undefined ? {} : { token }),
     },
     { logger },
   );
+}
+
+/** Clients of the Go relayer send no token. Without one, only programs of this machine may resubmit. */
+function isResubmitOpen({ listen, token, open_resubmit: isOpen }: RelayerConfig["http"]): boolean {
+  return isOpen ?? (token === undefined && isLoopbackName(listen.host));
 }
 
 interface OpenChain {

@@ -33,6 +33,8 @@ export interface EngineDeps {
   /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
+  /** Whether this process submits. Otherwise the workers rest, and everything else goes on. */
+  readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -79,7 +81,13 @@ export function createEngine(deps: EngineDeps): Engine {
           runWorker(
             // Each worker has its own budget and client id, so that the two share no state that changes.
             toWorker(parts, deps.height),
-            { height: deps.height, tx: deps.tx, type, onCycle: (error) => errors.set(name, error) },
+            {
+              height: deps.height,
+              leads: deps.leads,
+              tx: deps.tx,
+              type,
+              onCycle: (error) => errors.set(name, error),
+            },
             signal,
           ),
       })),

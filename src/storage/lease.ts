@@ -33,8 +33,9 @@ export type LeaseAttempt =
       readonly acquired: false;
       /** The process that has the lease, or a resource of it. */
       readonly holder: string;
-      /** Name of its lease. Differs from the own name when a resource is taken. */
       readonly name: string;
+      /** False: that lease has another name, and a common resource. */
+      readonly isOwnName: boolean;
       readonly expiresInMs: number;
     };
 
@@ -102,6 +103,7 @@ async function acquire(session: SqlSession, options: LeaseOptions): Promise<Leas
       acquired: false,
       holder: textOf(taken, "holder") ?? "",
       name: textOf(taken, "name") ?? "",
+      isOwnName: taken === own,
       expiresInMs: numberOf(taken, "left_ms"),
     };
   const known = bigintOf(own, "epoch") ?? 0n;

@@ -1,6 +1,7 @@
 import { Registry } from "prom-client";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../src/relayer/api/status-gauges.ts";
+import { registerGateMetrics } from "../../src/relayer/gate/gate-metrics.ts";
 import { createWatchdogMetrics } from "../../src/watchdog/metrics.ts";
 
 /** Names of metrics that belong to a question of the operator. */
@@ -13,11 +14,15 @@ interface Question {
 const RELAYER_QUESTIONS: readonly Question[] = [
   {
     title: "Is it safe?",
-    has: (name) => /_(?:account|client_(?:active|expiry)|backing_off|endpoint|dead_letters)/.test(name),
+    has: (name) =>
+      /_(?:account|client_(?:active|expiry)|backing_off|endpoint|dead_letters|role|store|admitted|daily_fee_limit|balance_reserve)/.test(
+        name,
+      ),
   },
   {
     title: "What does it cost?",
-    has: (name) => /_(?:gas|fees?|tx_bytes|client_updates|simulations?|batch|rpc|spend|budget)_/.test(name),
+    has: (name) =>
+      /_(?:gas|fees?|tx_bytes|client_updates|simulations?|batch|rpc|spend|spent_today|budget)_/.test(name),
   },
   {
     title: "Is it active?",
@@ -32,9 +37,11 @@ const ORDER = ["Is it active?", "Is it current?", "What does it cost?", "Is it s
 export function metricsPage(): string {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
-  registerStatusGauges(relayer, () => {
+  const unread = (): never => {
     throw new Error("nothing is scraped here");
-  });
+  };
+  registerStatusGauges(relayer, unread);
+  registerGateMetrics(relayer, unread, 1n);
   const watchdog = new Registry();
   createWatchdogMetrics(watchdog, []);
   return `# Metrics

@@ -31,6 +31,8 @@ import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts
 /** A localnet and a relayer in this process, with the clients that tests use. */
 export interface RelayedLocalnet {
   readonly running: RunningLocalnet;
+  /** RPC of the chains. */
+  readonly urls: ChainUrls;
   readonly relayer: Relayer;
   readonly clients: Readonly<Record<"local" | "remote", PooledChainClient>>;
   /** Senders of the account `alice`. */
@@ -49,7 +51,11 @@ export interface RelayedLocalnetOptions {
   readonly remotePowers?: readonly bigint[];
   /** YAML that is appended to the relayer's configuration. */
   readonly relayer?: string;
+  /** Returns the endpoints that the relayer uses, from those of the chains. Default: the same. */
+  readonly endpoints?: (urls: ChainUrls) => Promise<Readonly<Record<"local" | "remote", readonly string[]>>>;
 }
+
+type ChainUrls = Readonly<Record<"local" | "remote", string>>;
 
 const signal = new AbortController().signal;
 const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
@@ -86,7 +92,8 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
   chainsDone.catch(() => {});
   const running = await localnet.ready;
   const urls = { local: rpcUrl(running, "local"), remote: rpcUrl(running, "remote") };
-  const relayer = await openRelayer(urls, options.relayer ?? "", stop.signal);
+  const endpoints = (await options.endpoints?.(urls)) ?? { local: [urls.local], remote: [urls.remote] };
+  const relayer = await openRelayer(endpoints, options.relayer ?? "", stop.signal);
   const relayerDone = supervise(relayer.services, stop.signal, silentLogger);
   const clients = {
     local: openClient(CHAINS.local, urls.local),
@@ -100,6 +107,7 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
     (await sender.send(messages, 20_000_000n, signal)).confirmation;
   return {
     running,
+    urls,
     relayer,
     clients,
     alice,
@@ -152,14 +160,14 @@ function rpcUrl(running: RunningLocalnet, part: "local" | "remote"): string {
 const defaultDeps = { clock: systemClock, random: Math.random, logger: silentLogger };
 
 function openRelayer(
-  urls: { readonly local: string; readonly remote: string },
+  endpoints: Readonly<Record<"local" | "remote", readonly string[]>>,
   more: string,
   stop: AbortSignal,
 ): Promise<Relayer> {
   const text = `
-chain: { id: local-1, rpc: ["${urls.local}"] }
+chain: { id: local-1, rpc: ${JSON.stringify(endpoints.local)} }
 signer: { mnemonic: { env: MNEMONIC } }
-connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
+connections: [{ id: connection-0, chain_id: remote-1, rpc: ${JSON.stringify(endpoints.remote)} }]
 retry: { first: 200ms, most: 2s }
 http: { listen: "127.0.0.1:0" }
 ${more}`;

@@ -15,6 +15,8 @@ const MAX_IDLE_MS = 3_000;
 
 export interface WorkerLoopDeps {
   readonly height: HeightSignal;
+  /** Whether this process submits. */
+  readonly leads: () => boolean;
   readonly tx: TxDeps;
   /** The queries of this worker. KV and TX queries have separate workers: a slow search must not delay values. */
   readonly type: RegisteredQuery["type"];
@@ -64,7 +66,7 @@ async function runDue(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: Ab
   const due = states.filter((state) => isDue(state, localHeight, nowMs));
   // Without queries no cycle runs that could clear the last error, and the daemon would never be ready again.
   if (states.length === 0) deps.onCycle(undefined);
-  if (due.length === 0 || localHeight === 0n) return false;
+  if (due.length === 0 || localHeight === 0n || !deps.leads()) return false;
   await (deps.type === "kv" ? runKvCycle(worker, due, signal) : runTxCycle(worker, deps.tx, due, signal));
   worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
   deps.onCycle(undefined);

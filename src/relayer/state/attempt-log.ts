@@ -40,6 +40,8 @@ const MAX_REASON = 500;
 const ROWS_PER_INSERT = 100;
 /** Attempts between two deletions of old ones. */
 const PRUNE_EVERY = 1_000;
+/** Attempts of one write. */
+const MAX_BATCH = 500;
 /** Days for which the cost is kept. */
 const COST_DAYS = 400;
 
@@ -54,13 +56,25 @@ export function createAttemptLog(chain: string, limits: AttemptLimits, deps: Att
   const { database, queue, nowMs } = deps;
   // Old rows are deleted at the first write too, since many restarts with few attempts each would never reach the count.
   let sincePrune = PRUNE_EVERY;
+  /** Attempts whose write has not begun. Each attempt is noted by itself, and one write for each would take too long. */
+  let open: Attempt[] | undefined;
+  const noteAll = (attempts: readonly Attempt[]): void => {
+    if (open !== undefined && open.length < MAX_BATCH) {
+      open.push(...attempts);
+      return;
+    }
+    const batch = [...attempts];
+    open = batch;
+    queue.offer(async (session) => {
+      if (open === batch) open = undefined;
+      await insert(session, chain, batch);
+      await addCosts(session, chain, batch);
+    });
+  };
   return {
     note: (attempts) => {
       if (attempts.length === 0) return;
-      queue.offer(async (session) => {
-        await insert(session, chain, attempts);
-        await addCosts(session, chain, attempts);
-      });
+      noteAll(attempts);
       sincePrune += attempts.length;
       if (sincePrune < PRUNE_EVERY) return;
       sincePrune = 0;

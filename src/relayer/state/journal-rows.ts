@@ -1,5 +1,5 @@
 import { bigintOf, numberOf, type SqlRow, type SqlSession, textOf } from "../../storage/sql-database.ts";
-import type { DeadLetter, KnownBlock } from "./journal.ts";
+import type { DeadLetter, KnownBlock, SendingTx } from "./journal.ts";
 
 /** The stored rows of one local chain, in memory. */
 export interface JournalRows {
@@ -9,11 +9,24 @@ export interface JournalRows {
   /** Newest first. */
   deadLetters: DeadLetter[];
   readonly blocks: Map<string, KnownBlock>;
+  /** By {@link sendingKey}. */
+  readonly sending: Map<string, SendingTx>;
+}
+
+/** Identifies a remote transaction and the query that it answers. */
+export function sendingKey(queryId: bigint, hash: string): string {
+  return `${queryId} ${hash}`;
 }
 
 /** Creates the rows of a new journal. */
 export function emptyJournal(): JournalRows {
-  return { searchedTo: new Map(), handled: new Map(), deadLetters: [], blocks: new Map() };
+  return {
+    searchedTo: new Map(),
+    handled: new Map(),
+    deadLetters: [],
+    blocks: new Map(),
+    sending: new Map(),
+  };
 }
 
 /** Reads the rows of one local chain. */
@@ -33,6 +46,8 @@ export async function readJournal(session: SqlSession, chain: string): Promise<J
     [chain],
   );
   for (const row of handled) addHandled(rows, row);
+  const sending = await session.run("SELECT * FROM tx_sending WHERE chain = ?", [chain]);
+  for (const tx of sending.map(toSending)) rows.sending.set(sendingKey(tx.queryId, tx.hash), tx);
   return rows;
 }
 
@@ -45,4 +60,13 @@ function addHandled(rows: JournalRows, row: SqlRow): void {
   const reason = textOf(row, "reason");
   if (reason !== undefined)
     rows.deadLetters.push({ queryId, hash, remoteHeight, reason, atMs: numberOf(row, "at_ms") });
+}
+
+function toSending(row: SqlRow): SendingTx {
+  return {
+    queryId: bigintOf(row, "query_id") ?? 0n,
+    hash: textOf(row, "hash") ?? "",
+    remoteHeight: bigintOf(row, "remote_height") ?? 0n,
+    localHeight: bigintOf(row, "local_height") ?? 0n,
+  };
 }

@@ -1,6 +1,6 @@
 import type { WriteQueue } from "../../storage/write-queue.ts";
 import type { SqlSession } from "../../storage/sql-database.ts";
-import { emptyJournal, type JournalRows, readJournal } from "./journal-rows.ts";
+import { emptyJournal, type JournalRows, readJournal, sendingKey } from "./journal-rows.ts";
 
 /** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
 export interface DeadLetter {
@@ -18,6 +18,15 @@ export interface KnownBlock {
   readonly height: bigint;
   /** Upper-case hex; empty when only the height is known. */
   readonly hash: string;
+}
+
+/** A remote transaction on its way. */
+export interface SendingTx {
+  readonly queryId: bigint;
+  /** Lower-case hex SHA-256 of the remote transaction. */
+  readonly hash: string;
+  readonly remoteHeight: bigint;
+  readonly localHeight: bigint;
 }
 
 /** The local chain as a subject of {@link Journal.knownBlock}. A remote chain has the id of its connection. */
@@ -38,6 +47,13 @@ export interface Journal {
   readonly noteSearched: (queryId: bigint, height: bigint) => void;
   /** Whether this transaction was relayed for this query or is a dead letter. Reliable above `searchedTo` only. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
+  /**
+   * Stores that a transaction is on its way into a block above `localHeight`. Without it a crash between the broadcast and
+   * `noteIncluded` would make the next process send it again.
+   */
+  readonly noteSending: (tx: SendingTx) => void;
+  /** Transactions that were on their way when the process before this one ended. */
+  readonly sending: () => readonly SendingTx[];
   readonly noteIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
   /** Stores a dead letter. Only the newest {@link MAX_DEAD_LETTERS} are kept. */
   readonly noteDeadLetter: (tx: DeadLetter) => void;
@@ -71,8 +87,13 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
     queue.push(async (write) => {
       await write.run(sql, [chain, ...values]);
     });
+  const endSending = ({ queryId, hash }: Pick<SendingTx, "queryId" | "hash">): void => {
+    if (rows.sending.delete(sendingKey(queryId, hash)))
+      push("DELETE FROM tx_sending WHERE chain = ? AND query_id = ? AND hash = ?", [queryId, hash]);
+  };
   const noteHandled = (tx: Omit<DeadLetter, "reason" | "atMs"> & Partial<DeadLetter>): void => {
     handledOf(rows, tx.queryId).set(tx.hash, tx.remoteHeight);
+    endSending(tx);
     push(PUT_HANDLED, [`${tx.queryId}`, tx.hash, `${tx.remoteHeight}`, tx.reason ?? null, tx.atMs ?? null]);
   };
   const removeDeadLetter = (queryId: bigint, hash: string): boolean => {
@@ -93,7 +114,20 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       push(PRUNE_HANDLED, [`${queryId}`, height]);
     },
     isHandled: (queryId, hash) => rows.handled.get(queryId)?.has(hash) ?? false,
-    noteIncluded: (queryId, hash, remoteHeight) => noteHandled({ queryId, hash, remoteHeight }),
+    noteSending: (tx) => {
+      const { queryId, hash, remoteHeight, localHeight } = tx;
+      const key = sendingKey(queryId, hash);
+      // It may be sent again after a failure. The first height bounds the search for it.
+      if (rows.sending.has(key)) return;
+      rows.sending.set(key, tx);
+      push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
+    },
+    sending: () => [...rows.sending.values()],
+    noteIncluded: (queryId, hash, remoteHeight) => {
+      // A dead letter that was sent again is none any more.
+      removeDeadLetter(queryId, hash);
+      noteHandled({ queryId, hash, remoteHeight });
+    },
     noteDeadLetter: (letter) => {
       removeDeadLetter(letter.queryId, letter.hash);
       noteHandled(letter);
@@ -112,12 +146,13 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       rows.searchedTo.delete(queryId);
       rows.handled.delete(queryId);
       rows.deadLetters = rows.deadLetters.filter((letter) => letter.queryId !== queryId);
+      for (const tx of rows.sending.values()) if (tx.queryId === queryId) endSending(tx);
       for (const table of ["tx_progress", "tx_handled"])
         push(`DELETE FROM ${table} WHERE chain = ? AND query_id = ?`, [`${queryId}`]);
     },
     reset: () => {
       rows = emptyJournal();
-      for (const table of ["tx_progress", "tx_handled", "known_block", "broadcast"])
+      for (const table of ["tx_progress", "tx_handled", "tx_sending", "known_block"])
         push(`DELETE FROM ${table} WHERE chain = ?`, []);
     },
     reload: async () => {
@@ -131,6 +166,8 @@ const PUT_PROGRESS =
 const PUT_HANDLED =
   "INSERT INTO tx_handled (chain, query_id, hash, remote_height, reason, at_ms) VALUES (?, ?, ?, ?, ?, ?) " +
   "ON CONFLICT (chain, query_id, hash) DO UPDATE SET remote_height = excluded.remote_height, reason = excluded.reason, at_ms = excluded.at_ms";
+const PUT_SENDING =
+  "INSERT INTO tx_sending (chain, query_id, hash, remote_height, local_height) VALUES (?, ?, ?, ?, ?) ON CONFLICT (chain, query_id, hash) DO NOTHING";
 const PRUNE_HANDLED =
   "DELETE FROM tx_handled WHERE chain = ? AND query_id = ? AND reason IS NULL AND CAST(remote_height AS BIGINT) <= ?";
 const PUT_BLOCK =

@@ -26,14 +26,16 @@ CREATE TABLE cost (
   gas BIGINT NOT NULL, fee TEXT NOT NULL, PRIMARY KEY (chain, day, owner));
 `,
   // `known_block`: the newest block that was seen of the local chain (`subject` is "") and of the remote chain of a connection.
-  // `broadcast`: transactions without a known end, `results` is JSON. `spending`: what the gate admitted, by payer.
+  // `tx_sending`: remote transactions that were on their way into a block from `local_height` on.
+  // `spending`: what the gate admitted, by payer; the row with the owner "" has the fees of all.
   // `lease`: used with PostgreSQL only, times by its clock.
   `
 CREATE TABLE known_block (chain TEXT NOT NULL, subject TEXT NOT NULL, height BIGINT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (chain, subject));
 INSERT INTO known_block (chain, subject, height, hash) SELECT chain, '', CAST(height AS BIGINT), '' FROM local_height;
 DROP TABLE local_height;
-CREATE TABLE broadcast (
-  chain TEXT NOT NULL, tx_hash TEXT NOT NULL, at_ms BIGINT NOT NULL, results TEXT NOT NULL, PRIMARY KEY (chain, tx_hash));
+CREATE TABLE tx_sending (
+  chain TEXT NOT NULL, query_id BIGINT NOT NULL, hash TEXT NOT NULL, remote_height BIGINT NOT NULL,
+  local_height BIGINT NOT NULL, PRIMARY KEY (chain, query_id, hash));
 CREATE TABLE spending (
   chain TEXT NOT NULL, payer TEXT NOT NULL, day BIGINT NOT NULL, owner TEXT NOT NULL, gas BIGINT NOT NULL,
   fee TEXT NOT NULL, PRIMARY KEY (chain, payer, day, owner));

@@ -42,10 +42,18 @@ export interface RelayerStore {
   readonly session: SqlSession;
   /** A connection of its own for the lease, so that no write delays a renewal. Undefined unless PostgreSQL. */
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Sets the check that runs in each transaction before its writes. It throws when this process must not write. */
-  readonly setFence: (fence: (session: SqlSession) => Promise<void>) => void;
-  /** Waits a few seconds for the writes that are left, and closes. */
-  readonly close: () => Promise<void>;
+  /** Sets what decides whether this process writes. Without it, it does. */
+  readonly setGuard: (guard: WriteGuard) => void;
+  /** Waits a few seconds for the writes that are left, calls `release`, and closes. */
+  readonly close: (release?: () => Promise<void>) => Promise<void>;
+}
+
+/** Decides whether this process writes. */
+interface WriteGuard {
+  /** Writes of a process that must not write are ignored: another process writes them. */
+  readonly mayWrite: () => boolean;
+  /** Runs in each transaction before its writes. Throws `LeaseLostError` when another process writes. */
+  readonly fence: ((session: SqlSession) => Promise<void>) | undefined;
 }
 
 export interface StoreDeps {
@@ -69,19 +77,28 @@ export async function openStore(
   deps: StoreDeps,
 ): Promise<RelayerStore> {
   const { database, leaseDatabase } = await openDatabases(place, deps);
-  let fence: ((session: SqlSession) => Promise<void>) | undefined;
-  const queue = createWriteQueue({
+  let guard: WriteGuard = { mayWrite: () => true, fence: undefined };
+  const inner = createWriteQueue({
     ...deps,
     database: {
       transaction: (work) =>
         database.transaction(async (session) => {
-          await fence?.(session);
+          await guard.fence?.(session);
           return work(session);
         }),
     },
     isFinal: (error) => error instanceof LeaseLostError,
     onError: (error) => logWrites(deps.logger, error),
   });
+  const queue: WriteQueue = {
+    ...inner,
+    push: (write) => {
+      if (guard.mayWrite()) inner.push(write);
+    },
+    offer: (write) => {
+      if (guard.mayWrite()) inner.offer(write);
+    },
+  };
   const journal = createJournal(options.chainId, { session: database, queue });
   const { nowMs } = deps.clock;
   const attempts = createAttemptLog(options.chainId, options.limits, { database, queue, nowMs });
@@ -93,13 +110,16 @@ export async function openStore(
     queue,
     session: database,
     leaseDatabase,
-    setFence: (next) => {
-      fence = next;
+    setGuard: (next) => {
+      guard = next;
     },
-    close: async () => {
+    close: async (release) => {
       const signal = new AbortController().signal;
       await withDeadline("the last write", CLOSE_MS, signal, queue.flushed).catch((error: unknown) =>
         deps.logger.warn("the last writes of the store are lost", { reason: errorText(error) }),
+      );
+      await release?.().catch((error: unknown) =>
+        deps.logger.debug("the lease cannot be released, it expires soon", { reason: errorText(error) }),
       );
       queue.stop();
       await Promise.all([database.close(), leaseDatabase?.close()]);

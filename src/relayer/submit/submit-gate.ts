@@ -1,5 +1,5 @@
 /** What a transaction will cost, before its broadcast. */
-interface AdmissionRequest {
+export interface AdmissionRequest {
   /** Gas limit. */
   readonly gas: bigint;
   /** In units of the fee denom. */
@@ -9,8 +9,12 @@ interface AdmissionRequest {
 }
 
 /** Response of a {@link SubmitGate}. */
-type Admission =
-  | { readonly admitted: true }
+export type Admission =
+  | {
+      readonly admitted: true;
+      /** Call it when the transaction certainly costs nothing: the node refused it, or it was lost. */
+      readonly release: () => void;
+    }
   | {
       readonly admitted: false;
       /** For people. */
@@ -29,4 +33,4 @@ export interface SubmitGate {
 }
 
 /** A gate that admits every transaction. */
-export const openGate: SubmitGate = { admit: () => Promise.resolve({ admitted: true }) };
+export const openGate: SubmitGate = { admit: () => Promise.resolve({ admitted: true, release: () => {} }) };

@@ -10,7 +10,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 export interface AlertCost {
   /** Blocks whose oracle call failed. */
   readonly blocks: bigint;
-  /** Lower pay of the month, with currency: "12.50 USD". Absent when the chain pays nothing that the policy knows. */
+  /** What the month so far pays less, in currency units: "12.50". Absent while the rate is not known. */
   readonly pay?: string;
 }
 

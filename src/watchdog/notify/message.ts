@@ -52,7 +52,9 @@ export function eventText(event: AlertEvent): string {
 /** Formats the cost as a sentence. */
 export function costText({ blocks, pay }: AlertCost): string {
   const votes = `${blocks} ${blocks === 1n ? "block" : "blocks"} without an oracle vote since it began`;
-  return pay === undefined ? `Cost: ${votes}.` : `Cost: ${votes}, ${pay} of this month's pay.`;
+  return pay === undefined
+    ? `Cost: ${votes}.`
+    : `Cost: ${votes}, and ${pay} currency units of this month's pay so far.`;
 }
 
 /** Formats a duration with two units at most: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */

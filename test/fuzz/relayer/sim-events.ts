@@ -8,6 +8,10 @@ import type { SimState } from "./sim-execution.ts";
 /** A simulated fault of the local chain or of the connection to it. */
 export type LocalFault =
   | "down"
+  | "halts"
+  | "client-expired"
+  | "client-frozen"
+  | "empty-account"
   | "no-events"
   | "events-shuffled"
   | "full-blocks"

@@ -91,6 +91,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
     sender: createSimSender(node),
     subscription: events.subscription,
     tick: () => {
+      if (node.faults.has("halts")) return;
       state.height += 1n;
       makeBlock(node);
       events.publish();
@@ -183,7 +184,7 @@ function openClients(remotes: readonly SimRemote[]): SimState["clients"] {
   );
 }
 
-function createSimQueries({ state, respond }: SimNode): LocalQueries {
+function createSimQueries({ state, respond, faults }: SimNode): LocalQueries {
   return {
     registeredQueries: (connectionId, signal) =>
       respond(signal, () =>
@@ -195,15 +196,20 @@ function createSimQueries({ state, respond }: SimNode): LocalQueries {
         if (query === undefined) throw new Refusal("invalid query id");
         return query;
       }),
-    balance: (_address, _denom, signal) => respond(signal, () => 1n),
+    balance: (_address, _denom, signal) => respond(signal, () => (faults.has("empty-account") ? 0n : 1n)),
     clientOfConnection: (id, signal) => respond(signal, () => id.replace("connection", "client")),
     clientState: (clientId, signal) =>
       respond(signal, () => {
         const { remote, latest } = clientOf(state, clientId);
         const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
-        return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs: 10n ** 15n };
+        const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : 10n ** 15n;
+        return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs };
       }),
-    clientStatus: (_clientId, signal) => respond(signal, () => "Active"),
+    clientStatus: (_clientId, signal) =>
+      respond(signal, () => {
+        if (faults.has("client-frozen")) return "Frozen";
+        return faults.has("client-expired") ? "Expired" : "Active";
+      }),
     consensusTimeNs: (clientId, at, signal) =>
       respond(signal, () => {
         const consensusState = clientOf(state, clientId).consensus.get(at.height);

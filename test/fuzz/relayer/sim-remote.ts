@@ -11,7 +11,7 @@ import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 
 /** A simulated fault of the connection to a remote chain. */
-export type RemoteFault = "down" | "hangs" | "lags" | "searches hang";
+export type RemoteFault = "down" | "halts" | "hangs" | "lags" | "searches hang";
 
 interface SimTx {
   readonly bytes: Uint8Array;
@@ -71,6 +71,7 @@ export function createSimRemote(chainId: string, clock: ManualClock): SimRemote 
   const appHashAfter = (at: bigint): Uint8Array =>
     at === 0n ? new Uint8Array(32) : simpleMapRoot(storeRoots(at));
   const tick: SimRemote["tick"] = (added) => {
+    if (faults.has("halts")) return;
     const at = height() + 1n;
     for (let index = 0; index < KEYS; index++) tree.set(bankKey(index), utf8(`${chainId} ${at} ${index}`));
     tree.commit();

@@ -171,6 +171,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     reloadMs: 60_000,
     onLocalError: watches.local.noteError,
     gate: openGate,
+    leads: () => true,
     workers: remotes.map((remote, index) => ({
       ...common,
       connectionId: `connection-${index}`,

@@ -37,8 +37,9 @@ describe("state files of earlier versions", () => {
     expect(userVersion(file)).toEqual([{ user_version: version }]);
     for (const time of ["first", "second"]) {
       const store = openSqliteState(folder);
-      const { ledger, alerting } = store.load();
-      expect([time, ledger.baseline]).toEqual([
+      const { ledgers, alerting } = store.load();
+      const calls = ledgers.get("default")?.sources.calls;
+      expect([time, calls?.tracks.get("node")?.baseline]).toEqual([
         time,
         {
           chainId: "c-1",
@@ -49,7 +50,8 @@ describe("state files of earlier versions", () => {
           atMs: 1_795_262_970_310,
         },
       ]);
-      expect([...ledger.months]).toEqual([
+      expect(calls?.cursor).toMatchObject({ atMs: 1_795_262_970_310, node: "node" });
+      expect([...(calls?.books.months.values() ?? [])].map(({ month, counts }) => [month, counts])).toEqual([
         ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
         ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
       ]);
@@ -97,6 +99,11 @@ describe("state files of earlier versions", () => {
           height: 9_007_199_254_740_999n,
           hash: version < 3 ? "" : "AB",
         });
+        expect(journal.sending()).toEqual(
+          version < 3
+            ? []
+            : [{ queryId: 3n, hash: "cd", remoteHeight: 9_007_199_254_740_994n, localHeight: 8n }],
+        );
         expect(await store.attempts.find({ limit: 9 })).toHaveLength(version < 2 ? 0 : 1);
         expect(await store.attempts.costs({ from: 0, to: 9 })).toEqual(
           version < 2

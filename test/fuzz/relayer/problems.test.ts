@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts";
+import type { ProblemCode } from "../../../src/relayer/health/problems.ts";
+import { type SimWorld, startWorld } from "./sim-world.ts";
+
+/** A state that must be visible, and how the world gets into it. */
+interface Case {
+  readonly code: ProblemCode;
+  readonly set: (world: SimWorld, isOn: boolean) => void;
+  /** Seconds until it is seen. */
+  readonly within: number;
+  /** In the reason that people read. */
+  readonly text: RegExp;
+}
+
+const CASES: readonly Case[] = [
+  {
+    code: "local-not-followed",
+    set: ({ local }, isOn) => local.set("down", isOn),
+    within: 10,
+    text: /the local chain is not followed: no response for \d+ s \(sim is unreachable\)/,
+  },
+  {
+    code: "local-no-new-block",
+    set: ({ local }, isOn) => local.set("halts", isOn),
+    within: 35,
+    text: /the local chain has had no new block for 3\d s/,
+  },
+  {
+    code: "remote-unreachable",
+    set: ({ remotes }, isOn) => remotes[0]?.set("down", isOn),
+    within: 10,
+    text: /the remote chain remote-1 cannot be reached: no response for \d+ s/,
+  },
+  {
+    code: "remote-unreachable",
+    set: ({ remotes }, isOn) => remotes[0]?.set("hangs", isOn),
+    within: 30,
+    text: /the remote chain remote-1 cannot be reached: no response for \d+ s/,
+  },
+  {
+    code: "remote-no-new-block",
+    set: ({ remotes }, isOn) => remotes[0]?.set("halts", isOn),
+    within: 35,
+    text: /the remote chain remote-1 has had no new block for 3\d s/,
+  },
+  {
+    code: "client-expired",
+    set: ({ local }, isOn) => local.set("client-expired", isOn),
+    within: 20,
+    text: /client client-0 is expired, expired at 20\d\d-.*MsgRecoverClient/,
+  },
+  {
+    code: "client-frozen",
+    set: ({ local }, isOn) => local.set("client-frozen", isOn),
+    within: 20,
+    text: /client client-0 is frozen .*MsgRecoverClient/,
+  },
+  {
+    code: "account-cannot-pay",
+    set: ({ local }, isOn) => local.set("empty-account", isOn),
+    within: 35,
+    text: /account neutron1relayer has no untrn and cannot pay fees/,
+  },
+  {
+    code: "queries-overdue",
+    set: ({ remotes }, isOn) => remotes[0]?.set("searches hang", isOn),
+    within: 45,
+    text: /1 query is overdue; query 20 by \d+ blocks, \d+ s/,
+  },
+];
+
+/** Everything that people and machines see of the relayer. */
+async function seen(world: SimWorld) {
+  const deps: ApiDeps = {
+    status: world.status,
+    registry: world.registry,
+    journal: world.journal,
+    resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
+    openResubmit: false,
+    metrics: world.metrics,
+  };
+  const get = async (path: string) => {
+    const route = relayerRoutes(deps).find((one) => one.path === path);
+    const reply = await route?.handle({
+      method: "GET",
+      path,
+      params: {},
+      query: new URLSearchParams(),
+      headers: {},
+      body: new Uint8Array(),
+      signal: new AbortController().signal,
+    });
+    return { status: reply?.status, body: String(reply?.body) };
+  };
+  return {
+    readyz: await get("/readyz"),
+    livez: await get("/livez"),
+    page: (await get("/")).body,
+    metrics: (await get("/metrics")).body,
+  };
+}
+
+/** A world without the query whose search the node refuses. A result of that one is possible and overdue. */
+async function startSoundWorld(seed: number): Promise<SimWorld> {
+  const world = await startWorld(seed, 1);
+  const refused = world.local.registered().find((query) => query.transactionsFilter.includes("unknown.tag"));
+  world.local.remove(refused?.id ?? 0n);
+  return world;
+}
+
+function logged(world: SimWorld, message: string, code: ProblemCode): number {
+  return world.log.filter((line) => line.message === message && line.fields["code"] === code).length;
+}
+
+describe("a state that makes results late", () => {
+  it("does not exist in a healthy world", async () => {
+    const world = await startSoundWorld(21);
+    await world.run(45);
+    const { readyz, page, metrics, livez } = await seen(world);
+    expect(readyz).toEqual({ status: 200, body: "ok\n" });
+    expect(livez.status).toBe(200);
+    expect(page).toContain("In order");
+    expect(metrics).toMatch(/^relaywatch_relayer_ready 1$/m);
+    expect(world.log.filter(({ message }) => message === "problem")).toEqual([]);
+    await world.stop();
+  });
+
+  it.each(CASES.map((one, index) => [index, one.code, one] as const))(
+    "is on /readyz, page, metrics and log (%i: %s)",
+    async (_index, code, { set, within, text }) => {
+      const world = await startSoundWorld(22);
+      await world.run(35);
+      expect((await seen(world)).readyz.body).toBe("ok\n");
+      set(world, true);
+      await world.run(within);
+      const during = await seen(world);
+      expect(during.readyz.status).toBe(503);
+      expect(during.readyz.body).toMatch(new RegExp(`^${code}: .*${text.source}`, "m"));
+      expect(during.livez.status).toBe(200);
+      expect(during.page).toMatch(new RegExp(`<strong>${code}</strong>: .*${text.source}`));
+      expect(during.page).not.toContain("In order");
+      expect(during.metrics).toMatch(new RegExp(`^relaywatch_relayer_problems\\{code="${code}"\\} 1$`, "m"));
+      expect(during.metrics).toMatch(/^relaywatch_relayer_ready 0$/m);
+      await world.run(60);
+      expect(logged(world, "problem", code)).toBe(1);
+      expect(logged(world, "problem is over", code)).toBe(0);
+      set(world, false);
+      await world.run(100);
+      expect((await seen(world)).readyz.body).toBe("ok\n");
+      expect(logged(world, "problem", code)).toBe(1);
+      expect(logged(world, "problem is over", code)).toBe(1);
+      await world.stop();
+    },
+  );
+
+  it("shows how late each query is, and for how long, while the remote chain makes no block", async () => {
+    const world = await startSoundWorld(23);
+    await world.run(30);
+    world.remotes[0]?.set("halts", true);
+    await world.run(200);
+    const late = world.status().queries.filter(({ type, error }) => type === "kv" && error === undefined);
+    expect(late.length).toBeGreaterThan(10);
+    for (const { lateness, updatePeriod } of late) {
+      expect(Number(lateness.blocks)).toBeGreaterThan(185 - Number(updatePeriod));
+      expect(lateness.ms / 1_000).toBeGreaterThan(185 - Number(updatePeriod));
+      expect(lateness.unanswerable).toBe("no-newer-remote-block");
+    }
+    const { metrics } = await seen(world);
+    const blocks = /^relaywatch_relayer_most_late_blocks\{connection_id="connection-0"\} (\d+)$/m.exec(
+      metrics,
+    );
+    expect(Number(blocks?.[1])).toBeGreaterThan(190);
+    await world.stop();
+  });
+
+  it("leaves one summary a minute in the log, and no line for a transaction", async () => {
+    const world = await startSoundWorld(24);
+    await world.run(125);
+    const summaries = world.log.filter(({ message }) => message === "summary");
+    expect(summaries).toHaveLength(2);
+    expect(summaries[1]?.fields).toMatchObject({ results: expect.any(Number), overdue: 0, problems: [] });
+    expect(summaries[1]?.fields["results"]).toBeGreaterThan(50);
+    expect(world.log.filter(({ message }) => message === "results included")).toEqual([]);
+    await world.stop();
+  });
+});
