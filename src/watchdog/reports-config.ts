@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { validate } from "node-cron";
 import { z } from "zod";
 import { issueText } from "../ops/config-issue.ts";
+import type { NotifyConfig } from "./notify/notify-config.ts";
 
 /** When reports are created, and where they go. */
 export interface ReportsConfig {
@@ -33,7 +35,11 @@ export const reportsSchema = z
     monthly_at: schedule("30 0 1 * *").describe(
       "cron expression in UTC: when the reports of the last month are created; null: never",
     ),
-    directory: z.string().min(1).optional().describe("folder of the reports; without it, no file is written"),
+    directory: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("folder of the reports; default: `reports` in `state_dir`; without both, no file is written"),
     formats: z
       .array(z.enum(["text", "markdown", "json", "csv"]))
       .min(1)
@@ -57,10 +63,24 @@ export const reportsSchema = z
   );
 
 /** Kinds of channels that take reports: the others identify alerts. */
-export const REPORT_CHANNELS: ReadonlySet<string> = new Set([
-  "discord",
-  "email",
-  "slack",
-  "telegram",
-  "webhook",
-]);
+const REPORT_CHANNELS: ReadonlySet<string> = new Set(["discord", "email", "slack", "telegram", "webhook"]);
+
+/** Adds an issue for every name in `reports.channels` that is no channel which takes reports. */
+export function refuseReportChannels(
+  file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
+  context: z.RefinementCtx,
+): void {
+  const usable = file.notify.channels.filter(({ kind }) => REPORT_CHANNELS.has(kind)).map(({ name }) => name);
+  for (const [index, name] of file.reports.channels.entries()) {
+    if (usable.includes(name)) continue;
+    const expected = `a channel of notify that is no alertmanager and no pagerduty${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`;
+    const path = ["reports", "channels", index];
+    context.addIssue({ code: "custom", path, message: issueText("cannot receive reports", expected) });
+  }
+}
+
+/** Returns the configuration with its default folder, `reports` in `state_dir`. */
+export function withDirectory(config: ReportsConfig, stateDir: string | undefined): ReportsConfig {
+  const directory = config.directory ?? (stateDir === undefined ? undefined : join(stateDir, "reports"));
+  return { ...config, directory };
+}
