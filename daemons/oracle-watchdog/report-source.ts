@@ -59,6 +59,8 @@ function oldestPoll(watchdog: Watchdog): number | undefined {
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-function toEpisode({ validator: _, resolvedAtMs, ...alert }: PastAlert): AlertEpisode {
-  return { ...alert, resolvedAtMs, inhibits: INHIBITS.get(alert.alert) ?? [] };
+function toEpisode(past: PastAlert): AlertEpisode {
+  const { alert, title, severity, sinceMs, firedAtMs, resolvedAtMs, reason } = past;
+  const inhibits = INHIBITS.get(alert) ?? [];
+  return { alert, title, severity, sinceMs, firedAtMs, resolvedAtMs, reason, inhibits };
 }

@@ -91,7 +91,7 @@ function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[]
     ledger.validator,
     formatRate(assessment.rate),
     assessment.tier ?? "–",
-    ...assessment.headroom.map(headroomText),
+    ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
   ]);
   return [
     firing.length === 0 ? { kind: "text", text: "No alert fires." } : { kind: "list", items: firing },
@@ -158,20 +158,22 @@ function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
   return rollupsIn(data, shift).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
 }
 
-/** Bars of the misses of a shift. */
-const BARS = 48;
+/** Most bars of the misses of a shift. A bar is never shorter than the counts that it shows. */
+const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: Shift): Spark {
   const { fromMs, toMs } = shift;
-  const values: (number | undefined)[] = Array.from({ length: BARS }, () => undefined);
+  const unitMs = toMs - fromMs <= MINUTES_MS ? 60_000 : HOUR_MS;
+  const bars = Math.max(1, Math.min(MAX_BARS, Math.floor((toMs - fromMs) / unitMs)));
+  const values: (number | undefined)[] = Array.from({ length: bars }, () => undefined);
   for (const { startMs, counts } of rollupsIn(data, shift)) {
-    const bar = Math.max(0, Math.min(BARS - 1, Math.floor(((startMs - fromMs) / (toMs - fromMs)) * BARS)));
+    const bar = Math.max(0, Math.min(bars - 1, Math.floor(((startMs - fromMs) / (toMs - fromMs)) * bars)));
     values[bar] = (values[bar] ?? 0) + Number(counts.bad);
   }
   return {
     label: data.ledger.validator,
     bars: sparkline(values),
-    note: `misses, ${formatDuration((toMs - fromMs) / BARS)} a bar`,
+    note: `misses, ${formatDuration((toMs - fromMs) / bars)} a bar`,
   };
 }
 
@@ -179,7 +181,7 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
   const { validator } = ledger;
   const events = ledger.events(fromMs, toMs).map((event): Moment => {
     const length = event.toMs - event.fromMs;
-    const text = length === 0 ? event.text : `${event.text} (${formatDuration(length)})`;
+    const text = length < 1000 ? event.text : `${event.text} (${formatDuration(length)})`;
     return { atMs: event.fromMs, validator, what: event.kind, text };
   });
   const ofAlerts = alerts.flatMap(

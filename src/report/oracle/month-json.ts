@@ -61,7 +61,7 @@ export function policyJson(policy: Policy): JsonObject {
   };
 }
 
-export function alertJson(alert: AlertEpisode): JsonObject {
+function alertJson(alert: AlertEpisode): JsonObject {
   return {
     alert: alert.alert,
     severity: alert.severity,
@@ -72,7 +72,7 @@ export function alertJson(alert: AlertEpisode): JsonObject {
   };
 }
 
-export function eventJson({ kind, fromMs, toMs, node, text }: LedgerEvent): JsonObject {
+function eventJson({ kind, fromMs, toMs, node, text }: LedgerEvent): JsonObject {
   return { kind, from: isoTime(fromMs), to: isoTime(toMs), node: node ?? null, text };
 }
 
