@@ -28,8 +28,10 @@ export async function readRelayer(
     askDaemon({ daemon: "the relayer", url, path, hint }, context.signal);
   return readRelayerData(
     {
-      find: async ({ sinceMs = 0, untilMs = range.toMs, limit }) =>
-        parseAttempts(await ask(`/api/attempts?since=${sinceMs}&until=${untilMs}&limit=${limit}`)),
+      find: async ({ sinceMs = 0, untilMs = range.toMs, limit }) => {
+        const [since, until] = [sinceMs, untilMs].map((ms) => new Date(ms).toISOString());
+        return parseAttempts(await ask(`/api/attempts?since=${since}&until=${until}&limit=${limit}`));
+      },
       costs: async ({ from, to }) => parseCosts(await ask(`/api/costs?from=${from}&to=${to}`)),
     },
     parseDeadLetters(await ask("/unsuccessful-txs")),

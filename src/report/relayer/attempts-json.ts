@@ -21,7 +21,7 @@ const attempt = z
     type: z.enum(["kv", "tx"]),
     started_at: time,
     due_height: integer,
-    remote_height: integer,
+    remote_height: integer.nullable(),
     tx_hash: z.string().nullable(),
     // A newer relayer may have outcomes that this program does not know.
     outcome: z.enum(ATTEMPT_OUTCOMES).catch("lost"),
@@ -39,7 +39,7 @@ const attempt = z
       type: wire.type,
       startedAtMs: wire.started_at,
       dueHeight: wire.due_height,
-      remoteHeight: wire.remote_height,
+      remoteHeight: wire.remote_height ?? 0n,
       txHash: wire.tx_hash ?? undefined,
       outcome: wire.outcome,
       reason: wire.reason ?? undefined,
@@ -49,19 +49,17 @@ const attempt = z
       simulations: wire.simulations,
     }),
   );
-const attempts = z.object({ attempts: z.array(attempt) });
-const costs = z.object({
-  costs: z.array(
-    z.object({
-      day: z.number(),
-      owner: z.string(),
-      attempts: z.number(),
-      included: z.number(),
-      gas: integer,
-      fee: integer,
-    }),
-  ),
-});
+const attempts = z.array(attempt);
+const costs = z.array(
+  z.object({
+    day: z.number(),
+    owner: z.string(),
+    attempts: z.number(),
+    included: z.number(),
+    gas: integer,
+    fee: integer,
+  }),
+);
 const deadLetters = z.array(
   z
     .object({ query_id: z.number(), submitted_tx_hash: z.string(), error_time: time, message: z.string() })
@@ -77,12 +75,12 @@ const deadLetters = z.array(
 
 /** Decodes `GET /api/attempts` of a relayer. Throws a `ZodError`. */
 export function parseAttempts(body: unknown): readonly Attempt[] {
-  return attempts.parse(body).attempts;
+  return attempts.parse(body);
 }
 
 /** Decodes `GET /api/costs` of a relayer. Throws a `ZodError`. */
 export function parseCosts(body: unknown): readonly DailyCost[] {
-  return costs.parse(body).costs;
+  return costs.parse(body);
 }
 
 /** Decodes `GET /unsuccessful-txs` of a relayer. Throws a `ZodError`. */
