@@ -12,6 +12,7 @@ import type { RelayerStatus } from "./api/status.ts";
 import { followLocalChain, openClient, openWindow } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
+import { createClientRefresh } from "./connection/client-refresh.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./create-gate-parts.ts";
 import { createHealth } from "./create-health.ts";
@@ -117,6 +118,19 @@ export async function createRelayer(
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,
     gate,
+    upkeep: createClientRefresh({
+      ...common,
+      connections: chains.remotes.map(({ connectionId, client: remote }) => ({
+        connectionId,
+        remote,
+        watch: watchOf(watches, connectionId).client,
+      })),
+      local,
+      window,
+      gate,
+      height,
+      leads: leadership.leads,
+    }),
     attempts: store.attempts,
     leads: leadership.leads,
   });
