@@ -112,7 +112,7 @@ function advanceClear(
 /** A pending alert lasts until its last active evaluation is too old. A firing alert stays: only a clear verdict ends it. */
 function advanceUnknown(
   current: AlertState | undefined,
-  { nowMs, forMs }: AlertTiming,
+  { nowMs, forMs, gapMs }: AlertTiming,
 ): AlertState | undefined {
   if (current?.phase === "firing") {
     // What was not seen was not clear.
