@@ -19,8 +19,8 @@ export interface CountedPoll {
 /** Configuration of alerting, and of the conditions. */
 export interface AlertOptions extends AlertingOptions {
   readonly majorPairs: readonly string[];
-  /** Time between two polls. Default: less than 20 s. */
-  readonly intervalMs?: number;
+  /** Time between two polls. */
+  readonly intervalMs: number;
 }
 
 /** Result of {@link alertOnPoll}. */
@@ -46,7 +46,7 @@ export function alertOnPoll(
   options: AlertOptions,
 ): PollAlerts {
   const { observation, ledger, assessment } = poll;
-  const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * (options.intervalMs ?? 0));
+  const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
   const trail = advanceTrail(previous, observation, gapMs);
   const recent = (windowMs: number): BlockCounts =>
     ledger
