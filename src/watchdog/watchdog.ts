@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import { unreachable } from "../base/errors.ts";
 import { type Service, supervise } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
@@ -13,10 +14,10 @@ import { createWatchdogMetrics } from "./metrics.ts";
 import type { PostJson } from "./notify/http-post.ts";
 import { createNotifier, type Notifier } from "./notify/notify-services.ts";
 import type { SendMail } from "./notify/send-mail.ts";
-import { VALIDATOR } from "./poll-observation.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
 import { createPoller } from "./sources/poller.ts";
+import { type Reach, reachTcp } from "./sources/reach.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState } from "./state/state-store.ts";
@@ -32,6 +33,8 @@ export interface WatchdogDeps {
   readonly portOption?: string;
   /** Default: HTTP. */
   readonly reader?: HttpPageReader;
+  /** Default: TCP. */
+  readonly reach?: Reach;
   /** Default: HTTP. */
   readonly post?: PostJson;
   /** Default: SMTP. */
@@ -41,6 +44,9 @@ export interface WatchdogDeps {
 export interface Watchdog extends Service {
   /** The bound address of the HTTP server; rejects when the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
+  /** One for each validator, in the order of the configuration. */
+  readonly statuses: () => readonly WatchdogStatus[];
+  /** Status of the first validator. */
   readonly status: () => WatchdogStatus;
 }
 
@@ -56,16 +62,24 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     config.notify.channels.map(({ name }) => name),
   );
   const reader = deps.reader ?? createHttpPageReader();
-  const poll = createPoller(config.sources, { clock: deps.clock, read: reader.read });
-  const loop = createPollLoop(config, { ...deps, poll, keeper, metrics });
+  const reach = deps.reach ?? reachTcp;
+  const loops = config.validators.map((validator) => {
+    const poll = createPoller(validator.target, config.limits, {
+      clock: deps.clock,
+      read: reader.read,
+      reach,
+    });
+    return createPollLoop(config, validator, { ...deps, poll, keeper, metrics });
+  });
+  const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
   const notifier = createNotifier(config.notify, {
     ...deps,
     ...keeper,
     alerts: () => keeper.current().alerting.alerts,
-    work: () => ({ problem: loop.problem() }),
+    work: () => ({ problem: loops.map((loop) => loop.problem()).find((problem) => problem !== undefined) }),
     metrics,
   });
-  const parts = { config, deps, keeper, notifier, loop };
+  const parts = { config, deps, keeper, notifier, loops, statuses };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
@@ -79,7 +93,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       await reader.close();
     }
   };
-  return { name: "oracle-watchdog", run, ready: ready.promise, status: loop.status };
+  return { name: "oracle-watchdog", run, ready: ready.promise, statuses, status: () => firstOf(statuses()) };
 }
 
 interface Parts {
@@ -87,11 +101,16 @@ interface Parts {
   readonly deps: WatchdogDeps;
   readonly keeper: StateKeeper;
   readonly notifier: Notifier;
-  readonly loop: PollLoop;
+  readonly loops: readonly PollLoop[];
+  readonly statuses: () => readonly WatchdogStatus[];
+}
+
+function firstOf<T>([first]: readonly T[]): T {
+  return first ?? unreachable("a configuration has at least one validator");
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, notifier, loop } = parts;
+  const { config, deps, keeper, notifier, loops, statuses } = parts;
   const server = createHttpService(
     {
       name: "oracle-watchdog HTTP",
@@ -100,13 +119,17 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
       portOption: deps.portOption ?? LISTEN_KEY,
       ...(config.token === undefined ? {} : { token: config.token }),
       routes: [
-        ...createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
+        ...createWatchdogRoutes({
+          statuses,
+          isAlive: () => loops.every((loop) => loop.isAlive()),
+          registry: deps.registry,
+        }),
         ...createAlertRoutes({
           ...deps,
           alerting: () => keeper.current().alerting,
           change: (alerting) => keeper.replace({ ...keeper.current(), alerting }),
           rules: config.alerts.rules,
-          validators: [VALIDATOR],
+          validators: config.validators.map(({ target }) => target.name),
           maintenance: config.maintenance,
           test: notifier.test,
         }),
@@ -115,6 +138,6 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
     deps,
   );
   server.ready.then(ready.resolve, ready.reject);
-  const polling: Service = { name: "oracle-watchdog polling", run: loop.run };
-  return [server, polling, ...notifier.services];
+  const polling = loops.map(({ run }): Service => ({ name: "oracle-watchdog polling", run }));
+  return [server, ...polling, ...notifier.services];
 }

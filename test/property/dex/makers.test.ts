@@ -104,7 +104,8 @@ describe("makers in random sequences of dex messages", () => {
         }),
         RUNS,
       );
-      expect(sold).toBeGreaterThan(50);
+      // About 50 on average. A property that nothing reaches would say nothing.
+      expect(sold).toBeGreaterThan(15);
     },
     TIMEOUT_MS,
   );

@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { commandsBelow, createQuietProgram, loadAllCommands } from "../../support/command-line.ts";
 
-const isLoaded = (command: Command): boolean => command.options.length > 0 || command.commands.length > 0;
+const isLoaded = (command: Command): boolean =>
+  command.options.length > 0 || command.commands.length > 0 || command.registeredArguments.length > 0;
 
 /** Paths of the commands that these words load. */
 async function loadedBy(...words: readonly string[]): Promise<readonly string[]> {
