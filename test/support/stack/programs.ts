@@ -67,8 +67,8 @@ function find({ name, places }: Program): string | undefined {
 }
 
 function onPath(name: string): string | undefined {
-  const directories = (process.env["PATH"] ?? "").split(delimiter);
-  return directories.map((directory) => join(directory, name)).find(existsSync);
+  const path = (process.env["PATH"] ?? "").split(delimiter);
+  return path.map((directory) => join(directory, name)).find(existsSync);
 }
 
 /** Resolves one `*`, in ascending order. */
