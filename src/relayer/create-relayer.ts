@@ -4,6 +4,7 @@ import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import { type DaemonContext, LISTEN_KEY } from "../ops/daemon-context.ts";
+import { isLoopbackName } from "../ops/http-access.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
@@ -25,6 +26,7 @@ import { createRegistry } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { openStore } from "./state/store.ts";
+import { createResubmissions } from "./tx/resubmissions.ts";
 
 /** A complete relayer. */
 export interface Relayer {
@@ -84,6 +86,10 @@ export async function createRelayer(
   const { gate, leadership } = await createGateParts(config, gateDeps);
   registerGateMetrics(metricsRegistry, gate.status, config.spending.daily_fee);
   const common = { registry, metrics, clock, random, logger };
+  const resubmissions = createResubmissions(
+    { journal, registry, wake: height.wake, clock },
+    config.deadlines.inclusion,
+  );
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
@@ -104,6 +110,7 @@ export async function createRelayer(
       lookbackBlocks: config.queries.tx_lookback_blocks,
       skipPruned: config.queries.tx_skip_pruned,
       deadLetterErrors: config.queries.tx_dead_letter_errors,
+      resubmissions,
     },
     reloadMs: config.queries.reload_every,
     onLocalError: watches.local.noteError,
@@ -114,7 +121,9 @@ export async function createRelayer(
   const state = { engine, registry, watches, isConnected };
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
-  const http = createHttp(config, { status, registry, journal, metrics: metricsRegistry }, context);
+  const openResubmit = isResubmitOpen(config.http);
+  const api = { status, registry, journal, resubmissions, openResubmit, metrics: metricsRegistry };
+  const http = createHttp(config, api, context);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
@@ -144,7 +153,7 @@ function watchOf({ connections }: Watches, id: string): ConnectionWatch {
 }
 
 function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext): HttpService {
-  const { listen, hosts } = config.http;
+  const { listen, hosts, token } = config.http;
   const { logger, portOption = LISTEN_KEY } = context;
   return createHttpService(
     {
@@ -153,9 +162,15 @@ function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext)
       portOption,
       routes: relayerRoutes(api),
       access: hosts === undefined ? {} : { hosts },
+      ...(token === undefined ? {} : { token }),
     },
     { logger },
   );
+}
+
+/** Clients of the Go relayer send no token. Without one, only programs of this machine may resubmit. */
+function isResubmitOpen({ listen, token, open_resubmit: isOpen }: RelayerConfig["http"]): boolean {
+  return isOpen ?? (token === undefined && isLoopbackName(listen.host));
 }
 
 interface OpenChain {

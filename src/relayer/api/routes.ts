@@ -1,21 +1,19 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import type { JsonObject } from "../../base/json.ts";
 import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
-import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Registry } from "../registry/registry.ts";
+import { type GoRouteDeps, goRelayerRoutes } from "./go-routes.ts";
 import type { RelayerStatus } from "./status.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
 import { statusPage } from "./status-page.ts";
 
-export interface ApiDeps {
+export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
   readonly registry: Pick<Registry, "states">;
-  readonly journal: Pick<Journal, "deadLetters">;
   readonly metrics: MetricsRegistry;
 }
 
-/** The routes of the HTTP API. All are read-only. */
+/** The routes of the HTTP API. */
 export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
   const { status } = deps;
   return [
@@ -31,7 +29,7 @@ export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
     get("/api/connections", () => jsonReply(200, connectionsJson(status()))),
     get("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
     get("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
-    get("/unsuccessful-txs", () => jsonReply(200, deps.journal.deadLetters().map(toGoJson))),
+    ...goRelayerRoutes(deps),
   ];
 }
 
@@ -60,16 +58,4 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
     keys: keys.map(({ path, key }) => ({ path, key: Buffer.from(key).toString("base64") })),
     transactions_filter: transactionsFilter,
   });
-}
-
-/** Path, field names and number formats of the Go relayer, so that scripts written for it work unchanged. */
-function toGoJson(tx: DeadLetter): JsonObject {
-  return {
-    query_id: Number(tx.queryId),
-    submitted_tx_hash: tx.hash,
-    neutron_hash: "",
-    error_time: new Date(tx.atMs).toISOString(),
-    status: "ErrorOnSubmit",
-    message: tx.reason,
-  };
 }

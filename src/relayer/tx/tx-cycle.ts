@@ -8,6 +8,7 @@ import { type ConnectionView, viewConnection } from "../connection/connection-vi
 import { type ConnectionWorker, noteFailure } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
+import type { DeadLetter } from "../state/journal.ts";
 import { submitMessage } from "../submit/submission.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
 import { splitPruned } from "./pruned-range.ts";
@@ -63,6 +64,8 @@ export async function runTxCycle(
 async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSignal): Promise<void> {
   const { worker, deps, view } = cycle;
   const { id, transactionsFilter } = state.query;
+  const letters = deps.resubmissions?.take(id) ?? [];
+  if (letters.length > 0) return sendAgain(cycle, state, letters, signal);
   const filter = parseTxFilter(transactionsFilter);
   if (!filter.ok) return noteFailure(worker, state, { code: "bad-filter", reason: filter.error });
   // Only up to H−1: the proof of delivery is in the next header.
@@ -95,6 +98,34 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   const last = from + MAX_BLOCKS_PER_SEARCH - 1n;
   if (from > tip) return undefined;
   return { from, to: last < tip ? last : tip };
+}
+
+/** Reads and proves dead letters anew and sends them. Each is included, or is a dead letter with a new reason. */
+async function sendAgain(
+  cycle: TxCycle,
+  state: QueryState,
+  letters: readonly DeadLetter[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { worker, deps } = cycle;
+  const finder = txFinderOf(worker.remote.comet, worker);
+  const proven: ProvenTx[] = [];
+  for (const { queryId, hash, remoteHeight } of letters.toSorted(byHeight)) {
+    const conditions = [{ field: "tx.hash", op: "=", value: hash.toUpperCase() }] as const;
+    const range = { from: remoteHeight, to: remoteHeight };
+    const { found } = await finder.find({ conditions, range, isHandled: () => false }, signal);
+    if (found.length === 0)
+      addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, "no endpoint has this transaction");
+    const block = found.length === 0 ? undefined : await proveBlock(cycle, state, remoteHeight, found);
+    if (block?.ok === false) addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, block.error.reason);
+    if (block?.ok === true) proven.push(...block.proven);
+  }
+  const relayed = await relayTxs(worker, deps, proven, signal);
+  worker.registry.replace(state, withResults({ ...state, isRequested: false }, relayed.count));
+}
+
+function byHeight(a: DeadLetter, b: DeadLetter): number {
+  return Number(a.remoteHeight - b.remoteHeight);
 }
 
 /** Distance to the tip from which on a search is not checked for pruned blocks: every node keeps more. */

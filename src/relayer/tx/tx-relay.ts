@@ -1,6 +1,7 @@
 import type { ConnectionWorker } from "../connection/worker.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { Journal } from "../state/journal.ts";
+import type { Resubmissions } from "./resubmissions.ts";
 import { planBatches, type ProvenResult, tooLarge } from "../submit/plan.ts";
 import { sendBatch, throwStop } from "../submit/send-batch.ts";
 import type { RefusedResult } from "../submit/submission-outcome.ts";
@@ -12,6 +13,8 @@ export interface TxDeps {
   readonly lookbackBlocks: bigint;
   /** Whether blocks that every endpoint has pruned count as searched; absent: true. */
   readonly skipPruned?: boolean;
+  /** Dead letters that an operator wants to be sent again; absent: none. */
+  readonly resubmissions?: Pick<Resubmissions, "take">;
   /** When set, a rejected transaction becomes a dead letter only if the error matches; any other is sent again. */
   readonly deadLetterErrors?: RegExp | undefined;
 }

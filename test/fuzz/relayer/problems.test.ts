@@ -76,6 +76,8 @@ async function seen(world: SimWorld) {
     status: world.status,
     registry: world.registry,
     journal: world.journal,
+    resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
+    openResubmit: false,
     metrics: world.metrics,
   };
   const get = async (path: string) => {

@@ -3,20 +3,20 @@ import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts";
 import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
 import { matchRoute } from "../../../src/ops/http-route.ts";
-import type { DeadLetter } from "../../../src/relayer/state/journal.ts";
 import { sampleState } from "./samples.ts";
 import { sampleConnection, sampleLateness, sampleStatus, sampleView } from "./status-samples.ts";
 
 interface Scene {
   readonly status?: Partial<RelayerStatus>;
-  readonly deadLetters?: readonly DeadLetter[];
 }
 
-function deps({ status = {}, deadLetters = [] }: Scene = {}): ApiDeps {
+function deps({ status = {} }: Scene = {}): ApiDeps {
   return {
     status: () => sampleStatus(status),
     registry: { states: () => [sampleState({ id: 1n, registeredAtHeight: 4n })] },
-    journal: { deadLetters: () => deadLetters },
+    journal: { deadLetters: () => [] },
+    resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
+    openResubmit: false,
     metrics: new MetricsRegistry(),
   };
 }
@@ -180,19 +180,5 @@ describe("the routes", () => {
       body: "local-not-followed: it is down\ncycle-failed: connection-1: no\n",
     });
     expect(await get(deps({ status: { problems } }), "/livez")).toMatchObject({ status: 200 });
-  });
-
-  it("list dead letters in the JSON of the Go relayer", async () => {
-    const deadLetters = [{ queryId: 6n, hash: "ab", remoteHeight: 9n, reason: "no", atMs: 0 }];
-    expect(await getJson(deps({ deadLetters }), "/unsuccessful-txs")).toEqual([
-      {
-        query_id: 6,
-        submitted_tx_hash: "ab",
-        neutron_hash: "",
-        error_time: "1970-01-01T00:00:00.000Z",
-        status: "ErrorOnSubmit",
-        message: "no",
-      },
-    ]);
   });
 });
