@@ -1,4 +1,4 @@
-import type { EndpointHealth } from "../../client/endpoints/pooled-endpoint.ts";
+import type { PoolEndpointHealth } from "../../client/endpoints/endpoint-pool.ts";
 import type { Engine } from "../engine.ts";
 import type { AccountView } from "../health/account-watch.ts";
 import type { ClientView } from "../health/client-watch.ts";
@@ -43,7 +43,7 @@ export interface ConnectionStatus {
 }
 
 /** One endpoint in {@link RelayerStatus}. */
-export interface EndpointStatus extends EndpointHealth {
+export interface EndpointStatus extends PoolEndpointHealth {
   readonly chainId: string;
 }
 

@@ -107,28 +107,39 @@ function advanceOne(
   return advanceAlert(before, verdict, timing, created);
 }
 
+/** Why an alert does not notify now. */
+interface Quiet {
+  readonly reason: string;
+  readonly isMuted: boolean;
+}
+
 /** Returns why alerts do not notify: a cause fires, a silence, or maintenance. */
 function quietReasons(
   alerts: readonly RuledAlert[],
   all: readonly Silence[],
   { validator, nowMs }: JudgedPoll,
   { maintenance }: AlertingOptions,
-): ReadonlyMap<string, string> {
-  const reasons = new Map<string, string>();
+): ReadonlyMap<string, Quiet> {
+  const reasons = new Map<string, Quiet>();
   const causes = alerts.filter(({ alert }) => alert.phase === "firing");
   for (const { rule } of causes)
-    for (const name of rule.condition.inhibits) reasons.set(name, `muted by ${rule.condition.name}`);
+    for (const name of rule.condition.inhibits)
+      reasons.set(name, { reason: `muted by ${rule.condition.name}`, isMuted: true });
   const window = activeWindow(maintenance, validator, nowMs);
   for (const { alert } of alerts) {
+    const isMuted = reasons.has(alert.alert);
     const silence = all.find((one) => silences(one, alert, nowMs));
-    if (silence !== undefined) reasons.set(alert.alert, `silenced by ${silence.author}: ${silence.reason}`);
-    else if (window !== undefined) reasons.set(alert.alert, `maintenance: ${window.reason}`);
+    if (silence !== undefined)
+      reasons.set(alert.alert, { reason: `silenced by ${silence.author}: ${silence.reason}`, isMuted });
+    else if (window !== undefined)
+      reasons.set(alert.alert, { reason: `maintenance: ${window.reason}`, isMuted });
   }
   return reasons;
 }
 
-function withQuiet(alert: AlertState, reason: string | undefined, nowMs: number): AlertState {
-  if (reason !== undefined) return { ...alert, quietReason: reason, quietAtMs: nowMs };
+function withQuiet(alert: AlertState, quiet: Quiet | undefined, nowMs: number): AlertState {
+  if (quiet !== undefined)
+    return { ...alert, quietReason: quiet.reason, ...(quiet.isMuted ? { mutedAtMs: nowMs } : {}) };
   if (alert.quietReason === undefined) return alert;
   const { quietReason: _, ...rest } = alert;
   return rest;

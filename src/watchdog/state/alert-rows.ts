@@ -43,7 +43,7 @@ const alertState = z.strictObject({
   reason: z.string(),
   badness: z.number().exactOptional(),
   badBlocksBefore: digits,
-  quietAtMs: z.number().exactOptional(),
+  mutedAtMs: z.number().exactOptional(),
   quietReason: z.string().exactOptional(),
   notified: z
     .strictObject({

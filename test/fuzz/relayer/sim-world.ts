@@ -239,7 +239,17 @@ function poolOf(chainId: string, status: ChainClient["status"]): ChainPool {
       return [{ name, ok: false, error }];
     }
   };
-  const health = () => [{ name, state: "good", failures: 0, lastError: undefined } as const];
+  const health = () => [
+    {
+      name,
+      state: "good",
+      failures: 0,
+      lastError: undefined,
+      status: undefined,
+      latencyMs: 12,
+      lagBlocks: 0n,
+    } as const,
+  ];
   return { chainId, client: { pool: { check, health } } };
 }
 

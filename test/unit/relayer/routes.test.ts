@@ -128,7 +128,10 @@ const CONNECTIONS = [
 describe("the routes", () => {
   it("return the whole status with snake_case fields, and ids and heights as strings", async () => {
     const problems = [{ code: "queries-overdue", connectionId: "connection-0", text: "late" }] as const;
-    const endpoint = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
+    const node = { chainId: "local-1", latestHeight: 9n, latestTimeNs: 0n, earliestHeight: 2n };
+    const health = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
+    const known = { status: { ...node, catchingUp: false }, latencyMs: 12.4, lagBlocks: 3n };
+    const endpoint = { ...health, ...known };
     const status = { queries, problems, endpoints: [{ ...endpoint, chainId: "local-1" }] };
     expect(await getJson(deps({ status }), "/api/status")).toEqual({
       ready: false,
@@ -141,7 +144,20 @@ describe("the routes", () => {
       account: { denom: "untrn", balance: "70", days_left: null, error: null },
       connections: CONNECTIONS,
       queries: QUERIES,
-      endpoints: [{ chain_id: "local-1", name: "a:1", state: "down", failures: 2, last_error: "refused" }],
+      endpoints: [
+        {
+          chain_id: "local-1",
+          name: "a:1",
+          state: "down",
+          failures: 2,
+          last_error: "refused",
+          height: "9",
+          earliest_height: "2",
+          catching_up: false,
+          lag_blocks: 3,
+          latency_seconds: 0.012,
+        },
+      ],
     });
     expect(await getJson(deps({ status }), "/api/queries")).toEqual(QUERIES);
     expect(await getJson(deps({ status }), "/api/connections")).toEqual(CONNECTIONS);

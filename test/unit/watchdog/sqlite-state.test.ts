@@ -92,7 +92,7 @@ const FULL: WatchdogState = {
         reason: "nothing there",
         badness: 0.5,
         badBlocksBefore: 9_007_199_254_740_993n,
-        quietAtMs: 4,
+        mutedAtMs: 4,
         quietReason: "muted by sidecar-down",
         notified: { reminders: 2, badness: 0.25, event: FIRING },
       },
