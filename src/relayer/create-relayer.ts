@@ -9,13 +9,13 @@ import { createHttpService, type HttpService } from "../ops/http-service.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
 import type { RelayerStatus } from "./api/status.ts";
-import { followLocalChain, openClient, openSender } from "./chain-access.ts";
+import { followLocalChain, openClient, openWindow } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./create-gate-parts.ts";
 import { createHealth } from "./create-health.ts";
-import { createEngine } from "./engine.ts";
+import { createEngine, type EngineDeps } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
 import { watchedClient } from "./health/watched-client.ts";
 import { type ConnectionWatch, createWatches, type Watches } from "./health/watches.ts";
@@ -53,8 +53,8 @@ export async function createRelayer(
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
   const chains = openChains(config, metrics, context);
   const local = createLocalQueries(chains.local.client, config.chain.name);
-  const { subscription, newBlock } = followLocalChain(config, context);
-  const sender = await openSender(config, chains.local.client, newBlock, context);
+  const subscription = followLocalChain(config, context);
+  const window = await openWindow(config, chains.local.client, context);
   const { max_age: maxAgeMs, max_attempts: maxRows } = config.history;
   const limits = { maxAgeMs, maxRows };
   const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
@@ -64,7 +64,7 @@ export async function createRelayer(
   );
   const watches = createWatches(
     chains.remotes.map(({ connectionId: id, chainId }) => ({ id, chainId })),
-    { address: sender.address, denom: config.gas.denom },
+    { address: window.address, denom: config.gas.denom },
     { queries: local, clock, localHeight: height.now },
   );
   const registry = createRegistry(queryFilter(config, connectionIds), {
@@ -101,7 +101,6 @@ export async function createRelayer(
       connectionId,
       remote: watchedClient(client, watchOf(watches, connectionId).remote),
       local,
-      sender,
       settings: workerSettings(config),
     })),
     height,
@@ -114,15 +113,27 @@ export async function createRelayer(
     },
     reloadMs: config.queries.reload_every,
     onLocalError: watches.local.noteError,
+    window,
+    submission: submitterOptions(config),
+    readBlockLimits: local.blockLimits,
     gate,
+    attempts: store.attempts,
     leads: leadership.leads,
   });
   const { isConnected } = subscription;
-  const state = { engine, registry, watches, isConnected };
+  const state = { engine, registry, watches, isConnected, gate: gate.status };
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
   const openResubmit = isResubmitOpen(config.http);
-  const api = { status, registry, journal, resubmissions, openResubmit, metrics: metricsRegistry };
+  const api = {
+    status,
+    registry,
+    journal,
+    attempts: store.attempts,
+    resubmissions,
+    openResubmit,
+    metrics: metricsRegistry,
+  };
   const http = createHttp(config, api, context);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
@@ -210,11 +221,16 @@ function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
     minKvUpdatePeriod: config.queries.min_kv_update_period,
-    limits: config.batch,
+    maxResultBytes: config.batch.bytes,
     backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
-    submission: {
-      submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
-      gasAdjustmentPermille: truncateDec18(config.gas.adjustment * 1_000n),
-    },
+  };
+}
+
+function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["submission"] {
+  return {
+    submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,
+    gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
+    limits: batch,
+    blockSharePermille: truncateDec18(batch.block_share * 1_000n),
   };
 }

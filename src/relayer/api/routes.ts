@@ -1,7 +1,10 @@
 import type { Registry as MetricsRegistry } from "prom-client";
+import { formatDuration } from "../../base/duration-text.ts";
 import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { AttemptLog } from "../state/attempt.ts";
+import { attemptsReply } from "./attempts.ts";
 import { type GoRouteDeps, goRelayerRoutes } from "./go-routes.ts";
 import type { RelayerStatus } from "./status.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
@@ -10,6 +13,7 @@ import { statusPage } from "./status-page.ts";
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
   readonly registry: Pick<Registry, "states">;
+  readonly attempts: Pick<AttemptLog, "find">;
   readonly metrics: MetricsRegistry;
 }
 
@@ -18,7 +22,7 @@ export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
   const { status } = deps;
   return [
     get("/", () => statusPage(status())),
-    get("/livez", () => textReply(200, "ok\n")),
+    get("/livez", () => liveness(status())),
     get("/readyz", () => readiness(status())),
     get("/metrics", async () => ({
       status: 200,
@@ -29,12 +33,30 @@ export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
     get("/api/connections", () => jsonReply(200, connectionsJson(status()))),
     get("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
     get("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
+    get("/api/attempts", ({ query }) => attemptsReply(deps.attempts, query)),
     ...goRelayerRoutes(deps),
   ];
 }
 
 function get(path: string, handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>): HttpRoute {
   return { method: "GET", path, handle };
+}
+
+/** Every read of a chain ends at its deadline, successful or not. So a chain without any try means that a loop hangs. */
+const HANGING_MS = 300_000;
+
+function liveness({ local, connections }: RelayerStatus): HttpReply {
+  const heads = [
+    { name: "local chain", head: local },
+    ...connections.map(({ id, remote }) => ({ name: id, head: remote })),
+  ];
+  const hanging = heads.filter(({ head }) => head.sinceTryMs > HANGING_MS);
+  if (hanging.length === 0) return textReply(200, "ok\n");
+  const lines = hanging.map(
+    ({ name, head }) =>
+      `${name}: the loop that reads it has made no progress for ${formatDuration(head.sinceTryMs)}\n`,
+  );
+  return textReply(503, lines.join(""));
 }
 
 function readiness({ problems }: RelayerStatus): HttpReply {

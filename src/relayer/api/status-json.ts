@@ -16,6 +16,8 @@ export function statusJson(status: RelayerStatus): JsonObject {
     loaded: status.loaded,
     local: headJson(status.local),
     account: accountJson(status.account),
+    role: status.gate.role,
+    not_sending: status.gate.refusal ?? null,
     connections: connectionsJson(status),
     queries: status.queries.map(queryJson),
     endpoints: status.endpoints.map(endpointJson),

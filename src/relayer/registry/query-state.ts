@@ -23,6 +23,7 @@ export const QUERY_FAILURE_CODES = [
   "rejected",
   "not-included",
   "bad-filter",
+  "over-budget",
   "pruned",
 ] as const;
 

@@ -16,6 +16,7 @@ export interface Registry {
   /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
+  readonly state: (queryId: bigint) => QueryState | undefined;
   /** Makes these queries due at once. Unknown ids have no effect. */
   readonly request: (ids: readonly bigint[]) => void;
   /** Forgets all queries, because the local chain was reset. */
@@ -68,6 +69,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
       );
     },
     states: () => [...states.values()],
+    state: (queryId) => states.get(queryId),
     request: (ids) => {
       for (const id of ids) {
         const state = states.get(id);

@@ -17,7 +17,15 @@ export type LocalFault =
   | "full-blocks"
   | "small-requests"
   | "loses-txs"
-  | "no-funds";
+  | "no-funds"
+  /** the node refuses some transactions after it counted their sequence */
+  | "refuses-some"
+  /** broadcasts arrive, their responses do not */
+  | "no-answers"
+  /** some blocks leave transactions in the mempool */
+  | "late-txs"
+  /** another program uses the account */
+  | "shared-account";
 
 /** The WebSocket of the local chain. */
 export interface SimEvents {

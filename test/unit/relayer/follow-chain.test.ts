@@ -35,6 +35,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
         },
         replace: () => {},
         states: () => [],
+        state: () => undefined,
         request: () => {},
         reset: () => {},
       },

@@ -4,19 +4,46 @@ import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts"
 import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
 import { matchRoute } from "../../../src/ops/http-route.ts";
 import { sampleState } from "./samples.ts";
-import { sampleConnection, sampleLateness, sampleStatus, sampleView } from "./status-samples.ts";
+import type { Attempt, AttemptFilter } from "../../../src/relayer/state/attempt.ts";
+import {
+  NOW_MS,
+  sampleConnection,
+  sampleHead,
+  sampleLateness,
+  sampleStatus,
+  sampleView,
+} from "./status-samples.ts";
 
 interface Scene {
   readonly status?: Partial<RelayerStatus>;
+  readonly onFind?: (filter: AttemptFilter) => void;
 }
 
-function deps({ status = {} }: Scene = {}): ApiDeps {
+const ATTEMPT: Attempt = {
+  queryId: 7n,
+  connectionId: "connection-0",
+  owner: "neutron1owner",
+  type: "kv",
+  startedAtMs: NOW_MS,
+  dueHeight: 5n,
+  remoteHeight: 0n,
+  txHash: undefined,
+  outcome: "rejected",
+  reason: "no",
+  localHeight: undefined,
+  gas: 10n,
+  fee: 2n,
+  simulations: 1,
+};
+
+function deps({ status = {}, onFind = () => {} }: Scene = {}): ApiDeps {
   return {
     status: () => sampleStatus(status),
     registry: { states: () => [sampleState({ id: 1n, registeredAtHeight: 4n })] },
     journal: { deadLetters: () => [] },
     resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
     openResubmit: false,
+    attempts: { find: async (filter) => (onFind(filter), [ATTEMPT]) },
     metrics: new MetricsRegistry(),
   };
 }
@@ -142,6 +169,8 @@ describe("the routes", () => {
       loaded: true,
       local: HEAD,
       account: { denom: "untrn", balance: "70", days_left: null, error: null },
+      role: "leader",
+      not_sending: null,
       connections: CONNECTIONS,
       queries: QUERIES,
       endpoints: [
@@ -183,6 +212,65 @@ describe("the routes", () => {
     expect(await get(from, "/api/queries/9")).toMatchObject({ status: 404 });
     for (const id of ["x", "-1", "1e3", "9".repeat(30)])
       expect(await get(from, `/api/queries/${id}`)).toMatchObject({ status: 400 });
+  });
+
+  it("return the attempts that the parameters select, and say what is wrong with a parameter", async () => {
+    const filters: AttemptFilter[] = [];
+    const from = deps({ onFind: (filter) => void filters.push(filter) });
+    expect(await getJson(from, "/api/attempts")).toEqual([
+      {
+        query_id: "7",
+        connection_id: "connection-0",
+        owner: "neutron1owner",
+        type: "kv",
+        started_at: "2026-01-02T00:00:00.000Z",
+        due_height: "5",
+        remote_height: null,
+        tx_hash: null,
+        outcome: "rejected",
+        reason: "no",
+        local_height: null,
+        gas: "10",
+        fee: "2",
+        simulations: 1,
+      },
+    ]);
+    const all =
+      "query_id=7&connection_id=c&owner=o&outcome=lost&since=1970-01-01T00:00:01Z&until=1970-01-01T00:00:02Z&limit=3";
+    await get(from, `/api/attempts?${all}`);
+    expect(filters).toEqual([
+      { limit: 100 },
+      {
+        queryId: 7n,
+        connectionId: "c",
+        owner: "o",
+        outcome: "lost",
+        sinceMs: 1_000,
+        untilMs: 2_000,
+        limit: 3,
+      },
+    ]);
+    for (const bad of [
+      "query_id=x",
+      "outcome=none",
+      "since=soon",
+      "limit=0",
+      "limit=1001",
+      "other=1",
+      "toString=1",
+    ])
+      expect(await get(from, `/api/attempts?${bad}`), bad).toMatchObject({ status: 400 });
+    expect((await get(from, "/api/attempts?other=1")).body).toContain("query_id, connection_id, owner");
+  });
+
+  it("report that the process is alive until a loop hangs, whatever the chains do", async () => {
+    const away = sampleHead({ sinceReadMs: 9_000_000, sinceTryMs: 299_000, error: "refused" });
+    expect(await get(deps({ status: { local: away } }), "/livez")).toMatchObject({ status: 200 });
+    const connections = [sampleConnection({ remote: sampleHead({ sinceTryMs: 301_000 }) })];
+    expect(await get(deps({ status: { connections } }), "/livez")).toMatchObject({
+      status: 503,
+      body: "connection-0: the loop that reads it has made no progress for 301 s\n",
+    });
   });
 
   it("report readiness, and each problem with its code and reason", async () => {
