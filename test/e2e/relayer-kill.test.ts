@@ -10,7 +10,7 @@ import { testAccount } from "../support/e2e/test-account.ts";
 /** `npm run test:kill` sets 200. */
 const KILLS = Number(process.env["RELAYWATCH_KILLS"] ?? "4");
 /** A process starts, settles what the one before it sent, and submits for a while. */
-const MAX_LIFE_MS = 4_000;
+const MAX_LIFE_MS = 2_500;
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
 
 const home = await openCliHome();

@@ -114,6 +114,9 @@ describe("two relayers on one PostgreSQL", () => {
     expect(doubledValues(audit, load.kvIds, load.updatePeriod)).toEqual([]);
     expect(audit.failed).toEqual([]);
     expect(overlaps).toEqual([]);
+    process.stdout.write(
+      `takeovers after SIGKILL: ${takeoversMs.map((ms) => `${Math.round(ms)} ms`).join(", ")}\n`,
+    );
     expect(Math.max(...takeoversMs)).toBeLessThan(TAKEOVER_MS);
     for (const { cli } of instances) {
       cli.kill("SIGTERM");
