@@ -70,9 +70,9 @@ describe("two relayers on one PostgreSQL", () => {
     const { address } = await testAccount(home, "relayer");
     let instances = [await startInstance(), await startInstance()];
     const overlaps: string[] = [];
-    let isOver = false;
+    const over = new AbortController();
     const watching = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const roles = await Promise.all(instances.map(roleOf));
         if (roles.filter((role) => role === "leader").length > 1) overlaps.push(roles.join(" and "));
         await sleep(50);
@@ -108,7 +108,7 @@ describe("two relayers on one PostgreSQL", () => {
       const now = await auditRelayer(localnet, address);
       return (now.tx.get(load.txQueryId)?.length ?? 0) >= sent.length ? now : undefined;
     });
-    isOver = true;
+    over.abort();
     await watching;
     expect(audit.tx.get(load.txQueryId)).toEqual(sent);
     expect(doubledValues(audit, load.kvIds, load.updatePeriod)).toEqual([]);

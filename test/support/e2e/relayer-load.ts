@@ -36,9 +36,9 @@ export async function startRelayerLoad(
       }),
     );
   const sent: string[] = [];
-  let isStopped = false;
+  const stopped = new AbortController();
   const sending = (async () => {
-    while (!isStopped) {
+    while (!stopped.signal.aborted) {
       const { code, transactionHash } = await remote.sendTokens(remote.address, 1n);
       if (code === 0) sent.push(transactionHash.toUpperCase());
     }
@@ -51,7 +51,7 @@ export async function startRelayerLoad(
     txQueryId,
     sent: () => [...sent],
     stop: async () => {
-      isStopped = true;
+      stopped.abort();
       await sending;
     },
   };
