@@ -210,6 +210,12 @@ const SAFE: readonly StatusGauge[] = [
       ),
   },
   {
+    name: "relaywatch_relayer_dead_letters",
+    help: "Stored remote transactions that are not sent again, as GET /unsuccessful-txs lists them.",
+    labelNames: [],
+    values: ({ deadLetters }) => [series(deadLetters)],
+  },
+  {
     name: "relaywatch_relayer_endpoint_up",
     help: "1 while the last call to the endpoint succeeded, else 0. Absent before the first call.",
     labelNames: ["chain_id", "endpoint"],
