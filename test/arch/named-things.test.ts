@@ -10,7 +10,13 @@ const files = repositoryFiles();
 const prose: readonly Prose[] = [...documents(files), ...comments()];
 
 /** Files that a running program writes. */
-const RUNTIME_FILES: ReadonlySet<string> = new Set(["node.db", "lock.db", "lock.pid", "bench.json"]);
+const RUNTIME_FILES: ReadonlySet<string> = new Set([
+  "node.db",
+  "lock.db",
+  "lock.pid",
+  "bench.json",
+  "delivered.json",
+]);
 
 /** Files that the reader of an example writes. */
 const EXAMPLE_FILES: ReadonlySet<string> = new Set([

@@ -7,6 +7,9 @@ export interface RelayerMetrics {
   readonly results: Counter<"connection_id" | "outcome">;
   readonly clientUpdates: Counter<"connection_id">;
   readonly cycles: Counter<"connection_id" | "outcome">;
+  readonly transactions: Counter<"outcome">;
+  readonly simulations: Counter<string>;
+  readonly lateBlocks: Histogram<"connection_id">;
   readonly batchSize: Histogram<"connection_id">;
   readonly gasUsed: Counter<"connection_id">;
   readonly txBytes: Counter<"connection_id">;
@@ -38,9 +41,27 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       labelNames: ["connection_id", "outcome"],
       registers,
     }),
+    transactions: new Counter({
+      name: "relaywatch_relayer_transactions_total",
+      help: "Transactions by outcome: included, failed in a block, refused by the node, or lost.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    simulations: new Counter({
+      name: "relaywatch_relayer_simulations_total",
+      help: "Simulated transactions.",
+      registers,
+    }),
+    lateBlocks: new Histogram({
+      name: "relaywatch_relayer_due_to_included_blocks",
+      help: "Blocks of the local chain between the height at which a query was due and the inclusion of its result.",
+      labelNames: ["connection_id"],
+      buckets: [0, 1, 2, 3, 5, 10, 20, 50, 100],
+      registers,
+    }),
     batchSize: new Histogram({
       name: "relaywatch_relayer_batch_results",
-      help: "Number of results in an included transaction.",
+      help: "Number of results of a connection in an included transaction.",
       labelNames: ["connection_id"],
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 400],
       registers,
@@ -81,6 +102,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       registers,
     }),
   };
+  for (const outcome of ["included", "failed", "refused", "lost"]) metrics.transactions.inc({ outcome }, 0);
   for (const connection_id of connectionIds) startAtZero(metrics, connection_id);
   return metrics;
 }
@@ -94,6 +116,7 @@ function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
   metrics.gasUsed.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });
+  metrics.lateBlocks.zero({ connection_id });
 }
 
 /** Creates an observer that counts the RPC traffic with one chain. */

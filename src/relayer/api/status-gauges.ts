@@ -220,6 +220,24 @@ const SAFE: readonly StatusGauge[] = [
           : [series(state === "good" ? 1 : 0, { chain_id: chainId, endpoint: name })],
       ),
   },
+  {
+    name: "relaywatch_relayer_endpoint_lag_blocks",
+    help: "Blocks that the endpoint was behind the best endpoint of its chain at the last comparison.",
+    labelNames: ["chain_id", "endpoint"],
+    values: ({ endpoints }) =>
+      endpoints.flatMap(({ chainId, name, lagBlocks }) =>
+        lagBlocks === undefined ? [] : [series(Number(lagBlocks), { chain_id: chainId, endpoint: name })],
+      ),
+  },
+  {
+    name: "relaywatch_relayer_endpoint_latency_seconds",
+    help: "Time that the last status of the endpoint took. Absent before the first one.",
+    labelNames: ["chain_id", "endpoint"],
+    values: ({ endpoints }) =>
+      endpoints.flatMap(({ chainId, name, latencyMs }) =>
+        latencyMs === undefined ? [] : [series(latencyMs / 1_000, { chain_id: chainId, endpoint: name })],
+      ),
+  },
 ];
 
 /**

@@ -1,10 +1,17 @@
-import type { EndpointHealth } from "../../client/endpoints/pooled-endpoint.ts";
+import type { PoolEndpointHealth } from "../../client/endpoints/endpoint-pool.ts";
 import type { Engine } from "../engine.ts";
+import type { GateStatus } from "../gate/create-gate.ts";
 import type { AccountView } from "../health/account-watch.ts";
 import type { ClientView } from "../health/client-watch.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import { latenessOf, type Lateness } from "../health/lateness.ts";
-import { findProblems, type HealthFacts, type HealthLimits, type Problem } from "../health/problems.ts";
+import {
+  findProblems,
+  type GateFacts,
+  type HealthFacts,
+  type HealthLimits,
+  type Problem,
+} from "../health/problems.ts";
 import type { Watches } from "../health/watches.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
@@ -29,6 +36,7 @@ export interface RelayerStatus {
   /** Sorted by id. */
   readonly queries: readonly QueryView[];
   readonly endpoints: readonly EndpointStatus[];
+  readonly gate: GateFacts;
 }
 
 /** One connection in {@link RelayerStatus}. */
@@ -43,7 +51,7 @@ export interface ConnectionStatus {
 }
 
 /** One endpoint in {@link RelayerStatus}. */
-export interface EndpointStatus extends EndpointHealth {
+export interface EndpointStatus extends PoolEndpointHealth {
   readonly chainId: string;
 }
 
@@ -75,6 +83,10 @@ export interface StatusDeps {
   readonly watches: Watches;
   readonly limits: HealthLimits;
   readonly endpoints: () => readonly EndpointStatus[];
+  readonly gate: () => Pick<GateStatus, "refusal"> & {
+    readonly leadership: Pick<GateStatus["leadership"], "role">;
+    readonly store: Pick<GateStatus["store"], "error">;
+  };
   readonly isConnected: () => boolean;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
@@ -98,7 +110,9 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .states()
     .map((state) => toView(state, lateness(state), nowMs))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const common = { nowMs, local, account, connections, queries };
+  const { leadership, store, refusal } = deps.gate();
+  const gate = { role: leadership.role, storeError: store.error, refusal };
+  const common = { nowMs, local, account, connections, queries, gate };
   const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
   return {
     ...common,

@@ -35,6 +35,8 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
         },
         replace: () => {},
         states: () => [],
+        state: () => undefined,
+        request: () => {},
         reset: () => {},
       },
       height,

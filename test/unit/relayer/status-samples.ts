@@ -14,6 +14,7 @@ export function sampleHead(fields: Partial<HeadView> = {}): HeadView {
     blockTimeMs: NOW_MS - 1_500,
     sinceBlockMs: 1_000,
     sinceReadMs: 500,
+    sinceTryMs: 500,
     catchingUp: false,
     error: undefined,
     ...fields,
@@ -98,6 +99,7 @@ export function sampleStatus(fields: Partial<RelayerStatus> = {}): RelayerStatus
     connections: [sampleConnection()],
     queries: [],
     endpoints: [],
+    gate: { role: "leader", storeError: undefined, refusal: undefined },
     ...fields,
   };
 }

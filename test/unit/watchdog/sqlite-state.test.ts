@@ -81,6 +81,27 @@ const FULL: WatchdogState = {
     ["two", { ...LEDGER, chainId: "c-2" }],
   ]),
   alerting: {
+    history: [
+      {
+        validator: "default",
+        alert: "sidecar-down",
+        severity: "critical",
+        title: "Sidecar down",
+        sinceMs: 1,
+        firedAtMs: 2,
+        resolvedAtMs: 3,
+        reason: "refused",
+      },
+      {
+        validator: "default",
+        alert: "sidecar-down",
+        severity: "critical",
+        title: "Sidecar down",
+        sinceMs: 4,
+        firedAtMs: 5,
+        reason: "refused again",
+      },
+    ],
     alerts: [
       {
         validator: "default",
@@ -92,7 +113,7 @@ const FULL: WatchdogState = {
         reason: "nothing there",
         badness: 0.5,
         badBlocksBefore: 9_007_199_254_740_993n,
-        quietAtMs: 4,
+        mutedAtMs: 4,
         quietReason: "muted by sidecar-down",
         notified: { reminders: 2, badness: 0.25, event: FIRING },
       },
