@@ -6,6 +6,7 @@ import { silentLogger } from "../../../../src/base/logger.ts";
 import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
 import type { LedgerEvent, MonthRecord } from "../../../../src/watchdog/ledger/ledger-view.ts";
 import { notifySchema } from "../../../../src/watchdog/notify/notify-config.ts";
+import { reportsSchema } from "../../../../src/watchdog/reports-config.ts";
 import { openLedgerFile } from "../../../../src/watchdog/state/ledger-file.ts";
 import { STATE_FILE } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { createWatchdog } from "../../../../src/watchdog/watchdog.ts";
@@ -41,6 +42,7 @@ async function startSession({ plan, folder, intervalMs }: ReplayOptions, atMs: n
       alerts: alertsSchema.parse({}),
       notify: notifySchema.parse({}),
       maintenance: [],
+      reports: reportsSchema.parse({}),
     },
     {
       clock,
