@@ -114,11 +114,11 @@ export function createPollLoop(
   return { run, status, isAlive, problem };
 }
 
-function alertOptions({ alerts, notify, maintenance }: WatchdogConfig): AlertOptions {
+function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {
   const { channels, reminders, runbooks } = notify;
   // Alertmanager gets the state of the alerts, not their events.
   const eventChannels = channels.filter(({ kind }) => kind !== "alertmanager");
-  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks };
+  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks, intervalMs };
 }
 
 /** A block of the end of a month can be committed so long after it. */
