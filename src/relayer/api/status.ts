@@ -70,6 +70,8 @@ export interface QueryView {
   readonly lateness: Lateness;
   /** Results included since the relayer started. */
   readonly results: number;
+  /** Whether an operator wants its next cycle at once, and it has not ended. */
+  readonly isRequested: boolean;
   /** Failures since the last result. */
   readonly failures: number;
   readonly error: QueryFailure | undefined;
@@ -154,6 +156,7 @@ function toView(state: QueryState, lateness: Lateness, nowMs: number): QueryView
     lastRemoteHeight: query.lastRemoteHeight?.height,
     lateness,
     results: state.results,
+    isRequested: state.isRequested,
     failures: state.failures,
     error: state.error,
     retryInMs: Math.max(0, state.notBeforeMs - nowMs),

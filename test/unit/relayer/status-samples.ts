@@ -74,6 +74,7 @@ export function sampleView(fields: Partial<QueryView> = {}): QueryView {
     failures: 0,
     error: undefined,
     retryInMs: 0,
+    isRequested: false,
     ...fields,
   };
 }
