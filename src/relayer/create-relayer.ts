@@ -26,7 +26,7 @@ import { createLocalQueries } from "./local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
+import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { openStore } from "./state/store.ts";
 import { createResubmissions } from "./tx/resubmissions.ts";
@@ -107,6 +107,12 @@ export async function createRelayer(
       connectionId,
       remote: watchedClient(client, watchOf(watches, connectionId).remote),
       local,
+      checkHistory: createRemoteHistoryCheck({
+        ...common,
+        connectionId,
+        journal,
+        blockHash: createBlockHashReader(client),
+      }),
       settings: workerSettings(config),
     })),
     height,
