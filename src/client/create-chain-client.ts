@@ -16,7 +16,7 @@ import { createPooledEndpoint, type PooledEndpoint } from "./endpoints/pooled-en
 import type { RpcObserver } from "./rpc/rpc-caller.ts";
 import {
   decodeGrpcResponse,
-  decodeStoreAnswer,
+  decodeStoreAnswerAt,
   grpcQueryParams,
   storeReadParams,
 } from "./read/store-read.ts";
@@ -87,7 +87,14 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
     status: (signal) => pool.read({ method: "status", params: {}, decode: decodeStatus }, signal),
     earliestHeight: (signal) => readEarliestHeight(pool, signal),
     readStore: (read, signal) =>
-      pool.read({ method: "abci_query", params: storeReadParams(read), decode: decodeStoreAnswer }, signal),
+      pool.read(
+        {
+          method: "abci_query",
+          params: storeReadParams(read),
+          decode: (result, endpoint) => decodeStoreAnswerAt(read.height, result, endpoint),
+        },
+        signal,
+      ),
     grpcQuery: (path, request, signal, height = 0n) =>
       pool.read(
         {

@@ -14,6 +14,8 @@ export type ClientErrorFacts =
   | { readonly code: "request-too-large"; readonly endpoint: string }
   /** the response violates the protocol; `where` is the path of the wrong field */
   | { readonly code: "bad-answer"; readonly endpoint: string; readonly where: string }
+  /** the node does not have this height: it is behind, or has pruned it; another node may have it */
+  | { readonly code: "height-unavailable"; readonly endpoint: string; readonly height: bigint }
   /** too many pending calls */
   | { readonly code: "overloaded"; readonly endpoint: string; readonly limit: number }
   /** the node responded with a JSON-RPC error; `data` is its detail text */
@@ -67,6 +69,7 @@ export function classifyClientError(error: unknown, signal?: AbortSignal): Error
     case "unreachable":
     case "timeout":
     case "bad-answer":
+    case "height-unavailable":
     case "overloaded":
     case "no-account":
     case "gas-price-above-cap":

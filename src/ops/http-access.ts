@@ -71,7 +71,7 @@ export function isOriginPattern(text: string): boolean {
 }
 
 /** Whether a name or an IP address always means this machine. */
-function isLoopbackName(name: string): boolean {
+export function isLoopbackName(name: string): boolean {
   const plain = normalName(name);
   if (isIP(plain) === 4) return plain.startsWith("127.");
   return plain === "localhost" || plain.endsWith(".localhost") || plain === "::1";

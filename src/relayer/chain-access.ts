@@ -1,12 +1,11 @@
 import { formatDec18 } from "../base/decimal.ts";
-import { createWakeSignal, type WakeSignal } from "../base/wake-signal.ts";
 import { createChainClient, type PooledChainClient } from "../client/create-chain-client.ts";
 import type { ChainSubscription } from "../client/events/subscription.ts";
 import { createWebSocketSubscription } from "../client/events/websocket-subscription.ts";
 import type { RpcObserver } from "../client/rpc/rpc-caller.ts";
-import { createTxSender } from "../client/tx/create-tx-sender.ts";
+import { createTxWindow } from "../client/tx/create-tx-window.ts";
 import { createSigner } from "../client/tx/signer.ts";
-import type { TxSender } from "../client/tx/tx-sender.ts";
+import type { TxWindow } from "../client/tx/tx-window.ts";
 import type { DaemonContext } from "../ops/daemon-context.ts";
 import type { RelayerConfig } from "./config.ts";
 import { queryChangeSubscriptions } from "./registry/query-events.ts";
@@ -29,17 +28,10 @@ export function openClient(
   );
 }
 
-interface FollowedChain {
-  readonly subscription: ChainSubscription;
-  /** Wakes at each new block. */
-  readonly newBlock: WakeSignal;
-}
-
 /** Creates the subscription to the blocks and query events of the local chain. */
-export function followLocalChain(config: RelayerConfig, context: DaemonContext): FollowedChain {
+export function followLocalChain(config: RelayerConfig, context: DaemonContext): ChainSubscription {
   const { clock, random, logger } = context;
-  const newBlock = createWakeSignal();
-  const inner = createWebSocketSubscription(
+  return createWebSocketSubscription(
     {
       endpoints: config.chain.rpc.map((url) => ({ url })),
       chainId: config.chain.id,
@@ -47,25 +39,14 @@ export function followLocalChain(config: RelayerConfig, context: DaemonContext):
     },
     { clock, random, logger },
   );
-  // A subscription has one reader, the registry. The sender learns of new blocks from what that reader receives.
-  const next: ChainSubscription["next"] = async (signal) => {
-    const notice = await inner.next(signal);
-    if (notice.kind === "block") newBlock.wake();
-    return notice;
-  };
-  return { subscription: { ...inner, next }, newBlock };
 }
 
-/**
- * Creates the sender of the relayer's account. `newBlock` wakes it while it waits for inclusion. Throws `ClientError`
- * "bad-key".
- */
-export async function openSender(
+/** Opens the relayer's account. Throws `ClientError` "bad-key". */
+export async function openWindow(
   config: RelayerConfig,
   client: PooledChainClient,
-  newBlock: WakeSignal,
   context: DaemonContext,
-): Promise<TxSender> {
+): Promise<TxWindow> {
   const { clock, random, logger } = context;
   const { prefix, fee_granter: feeGranter, memo } = config.signer;
   const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
@@ -73,7 +54,7 @@ export async function openSender(
     address: signer.address,
     maxGasPrice: formatDec18(config.gas.max_price),
   });
-  return createTxSender(
+  return createTxWindow(
     {
       chainId: config.chain.id,
       memo,
@@ -85,6 +66,6 @@ export async function openSender(
       },
       limits: { confirmDeadlineMs: config.deadlines.inclusion },
     },
-    { client, signer, newBlock, clock, random, logger },
+    { client, signer, clock, random, logger },
   );
 }

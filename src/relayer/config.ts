@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseDec18 } from "../base/decimal.ts";
+import { DEC18_ONE, parseDec18 } from "../base/decimal.ts";
 import {
   amountField,
   durationField,
@@ -46,6 +46,13 @@ function regularExpressionField() {
       );
       return z.NEVER;
     }
+  });
+}
+
+/** Accepts a decimal string from 0.001 to 1; outputs a `Dec18`. */
+function shareField() {
+  return decimalField().refine((share) => share >= DEC18_ONE / 1_000n && share <= DEC18_ONE, {
+    error: issueText("is not a share of a block", 'a decimal in quotes from "0.001" to "1"'),
   });
 }
 
@@ -156,6 +163,8 @@ function fieldsSchema(secrets: SecretSource) {
           .default(400_000),
         /** Results in one transaction. */
         results: z.int().min(1).max(1_000).default(300),
+        /** Share of a block's gas and bytes that the transactions in flight may use together: others use the block too. */
+        block_share: shareField().prefault("0.9"),
       })
       .prefault({}),
     retry: z

@@ -3,18 +3,22 @@ import { truncateDec18 } from "../base/decimal.ts";
 import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
+import type { RpcObserver } from "../client/rpc/rpc-caller.ts";
 import { type DaemonContext, LISTEN_KEY } from "../ops/daemon-context.ts";
+import { isLoopbackName } from "../ops/http-access.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
+import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
 import type { RelayerStatus } from "./api/status.ts";
-import { followLocalChain, openClient, openSender } from "./chain-access.ts";
+import { followLocalChain, openClient, openWindow } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
+import { createClientRefresh } from "./connection/client-refresh.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./create-gate-parts.ts";
 import { createHealth } from "./create-health.ts";
-import { createEngine } from "./engine.ts";
+import { createEngine, type EngineDeps } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
 import { watchedClient } from "./health/watched-client.ts";
 import { type ConnectionWatch, createWatches, type Watches } from "./health/watches.ts";
@@ -22,9 +26,10 @@ import { createLocalQueries } from "./local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
+import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { openStore } from "./state/store.ts";
+import { createResubmissions } from "./tx/resubmissions.ts";
 
 /** A complete relayer. */
 export interface Relayer {
@@ -32,6 +37,8 @@ export interface Relayer {
   /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
+  /** Makes queries due at once. */
+  readonly request: (ids: readonly bigint[]) => void;
   /** Closes the connections and the store. Call it after the services have ended. */
   readonly close: () => Promise<void>;
 }
@@ -49,10 +56,11 @@ export async function createRelayer(
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
-  const chains = openChains(config, metrics, context);
+  const go = config.metrics.go_relayer_names ? createGoMetrics(metricsRegistry, clock.nowMs) : undefined;
+  const chains = openChains(config, (part, chainId) => observerOf(metrics, go, part, chainId), context);
   const local = createLocalQueries(chains.local.client, config.chain.name);
-  const { subscription, newBlock } = followLocalChain(config, context);
-  const sender = await openSender(config, chains.local.client, newBlock, context);
+  const subscription = followLocalChain(config, context);
+  const window = await openWindow(config, chains.local.client, context);
   const { max_age: maxAgeMs, max_attempts: maxRows } = config.history;
   const limits = { maxAgeMs, maxRows };
   const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
@@ -62,7 +70,7 @@ export async function createRelayer(
   );
   const watches = createWatches(
     chains.remotes.map(({ connectionId: id, chainId }) => ({ id, chainId })),
-    { address: sender.address, denom: config.gas.denom },
+    { address: window.address, denom: config.gas.denom },
     { queries: local, clock, localHeight: height.now },
   );
   const registry = createRegistry(queryFilter(config, connectionIds), {
@@ -84,6 +92,10 @@ export async function createRelayer(
   const { gate, leadership } = await createGateParts(config, gateDeps);
   registerGateMetrics(metricsRegistry, gate.status, config.spending.daily_fee);
   const common = { registry, metrics, clock, random, logger };
+  const resubmissions = createResubmissions(
+    { journal, registry, wake: height.wake, clock },
+    config.deadlines.inclusion,
+  );
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
@@ -95,7 +107,12 @@ export async function createRelayer(
       connectionId,
       remote: watchedClient(client, watchOf(watches, connectionId).remote),
       local,
-      sender,
+      checkHistory: createRemoteHistoryCheck({
+        ...common,
+        connectionId,
+        journal,
+        blockHash: createBlockHashReader(client),
+      }),
       settings: workerSettings(config),
     })),
     height,
@@ -104,17 +121,50 @@ export async function createRelayer(
       lookbackBlocks: config.queries.tx_lookback_blocks,
       skipPruned: config.queries.tx_skip_pruned,
       deadLetterErrors: config.queries.tx_dead_letter_errors,
+      resubmissions,
     },
     reloadMs: config.queries.reload_every,
     onLocalError: watches.local.noteError,
+    window,
+    submission: submitterOptions(config),
+    readBlockLimits: local.blockLimits,
     gate,
+    upkeep: createClientRefresh({
+      ...common,
+      connections: chains.remotes.map(({ connectionId, client: remote }) => ({
+        connectionId,
+        remote,
+        watch: watchOf(watches, connectionId).client,
+      })),
+      local,
+      window,
+      gate,
+      height,
+      leads: leadership.leads,
+    }),
+    attempts: go?.attempts(store.attempts) ?? store.attempts,
     leads: leadership.leads,
   });
+  go?.readGauges({
+    queries: () => registry.states().length,
+    queued: () => engine.submitter().queued,
+    deadLetters: () => journal.deadLetters().length,
+  });
   const { isConnected } = subscription;
-  const state = { engine, registry, watches, isConnected };
+  const state = { engine, registry, journal, watches, isConnected, gate: gate.status };
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
-  const http = createHttp(config, { status, registry, journal, metrics: metricsRegistry }, context);
+  const openResubmit = isResubmitOpen(config.http);
+  const api = {
+    status,
+    registry,
+    journal,
+    attempts: store.attempts,
+    resubmissions,
+    openResubmit,
+    metrics: metricsRegistry,
+  };
+  const http = createHttp(config, api, context);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
@@ -124,6 +174,10 @@ export async function createRelayer(
     services: [http, check, leadership.service, ...health.services, ...engine.services],
     http,
     status,
+    request: (ids) => {
+      registry.request(ids);
+      height.wake();
+    },
     close: async () => {
       for (const { client } of allChains) client.close();
       await store.close(leadership.release);
@@ -144,7 +198,7 @@ function watchOf({ connections }: Watches, id: string): ConnectionWatch {
 }
 
 function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext): HttpService {
-  const { listen, hosts } = config.http;
+  const { listen, hosts, token } = config.http;
   const { logger, portOption = LISTEN_KEY } = context;
   return createHttpService(
     {
@@ -153,9 +207,27 @@ function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext)
       portOption,
       routes: relayerRoutes(api),
       access: hosts === undefined ? {} : { hosts },
+      ...(token === undefined ? {} : { token }),
     },
     { logger },
   );
+}
+
+/** Clients of the Go relayer send no token. Without one, only programs of this machine may resubmit. */
+function isResubmitOpen({ listen, token, open_resubmit: isOpen }: RelayerConfig["http"]): boolean {
+  return isOpen ?? (token === undefined && isLoopbackName(listen.host));
+}
+
+type ChainPart = "local" | "remote";
+
+function observerOf(
+  metrics: RelayerMetrics,
+  go: GoMetrics | undefined,
+  part: ChainPart,
+  chainId: string,
+): RpcObserver {
+  const observer = createRpcObserver(metrics, chainId);
+  return go?.observer(part, observer) ?? observer;
 }
 
 interface OpenChain {
@@ -166,21 +238,21 @@ interface OpenChain {
 /** Creates a client for the local chain and one for each connection. */
 function openChains(
   config: RelayerConfig,
-  metrics: RelayerMetrics,
+  toObserver: (part: ChainPart, chainId: string) => RpcObserver,
   context: DaemonContext,
 ): {
   readonly local: OpenChain;
   readonly remotes: readonly (OpenChain & { readonly connectionId: string })[];
 } {
-  const open = (chainId: string, rpc: readonly string[]): OpenChain => {
-    const observer = createRpcObserver(metrics, chainId);
+  const open = (part: ChainPart, chainId: string, rpc: readonly string[]): OpenChain => {
+    const observer = toObserver(part, chainId);
     return { chainId, client: openClient({ id: chainId, rpc }, config, { context, observer }) };
   };
   return {
-    local: open(config.chain.id, config.chain.rpc),
+    local: open("local", config.chain.id, config.chain.rpc),
     remotes: config.connections.map(({ id, chain_id, rpc }) => ({
       connectionId: id,
-      ...open(chain_id, rpc),
+      ...open("remote", chain_id, rpc),
     })),
   };
 }
@@ -195,11 +267,16 @@ function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
     minKvUpdatePeriod: config.queries.min_kv_update_period,
-    limits: config.batch,
+    maxResultBytes: config.batch.bytes,
     backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
-    submission: {
-      submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
-      gasAdjustmentPermille: truncateDec18(config.gas.adjustment * 1_000n),
-    },
+  };
+}
+
+function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["submission"] {
+  return {
+    submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,
+    gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
+    limits: batch,
+    blockSharePermille: truncateDec18(batch.block_share * 1_000n),
   };
 }

@@ -3,20 +3,26 @@ import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import type { ChainSubscription } from "../client/events/subscription.ts";
+import type { TxWindow } from "../client/tx/tx-window.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
+import type { Upkeep } from "./connection/client-refresh.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
 import { runWorker } from "./connection/worker-loop.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
-import { createBatchBudget } from "./submit/batch-budget.ts";
+import type { LocalQueries } from "./local-queries.ts";
+import { createSubmissionHealth } from "./connection/submission-health.ts";
+import type { AttemptSink } from "./state/attempt.ts";
 import type { SubmitGate } from "./submit/submit-gate.ts";
+import { createSubmitter, type Submitter } from "./submit/submitter.ts";
+import type { SubmitterOptions } from "./submit/submitter-state.ts";
 import type { SubmitterStatus } from "./submit/submitter-status.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 
 /** A worker without the parts that its cycles change. The engine adds those. */
-type WorkerParts = Omit<ConnectionWorker, "localHeight" | "client" | "budget">;
+type WorkerParts = Omit<ConnectionWorker, "localHeight" | "client" | "submission" | "submitter" | "attempts">;
 
 export interface EngineDeps {
   readonly chainName: string;
@@ -26,6 +32,11 @@ export interface EngineDeps {
   readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
+  /** The account of the relayer. */
+  readonly window: TxWindow;
+  readonly submission: Omit<SubmitterOptions, "connections">;
+  readonly readBlockLimits: LocalQueries["blockLimits"];
+  readonly attempts: AttemptSink;
   /** Interval of the regular reload of the list of queries. */
   readonly reloadMs: number;
   /** Called with the error of each read of the local chain that failed. */
@@ -33,6 +44,7 @@ export interface EngineDeps {
   /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
+  readonly upkeep?: Upkeep;
   /** Whether this process submits. Otherwise the workers rest, and everything else goes on. */
   readonly leads: () => boolean;
   readonly clock: Clock;
@@ -49,21 +61,21 @@ export interface Engine {
   readonly isLoaded: () => boolean;
   /** The error of each connection's last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
-  /** Undefined before the submitter runs. */
-  readonly submitter: () => SubmitterStatus | undefined;
+  readonly submitter: () => SubmitterStatus;
 }
 
 const TYPES = ["kv", "tx"] as const;
 
 /**
- * Creates the loops: one that follows the local chain, and two workers for each connection, one for KV and one for TX
- * queries. A slow remote chain delays only its own connection, and a slow search delays no value.
+ * Creates the loops: one that follows the local chain, two workers for each connection, one for KV and one for TX queries,
+ * and the submitter of the account. A slow remote chain delays only its own connection, and a slow search delays no value.
  */
 export function createEngine(deps: EngineDeps): Engine {
   const errors = new Map<string, string | undefined>();
   const loops = deps.workers.flatMap((parts) =>
     TYPES.map((type) => ({ parts, type, name: nameOf(parts, type) })),
   );
+  const submitter = createSubmitter({ ...deps.submission, connections: deps.workers.length }, deps);
   let isLoaded = false;
   const onLoaded = (): void => {
     isLoaded = true;
@@ -75,12 +87,13 @@ export function createEngine(deps: EngineDeps): Engine {
         name: "query registry",
         run: (signal) => followChain({ ...deps, onLoaded }, signal),
       },
+      { name: "submitter", run: submitter.run },
       ...loops.map(({ parts, type, name }) => ({
         name,
         run: (signal: AbortSignal) =>
           runWorker(
-            // Each worker has its own budget and client id, so that the two share no state that changes.
-            toWorker(parts, deps.height),
+            // Each worker has its own health and client id, so that the two share no state that changes.
+            toWorker(parts, submitter, deps),
             {
               height: deps.height,
               leads: deps.leads,
@@ -94,7 +107,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ],
     localHeight: deps.height.now,
     isLoaded: () => isLoaded,
-    submitter: () => undefined,
+    submitter: submitter.status,
     workerErrors: () =>
       new Map(
         deps.workers.map((parts) => [
@@ -109,11 +122,17 @@ function nameOf({ connectionId }: WorkerParts, type: (typeof TYPES)[number]): st
   return `${type} worker of ${connectionId}`;
 }
 
-function toWorker(parts: WorkerParts, height: HeightSignal): ConnectionWorker {
+function toWorker(
+  parts: WorkerParts,
+  submitter: Submitter,
+  { height, attempts }: EngineDeps,
+): ConnectionWorker {
   return {
     ...parts,
+    submitter,
+    attempts,
     localHeight: height.now,
     client: createClientOfConnection(parts.local, parts.connectionId),
-    budget: createBatchBudget(parts.settings.limits),
+    submission: createSubmissionHealth(),
   };
 }

@@ -21,9 +21,14 @@ import {
   QueryRegisteredQueriesResponse,
   QueryRegisteredQueryRequest,
   QueryRegisteredQueryResponse,
+  QueryRegisteredQueryResultRequest,
+  QueryRegisteredQueryResultResponse,
 } from "../proto/gen/neutron/interchainqueries/query.ts";
+import type { StorageValue } from "../proto/gen/neutron/interchainqueries/tx.ts";
 import { fromWireQuery, type RegisteredQuery, type RemoteHeight } from "./registry/registered-query.ts";
 import { RelayError } from "./relay-error.ts";
+import type { BlockLimits } from "./submit/block-budget.ts";
+import { readBlockLimits } from "./submit/read-block-limits.ts";
 
 /** The state of a light client on the local chain. */
 export interface LightClientState {
@@ -52,6 +57,8 @@ export interface LocalQueries {
   readonly consensusTimeNs: (clientId: string, at: RemoteHeight, signal: AbortSignal) => Promise<bigint>;
   /** Returns the heights that have a consensus state, unsorted. Rejects with `RelayError` "too-many-pages". */
   readonly consensusHeights: (clientId: string, signal: AbortSignal) => Promise<readonly RemoteHeight[]>;
+  /** Returns what one block of the chain may hold. */
+  readonly blockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
   /** Returns the amount of one denom; 0 when the account does not exist. */
   readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;
 }
@@ -100,8 +107,22 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
       const amount = balance?.amount ?? "";
       return /^\d{1,78}$/.test(amount) ? BigInt(amount) : 0n;
     },
+    blockLimits: (signal) => readBlockLimits(client, signal),
     ...clientQueries(client),
   };
+}
+
+/** Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` when there is none. */
+export async function readQueryResult(
+  client: Pick<ChainClient, "grpcQuery">,
+  chainName: string,
+  queryId: bigint,
+  signal: AbortSignal,
+): Promise<readonly StorageValue[]> {
+  const path = `/${chainName}.interchainqueries.Query/QueryResult`;
+  const request = QueryRegisteredQueryResultRequest.encode({ queryId }).finish();
+  const response = QueryRegisteredQueryResultResponse.decode(await client.grpcQuery(path, request, signal));
+  return response.result?.kvResults ?? [];
 }
 
 function clientQueries(

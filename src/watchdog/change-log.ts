@@ -1,23 +1,24 @@
 import type { LogFields, Logger } from "../base/logger.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { AlertEvent } from "./notify/alert-event.ts";
 import { formatPercent } from "./policy/reward-tier.ts";
-import { type Poll, scrapesOf, type SourceName } from "./sources/poller.ts";
-import type { WatchdogStatus } from "./status.ts";
+import type { AlertEvent } from "./notify/alert-event.ts";
+import type { Observation } from "./observation.ts";
+import { seenSources } from "./sources/poller.ts";
+import { sourceKey, type WatchdogStatus } from "./status.ts";
 
 /** Logs the differences between one poll and the next. */
 export interface ChangeLog {
-  readonly record: (poll: Poll, evaluation: Evaluation, status: WatchdogStatus) => void;
+  readonly record: (evaluation: Evaluation, status: WatchdogStatus) => void;
 }
 
 /** Creates a change log. It logs every source and the tier at the first poll. */
 export function createChangeLog(logger: Logger): ChangeLog {
-  const errorCodes = new Map<SourceName, string>();
+  const errorCodes = new Map<string, string>();
   let tier: string | undefined;
   return {
-    record: (poll, { nodeRestarted, events }, status) => {
-      logSources(poll, errorCodes, logger);
-      if (nodeRestarted) logger.info("node restarted", fieldsOf(status));
+    record: ({ observation, restarted, events }, status) => {
+      logSources(observation, errorCodes, logger);
+      for (const node of restarted) logger.info("node restarted", { node, ...fieldsOf(status) });
       for (const event of events) logEvent(event, logger);
       if (status.current.tier === tier) return;
       tier = status.current.tier;
@@ -43,17 +44,22 @@ function logEvent(
 }
 
 /** Logs each source that failed, recovered, or failed with another error code. */
-function logSources(poll: Poll, errorCodes: Map<SourceName, string>, logger: Logger): void {
-  for (const [source, { outcome }] of scrapesOf(poll)) {
-    const code = outcome.ok ? "" : outcome.error.code;
-    if (errorCodes.get(source) === code) continue;
-    const isFirst = !errorCodes.has(source);
-    errorCodes.set(source, code);
-    if (outcome.ok) logger.info(isFirst ? "source is up" : "source recovered", { source });
+function logSources(observation: Observation, errorCodes: Map<string, string>, logger: Logger): void {
+  // A node needs its name only where there are several.
+  const several = observation.nodes.length > 1;
+  for (const each of seenSources(observation)) {
+    const { source, seen, node } = each;
+    const fields = several && node !== undefined ? { source, node } : { source };
+    const code = seen.state === "up" ? "" : seen.failure.code;
+    const key = sourceKey(each);
+    if (errorCodes.get(key) === code) continue;
+    const isFirst = !errorCodes.has(key);
+    errorCodes.set(key, code);
+    if (seen.state === "up") logger.info(isFirst ? "source is up" : "source recovered", fields);
     // Current nodes and sidecars serve no oracle metrics, so a refused connection needs no warning.
     else if (source === "oracle-metrics" && code === "refused")
-      logger.info("no oracle metrics on this machine, which is normal", { source });
-    else logger.warn("source scrape failed", { source, code, error: outcome.error.text });
+      logger.info("no oracle metrics on this machine, which is normal", fields);
+    else logger.warn("source scrape failed", { ...fields, code, error: seen.failure.text });
   }
 }
 

@@ -1,81 +1,123 @@
-import { bad } from "../base/result.ts";
 import { alertOnPoll, type AlertOptions } from "./alerts/alert-on-poll.ts";
 import type { Trail } from "./conditions/trail.ts";
-import { NO_BLOCKS } from "./ledger/block-counts.ts";
-import { countReading, type Ledger } from "./ledger/ledger.ts";
-import type { LedgerView } from "./ledger/ledger-view.ts";
+import { blockTimeMs, countObservation, EMPTY_LEDGER, type Ledger, noteStart } from "./ledger/ledger.ts";
+import { memoryView } from "./ledger/memory-view.ts";
 import type { AlertEvent } from "./notify/alert-event.ts";
-import { pollObservation, VALIDATOR } from "./poll-observation.ts";
-import type { Poll } from "./sources/poller.ts";
+import type { Observation } from "./observation.ts";
+import { assess } from "./policy/assess.ts";
+import type { Assessment, Policy } from "./policy/assessment.ts";
+import { chainPolicy } from "./policy/policies.ts";
+import type { SuccessRate } from "./policy/reward-tier.ts";
 import type { WatchdogState } from "./state/state-store.ts";
 
-/** Result of the evaluation of one poll. */
+/** Result of the evaluation of one poll of one validator. */
 export interface Evaluation {
-  /** The poll. While two nodes answer at one URL, the scrape of the node is a failure. */
-  readonly poll: Poll;
+  /** The poll. While two nodes answer at one URL, the page of the node is an error. */
+  readonly observation: Observation;
   readonly state: WatchdogState;
-  /** Input of the next evaluation. */
+  readonly assessment: Assessment;
+  /** Input of the next evaluation of the same validator. */
   readonly trail: Trail;
-  /** The poll showed a restart of the node. */
-  readonly nodeRestarted: boolean;
+  /** Names of the nodes that restarted. */
+  readonly restarted: readonly string[];
   /** Notifications of this poll. They are also in the outbox of each channel that wants them. */
   readonly events: readonly AlertEvent[];
 }
 
-/** Evaluates one poll: counts its blocks, judges the conditions, and advances every alert. Pure. */
+export interface EvaluationOptions {
+  readonly alerts: AlertOptions;
+  readonly intervalMs: number;
+  /** Absent for a validator whose votes are not followed. */
+  readonly consensusAddress?: string | undefined;
+  readonly policy: PolicyChoice;
+}
+
+/** The policy of the configuration, and whether the chain's own parameters replace it while they can be read. */
+export interface PolicyChoice {
+  readonly policy: Policy;
+  readonly fromChain: boolean;
+}
+
+/** What the poll loop remembers between polls of one validator. */
+interface PollMemory {
+  readonly trail: Trail;
+  /** The first poll of this process. */
+  readonly isFirst: boolean;
+}
+
+/** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
 export function planEvaluation(
   state: WatchdogState,
-  scraped: Poll,
-  previous: Trail,
-  options: AlertOptions,
+  scraped: Observation,
+  memory: PollMemory,
+  options: EvaluationOptions,
 ): Evaluation {
-  const { node, atMs } = scraped;
-  // A failed scrape of the node changes nothing in the ledger: the next reading covers the time in between.
-  const counting = node.outcome.ok ? countReading(state.ledger, node.outcome.value, atMs) : undefined;
-  const ledger = counting?.ledger ?? state.ledger;
-  const poll = ledger.conflict === undefined || !node.outcome.ok ? scraped : withTwoNodes(scraped);
-  const observation = pollObservation(poll);
+  const { validator, atMs } = scraped;
+  const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
+  const { ledger, steps, conflicts } = countObservation(
+    memory.isFirst ? noteStart(before, atMs) : before,
+    scraped,
+    options,
+  );
+  const observation = withConflicts(scraped, conflicts);
+  const assessment = assessObservation(ledger, observation, options.policy);
   const {
     state: alerting,
     events,
     trail,
   } = alertOnPoll(
     state.alerting,
-    { observation, ledger: monthsView(ledger), assessment: undefined },
-    previous,
-    options,
+    { observation, ledger: memoryView(validator, ledger), assessment },
+    memory.trail,
+    options.alerts,
   );
   return {
-    poll,
-    state: { ledger, alerting },
+    observation,
+    state: { ledgers: new Map([...state.ledgers, [validator, ledger]]), alerting },
+    assessment,
     trail,
-    nodeRestarted: counting?.step?.restarted ?? false,
+    restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
     events,
   };
 }
 
-/** Makes the scrape of the node a failure. */
-function withTwoNodes(poll: Poll): Poll {
-  const text =
-    "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
-  return { ...poll, node: { ...poll.node, outcome: bad({ code: "two-nodes", text }) } };
+/** Applies the policy to a ledger. The chain's parameters count while the chain shows them. */
+function assessObservation(
+  ledger: Ledger,
+  { validator, atMs, chain }: Observation,
+  { policy, fromChain }: PolicyChoice,
+): Assessment {
+  const revenue = chain.revenue.state === "up" ? chain.revenue.value : undefined;
+  const paid = revenue?.programme === "revenue" ? revenue : undefined;
+  const signed: SuccessRate | undefined =
+    paid?.stats === undefined || paid.stats.inActiveSet === 0n
+      ? undefined
+      : { good: paid.stats.committedBlocks, total: paid.stats.inActiveSet };
+  return assess({
+    ledger: memoryView(validator, ledger),
+    nowMs: atMs,
+    policy: fromChain && paid !== undefined ? chainPolicy(paid.params) : policy,
+    blockTimeMs: blockTimeMs(ledger),
+    signed,
+  });
 }
 
-/** The months of a ledger. It has neither days nor hours nor minutes. */
-function monthsView(ledger: Ledger): LedgerView {
-  return {
-    validator: VALIDATOR,
-    chainId: ledger.baseline?.chainId,
-    months: () =>
-      [...ledger.months].map(([month, counts]) => ({
-        month,
-        counts,
-        estimated: NO_BLOCKS,
-        coveredFromMs: Date.parse(`${month}-01`),
-      })),
-    days: () => [],
-    hours: () => [],
-    minutes: () => [],
-    events: () => [],
-  };
+/** Makes the page of a node with a conflict an error. */
+function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
+  if (conflicts.length === 0) return observation;
+  const text =
+    "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
+  const nodes = observation.nodes.map((node) =>
+    conflicts.includes(node.name) && node.metrics.state === "up"
+      ? {
+          ...node,
+          metrics: {
+            state: "error",
+            failure: { code: "two-nodes", text },
+            durationMs: node.metrics.durationMs,
+          } as const,
+        }
+      : node,
+  );
+  return { ...observation, nodes };
 }

@@ -2,7 +2,9 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { AlertState } from "./alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "./notify/delivery.ts";
 import { TIERS, toRatio } from "./policy/reward-tier.ts";
-import { type Poll, scrapesOf, SOURCE_NAMES } from "./sources/poller.ts";
+import type { Observation } from "./observation.ts";
+import { seenSources } from "./sources/poller.ts";
+import { SOURCE_NAMES } from "./sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
 
 /** A gauge with a value from the status. */
@@ -23,50 +25,55 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_month_blocks",
     help: "Blocks of the current UTC month by result of their oracle call. Unknown: a restart of the node erased the result.",
-    labelNames: ["chain_id", "result"],
-    values: ({ chainId, current: { counts } }) =>
+    labelNames: ["validator", "chain_id", "result"],
+    values: ({ validator, chainId, current: { counts } }) =>
       chainId === undefined
         ? []
         : (["good", "bad", "unknown"] as const).map((result) =>
-            series(Number(counts[result]), { chain_id: chainId, result }),
+            series(Number(counts[result]), { validator, chain_id: chainId, result }),
           ),
   },
   {
     name: "oracle_watchdog_month_success_ratio",
     help: "Good blocks divided by good and bad blocks of the current UTC month. Absent while no block is counted.",
-    labelNames: ["chain_id"],
-    values: ({ chainId, current: { rate } }) =>
-      chainId === undefined || rate === undefined ? [] : [series(toRatio(rate), { chain_id: chainId })],
+    labelNames: ["validator", "chain_id"],
+    values: ({ validator, chainId, current: { rate } }) =>
+      chainId === undefined || rate === undefined
+        ? []
+        : [series(toRatio(rate), { validator, chain_id: chainId })],
   },
   {
     name: "oracle_watchdog_month_tier",
     help: "1 for the reward tier of the current UTC month, 0 for the other tiers.",
-    labelNames: ["chain_id", "tier"],
-    values: ({ chainId, current }) =>
+    labelNames: ["validator", "chain_id", "tier"],
+    values: ({ validator, chainId, current }) =>
       chainId === undefined
         ? []
-        : TIERS.map((tier) => series(current.tier === tier ? 1 : 0, { chain_id: chainId, tier })),
+        : TIERS.map((tier) => series(current.tier === tier ? 1 : 0, { validator, chain_id: chainId, tier })),
   },
   {
     name: "oracle_watchdog_source_up",
     help: "1 when the last scrape of the source succeeded, 0 otherwise.",
-    labelNames: ["source"],
-    values: ({ sources }) => sources.map(({ name, up }) => series(up ? 1 : 0, { source: name })),
+    labelNames: ["validator", "node", "source"],
+    values: ({ validator, sources }) =>
+      sources.map(({ name, node, up }) => series(up ? 1 : 0, { validator, node: node ?? "", source: name })),
   },
   {
     name: "oracle_watchdog_source_last_success_timestamp_seconds",
     help: "Time of the last successful scrape of the source.",
-    labelNames: ["source"],
-    values: ({ sources }) =>
-      sources.flatMap(({ name, lastSuccessMs }) =>
-        lastSuccessMs === undefined ? [] : [series(lastSuccessMs / 1000, { source: name })],
+    labelNames: ["validator", "node", "source"],
+    values: ({ validator, sources }) =>
+      sources.flatMap(({ name, node, lastSuccessMs }) =>
+        lastSuccessMs === undefined
+          ? []
+          : [series(lastSuccessMs / 1000, { validator, node: node ?? "", source: name })],
       ),
   },
   {
     name: "oracle_watchdog_priced_pairs",
     help: "Pairs with a price in the last response of the sidecar.",
-    labelNames: [],
-    values: ({ pairs }) => [series(pairs.length)],
+    labelNames: ["validator"],
+    values: ({ validator, pairs }) => [series(pairs.length, { validator })],
   },
   {
     name: "oracle_watchdog_alert_firing",
@@ -126,10 +133,10 @@ const DEAD_MAN_PING = {
 
 /** Records the metrics of the watchdog. */
 export interface WatchdogMetrics {
-  readonly recordPoll: (poll: Poll, nodeRestarted: boolean) => void;
+  readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
-  /** Sets all gauges. */
+  /** Sets all gauges of one validator. */
   readonly showStatus: (status: WatchdogStatus) => void;
 }
 
@@ -139,6 +146,8 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
   const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
     gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
     values,
+    /** Labels of the series that are on the page, by validator. */
+    shown: new Map<string, readonly Series["labels"][]>(),
   }));
   const scrapes = new Counter({ ...SCRAPES, registers });
   const duration = new Histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS, registers });
@@ -151,20 +160,25 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
   for (const channel of channels)
     for (const outcome of DELIVERY_OUTCOMES) attempts.inc({ channel, outcome }, 0);
   return {
-    recordPoll: (poll, nodeRestarted) => {
-      for (const [source, { outcome, durationMs }] of scrapesOf(poll)) {
-        scrapes.inc({ source, outcome: outcome.ok ? "success" : "failure" });
-        duration.observe({ source }, durationMs / 1000);
+    recordPoll: (observation, restartedNodes) => {
+      for (const { source, seen } of seenSources(observation)) {
+        scrapes.inc({ source, outcome: seen.state === "up" ? "success" : "failure" });
+        duration.observe({ source }, seen.durationMs / 1000);
       }
-      if (nodeRestarted) restarts.inc();
+      restarts.inc(restartedNodes);
     },
     recordDelivery: (channel, outcome) => attempts.inc({ channel, outcome }),
     recordPing: (atMs) => ping.set(atMs / 1000),
     showStatus: (status) => {
-      for (const { gauge, values } of gauges) {
-        // Removes series of the last status, such as the ratio of a month that is over.
-        gauge.reset();
-        for (const { labels, value } of values(status)) gauge.set({ ...labels }, value);
+      for (const each of gauges) {
+        const shown = each.values(status);
+        // Removes series of the validator's last status, such as the ratio of a month that is over.
+        for (const labels of each.shown.get(status.validator) ?? []) each.gauge.remove({ ...labels });
+        each.shown.set(
+          status.validator,
+          shown.map(({ labels }) => labels),
+        );
+        for (const { labels, value } of shown) each.gauge.set({ ...labels }, value);
       }
     },
   };

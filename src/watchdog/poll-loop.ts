@@ -3,22 +3,25 @@ import type { Logger } from "../base/logger.ts";
 import type { AlertOptions } from "./alerts/alert-on-poll.ts";
 import { createChangeLog } from "./change-log.ts";
 import { EMPTY_TRAIL } from "./conditions/trail.ts";
-import type { WatchdogConfig } from "./config.ts";
+import type { ValidatorConfig, WatchdogConfig } from "./config.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
+import { monthOf, nextMonthMs } from "./ledger/month.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
-import { type Poll, type Poller, scrapesOf, type SourceName } from "./sources/poller.ts";
+import type { Observation } from "./observation.ts";
+import { type Poller, seenSources } from "./sources/poller.ts";
+import { DEFAULT_VALIDATOR } from "./state/schema.ts";
 import type { StateKeeper } from "./state/state-keeper.ts";
-import { toStatus, type WatchdogStatus } from "./status.ts";
+import { sourceKey, toStatus, type WatchdogStatus } from "./status.ts";
 import { WatchdogError } from "./watchdog-error.ts";
 
-/** The loop that polls the sources and evaluates the result. */
+/** The loop that polls the sources of one validator and evaluates the result. */
 export interface PollLoop {
   /** Polls until the signal fires. Throws {@link WatchdogError} when the node is on the wrong chain. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => WatchdogStatus;
   /** Whether the last poll ended recently enough. False means that the loop hangs. */
   readonly isAlive: () => boolean;
-  /** Why the watchdog does not do its work, for people; undefined while it does. */
+  /** Why the validator is not watched, for people; undefined while it is. */
   readonly problem: () => string | undefined;
 }
 
@@ -33,22 +36,35 @@ export interface PollLoopDeps {
 /** Polls that can be missed before `isAlive` returns false. */
 const ALIVE_INTERVALS = 3;
 
-/** Time without a reading of the node after which the watchdog's work is not done. */
+/** Time without a reading of any node of the validator after which the watchdog's work is not done. */
 const WORK_MS = 300_000;
 
-export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): PollLoop {
+export function createPollLoop(
+  config: WatchdogConfig,
+  validator: ValidatorConfig,
+  deps: PollLoopDeps,
+): PollLoop {
   const { clock, keeper, metrics } = deps;
+  const { name } = validator.target;
   const startedAtMs = clock.nowMs();
-  const lastSuccessMs = new Map<SourceName, number>();
-  const changes = createChangeLog(deps.logger);
-  const options = evaluationOptions(config);
-  const channels = options.channels.map(({ name }) => name);
+  const lastSuccessMs = new Map<string, number>();
+  // A watchdog of one validator needs no name in its log.
+  const logger = name === DEFAULT_VALIDATOR ? deps.logger : deps.logger.child({ validator: name });
+  const changes = createChangeLog(logger);
+  const options = {
+    alerts: alertOptions(config),
+    intervalMs: config.intervalMs,
+    consensusAddress: validator.target.consensusAddress,
+    policy: validator.policy,
+  };
+  const channels = options.alerts.channels.map((channel) => channel.name);
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
-  const status = (): WatchdogStatus => {
-    const state = keeper.current();
-    return toStatus({
-      state,
+  let nodeReadMs: number | undefined;
+  const status = (): WatchdogStatus =>
+    toStatus({
+      validator,
+      state: keeper.current(),
       rules: config.alerts.rules,
       channels,
       startedAtMs,
@@ -56,59 +72,82 @@ export function createPollLoop(config: WatchdogConfig, deps: PollLoopDeps): Poll
       lastSuccessMs,
       last,
     });
-  };
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
-    const chainId = config.chainId ?? keeper.current().ledger.baseline?.chainId;
-    const scraped = await deps.poll(chainId, signal);
+    const known = keeper.current().ledgers.get(name);
+    const chainId = validator.target.chainId ?? known?.chainId;
+    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.cursor }, signal);
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
-    if (!lastSuccessMs.has("node")) requireChain(scraped, chainId, config);
+    if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);
+    if (scraped.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = scraped.atMs;
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
-    const evaluation = planEvaluation(keeper.current(), scraped, last?.trail ?? EMPTY_TRAIL, options);
-    const { poll } = evaluation;
+    const memory = { trail: last?.trail ?? EMPTY_TRAIL, isFirst: last === undefined };
+    const evaluation = planEvaluation(keeper.current(), scraped, memory, options);
+    const { observation } = evaluation;
     keeper.replace(evaluation.state);
     last = evaluation;
-    for (const [name, { outcome }] of scrapesOf(poll)) if (outcome.ok) lastSuccessMs.set(name, poll.atMs);
-    metrics.recordPoll(poll, evaluation.nodeRestarted);
+    for (const source of seenSources(observation))
+      if (source.seen.state === "up") lastSuccessMs.set(sourceKey(source), observation.atMs);
+    metrics.recordPoll(observation, evaluation.restarted.length);
     metrics.showStatus(status());
-    changes.record(poll, evaluation, status());
+    changes.record(evaluation, status());
     lastEndMs = clock.monotonicMs();
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
         await pollOnce(signal);
-        await clock.sleep(config.intervalMs, signal);
+        await clock.sleep(pauseMs(config.intervalMs, clock.nowMs()), signal);
       } catch (error) {
         if (!signal.aborted) throw error;
       }
     }
   };
-  const aliveMs = ALIVE_INTERVALS * (config.intervalMs + config.sources.deadlineMs) + 5000;
+  const aliveMs = ALIVE_INTERVALS * (config.intervalMs + 2 * config.limits.deadlineMs) + 5000;
   metrics.showStatus(status());
   const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
   const problem = (): string | undefined => {
-    if (!isAlive()) return "the last poll ended too long ago";
-    const readMs = lastSuccessMs.get("node");
-    if (readMs !== undefined && clock.nowMs() - readMs <= WORK_MS) return undefined;
-    return `no node was read in the last ${WORK_MS / 60_000} min`;
+    if (!isAlive()) return `the last poll of ${name} ended too long ago`;
+    if (nodeReadMs !== undefined && clock.nowMs() - nodeReadMs <= WORK_MS) return undefined;
+    return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
   };
   return { run, status, isAlive, problem };
 }
 
-function evaluationOptions({ alerts, notify, maintenance }: WatchdogConfig): AlertOptions {
+function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {
   const { channels, reminders, runbooks } = notify;
   // Alertmanager gets the state of the alerts, not their events.
   const eventChannels = channels.filter(({ kind }) => kind !== "alertmanager");
-  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks };
+  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks, intervalMs };
 }
 
-/** Throws when the node is on another chain than the configuration or the state says. */
-function requireChain({ node }: Poll, expected: string | undefined, config: WatchdogConfig): void {
-  if (expected === undefined || node.outcome.ok || node.outcome.error.code !== "wrong-chain") return;
-  const hint =
-    config.chainId === undefined && config.stateDir !== undefined
-      ? `; the state in ${config.stateDir} belongs to chain ${expected}, so use another state_dir for another chain`
-      : "";
-  throw new WatchdogError({ code: "wrong-chain", expected }, `${node.outcome.error.text}${hint}`);
+/** A block of the end of a month can be committed so long after it. */
+const EDGE_MS = 3000;
+
+/**
+ * Returns the time until the next poll. A month ends with a poll, and another follows soon: the counters of the node then say
+ * how many of the few blocks in between belong to it, and what their results were.
+ */
+function pauseMs(intervalMs: number, nowMs: number): number {
+  if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;
+  const untilEdgeMs = nextMonthMs(nowMs) - nowMs;
+  return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
+}
+
+/** Throws when a node is on another chain than the configuration or the state says. */
+function requireChain(
+  { nodes }: Observation,
+  expected: string | undefined,
+  config: WatchdogConfig,
+  { target }: ValidatorConfig,
+): void {
+  for (const { metrics } of nodes) {
+    if (expected === undefined || metrics.state !== "error" || metrics.failure.code !== "wrong-chain")
+      continue;
+    const hint =
+      target.chainId === undefined && config.stateDir !== undefined
+        ? `; the state in ${config.stateDir} belongs to chain ${expected}, so use another state_dir for another chain`
+        : "";
+    throw new WatchdogError({ code: "wrong-chain", expected }, `${metrics.failure.text}${hint}`);
+  }
 }

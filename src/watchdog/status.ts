@@ -1,17 +1,23 @@
 import { type AlertStatus, alertStatuses } from "./api/alert-json.ts";
 import type { AlertRule } from "./conditions/condition.ts";
-import type { BlockCounts } from "./ledger/block-counts.ts";
-import { countsOf } from "./ledger/ledger.ts";
+import type { ValidatorConfig } from "./config.ts";
+import type { Evaluation } from "./evaluation.ts";
+import { type BlockCounts, NO_BLOCKS } from "./ledger/block-counts.ts";
+import { EMPTY_LEDGER } from "./ledger/ledger.ts";
 import { type Month, monthOf } from "./ledger/month.ts";
 import type { Delivery } from "./notify/outbox.ts";
+import type { Assessment } from "./policy/assessment.ts";
 import { formatPercent, type SuccessRate, successRate, type Tier, tierOf } from "./policy/reward-tier.ts";
-import { VALIDATOR } from "./poll-observation.ts";
-import { type Poll, type Scrape, scrapesOf, type SourceName } from "./sources/poller.ts";
+import { type SeenSource, seenSources } from "./sources/poller.ts";
+import type { SourceName } from "./sources/targets.ts";
 import type { WatchdogState } from "./state/state-store.ts";
+import { assessmentJson } from "./status-assessment.ts";
 
 /** State of one source at the last poll. */
 export interface SourceStatus {
   readonly name: SourceName;
+  /** Absent for sources of the chain. */
+  readonly node: string | undefined;
   /** The last scrape succeeded. */
   readonly up: boolean;
   /** Empty when the source is up. */
@@ -25,16 +31,21 @@ export interface SourceStatus {
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
+  /** The part of `counts` whose month is an estimate. */
+  readonly estimated: BlockCounts;
   /** Undefined when no block is counted. */
   readonly rate: SuccessRate | undefined;
   readonly tier: Tier | undefined;
+  /** Undefined while the month can change. */
+  readonly hash: string | undefined;
 }
 
-/** Whether the sidecar has prices. "unknown": the watchdog cannot read them. */
+/** Whether any sidecar has prices. "unknown": the watchdog cannot read them. */
 type PricesState = "present" | "missing" | "unknown";
 
-/** Everything that the API, the page and the metrics show. */
+/** Everything that the API, the page and the metrics show of one validator. */
 export interface WatchdogStatus {
+  readonly validator: string;
   /** Undefined before the first reading of the node. */
   readonly chainId: string | undefined;
   readonly startedAtMs: number;
@@ -43,50 +54,69 @@ export interface WatchdogStatus {
   readonly current: MonthStatus;
   /** All months with blocks, newest first. */
   readonly months: readonly MonthStatus[];
+  /** Undefined before the first poll. */
+  readonly assessment: Assessment | undefined;
   readonly prices: PricesState;
-  /** Pairs that have a price, sorted. Empty when the last scrape of the prices failed. */
+  /** Pairs that have a price on any node, sorted. Empty when the last scrape of the prices failed. */
   readonly pairs: readonly string[];
   /** All alerts, also inactive ones. */
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  /** Deliveries that are not accepted yet, by channel. */
+  /** Deliveries that are not accepted yet, by channel; of all validators. */
   readonly pending: ReadonlyMap<string, number>;
   /** Silences that have begun and not ended. */
   readonly activeSilences: number;
 }
 
 export interface StatusInput {
+  readonly validator: ValidatorConfig;
   readonly state: WatchdogState;
   readonly rules: readonly AlertRule[];
   /** Names of all channels that have an outbox. */
   readonly channels: readonly string[];
   readonly startedAtMs: number;
   readonly nowMs: number;
-  /** Time of the last successful scrape by source. */
-  readonly lastSuccessMs: ReadonlyMap<SourceName, number>;
-  /** The last poll and its evaluation; undefined before the first poll. */
-  readonly last: { readonly poll: Poll } | undefined;
+  /** Time of the last successful scrape by {@link sourceKey}. */
+  readonly lastSuccessMs: ReadonlyMap<string, number>;
+  /** The last evaluation; undefined before the first poll. */
+  readonly last: Pick<Evaluation, "observation" | "assessment"> | undefined;
+}
+
+/** Identifies a source of a validator. */
+export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "node">): string {
+  return `${node}/${source}`;
 }
 
 export function toStatus(input: StatusInput): WatchdogStatus {
-  const { state, rules, channels, startedAtMs, nowMs, lastSuccessMs, last } = input;
-  const { ledger, alerting } = state;
-  const prices = last?.poll.prices.outcome;
-  const scrapes = last === undefined ? [] : scrapesOf(last.poll);
+  const { state, rules, channels, startedAtMs, nowMs, lastSuccessMs, last, validator } = input;
+  const { alerting } = state;
+  const { name } = validator.target;
+  const ledger = state.ledgers.get(name) ?? EMPTY_LEDGER;
+  const { months } = ledger.sources.calls.books;
   const month = monthOf(nowMs);
+  const toMonth = (of: Month): MonthStatus => {
+    const record = months.get(of);
+    return toMonthStatus(of, record?.counts ?? NO_BLOCKS, {
+      estimated: record?.estimated ?? NO_BLOCKS,
+      hash: record?.seal?.hash,
+    });
+  };
   return {
-    chainId: ledger.baseline?.chainId,
+    validator: name,
+    chainId: ledger.chainId,
     startedAtMs,
-    polledAtMs: last?.poll.atMs,
-    current: toMonthStatus(month, countsOf(ledger, month)),
-    months: [...ledger.months]
-      .toSorted(([a], [b]) => (a < b ? 1 : -1))
-      .map(([name, counts]) => toMonthStatus(name, counts)),
-    prices: pricesState(prices),
-    pairs: prices?.ok === true ? prices.value.pairs : [],
-    alerts: alertStatuses(alerting.alerts, rules, [VALIDATOR]),
-    sources: scrapes.map(([name, scrape]) => toSourceStatus(name, scrape, lastSuccessMs.get(name))),
+    polledAtMs: last?.observation.atMs,
+    current: toMonth(month),
+    months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
+    assessment: last?.assessment,
+    prices: last === undefined ? "unknown" : pricesState(last),
+    pairs: last === undefined ? [] : pairsOf(last),
+    alerts: alertStatuses(alerting.alerts, rules, [name]),
+    sources:
+      last === undefined
+        ? []
+        : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs)),
     pending: countByChannel(alerting.outbox, channels),
     activeSilences: alerting.silences.filter(
       ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
@@ -94,19 +124,22 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   };
 }
 
-/** Encodes the status as the JSON of `GET /api/status`. Block counts are numbers, times are ISO 8601. */
+/** Encodes the status as JSON. Block counts are numbers, times are ISO 8601. */
 export function statusJson(status: WatchdogStatus): Readonly<Record<string, unknown>> {
   return {
+    validator: status.validator,
     chain_id: status.chainId ?? null,
     started_at: isoTime(status.startedAtMs),
     polled_at: isoTime(status.polledAtMs),
     ...monthJson(status.current),
+    assessment: status.assessment === undefined ? null : assessmentJson(status.assessment),
     months: status.months.map(monthJson),
     prices: { state: status.prices, pairs: status.pairs },
     alerts: status.alerts.map(alertJson),
     pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
     sources: status.sources.map((source) => ({
       name: source.name,
+      node: source.node ?? null,
       up: source.up,
       error: source.error === "" ? null : source.error,
       last_success_at: isoTime(source.lastSuccessMs),
@@ -115,25 +148,53 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
   };
 }
 
-function toMonthStatus(month: Month, counts: BlockCounts): MonthStatus {
+/** Encodes all validators as the JSON of `GET /api/status`: the first one, and a list of all. */
+export function allStatusJson(all: readonly WatchdogStatus[]): Readonly<Record<string, unknown>> {
+  const [first] = all;
+  return { ...(first === undefined ? {} : statusJson(first)), validators: all.map(statusJson) };
+}
+
+function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {
+  const pairs = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? prices.value.pairs : []));
+  return [...new Set(pairs)].toSorted();
+}
+
+function toMonthStatus(
+  month: Month,
+  counts: BlockCounts,
+  more: Pick<MonthStatus, "estimated" | "hash">,
+): MonthStatus {
   const rate = successRate(counts);
-  return { month, counts, rate, tier: rate === undefined ? undefined : tierOf(rate) };
+  return { month, counts, ...more, rate, tier: rate === undefined ? undefined : tierOf(rate) };
 }
 
-function toSourceStatus(
-  name: SourceName,
-  { outcome, durationMs }: Scrape<unknown>,
-  lastSuccessMs: number | undefined,
-): SourceStatus {
-  return { name, up: outcome.ok, error: outcome.ok ? "" : outcome.error.text, lastSuccessMs, durationMs };
+function toSourceStatus(source: SeenSource, lastSuccessMs: ReadonlyMap<string, number>): SourceStatus {
+  const { seen } = source;
+  return {
+    name: source.source,
+    node: source.node,
+    up: seen.state === "up",
+    error: seen.state === "up" ? "" : seen.failure.text,
+    lastSuccessMs: lastSuccessMs.get(sourceKey(source)),
+    durationMs: seen.durationMs,
+  };
 }
 
-function monthJson({ month, counts, rate, tier }: MonthStatus): Readonly<Record<string, unknown>> {
+function monthJson({
+  month,
+  counts,
+  estimated,
+  rate,
+  tier,
+  hash,
+}: MonthStatus): Readonly<Record<string, unknown>> {
   return {
     month,
     success_rate_percent: rate === undefined ? null : formatPercent(rate),
     tier: tier ?? null,
     blocks: { good: Number(counts.good), bad: Number(counts.bad), unknown: Number(counts.unknown) },
+    estimated_blocks: { good: Number(estimated.good), bad: Number(estimated.bad) },
+    hash: hash ?? null,
   };
 }
 
@@ -150,9 +211,10 @@ function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<str
   };
 }
 
-function pricesState(outcome: Poll["prices"]["outcome"] | undefined): PricesState {
-  if (outcome?.ok !== true) return "unknown";
-  return outcome.value.pairs.length > 0 ? "present" : "missing";
+function pricesState({ observation }: Pick<Evaluation, "observation">): PricesState {
+  const pages = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? [prices.value] : []));
+  if (pages.length === 0) return "unknown";
+  return pages.some(({ pairs }) => pairs.length > 0) ? "present" : "missing";
 }
 
 function countByChannel(

@@ -1,22 +1,27 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import { unreachable } from "../base/errors.ts";
 import { type Service, supervise } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { LISTEN_KEY } from "../ops/daemon-context.ts";
+import type { HttpRoute } from "../ops/http-route.ts";
 import { createHttpService } from "../ops/http-service.ts";
+import type { PastAlert } from "./alerts/alert-history.ts";
 import { createAlertRoutes } from "./api/alert-routes.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
 import type { WatchdogConfig } from "./config.ts";
+import type { LedgerView } from "./ledger/ledger-view.ts";
+import { memoryView } from "./ledger/memory-view.ts";
 import { createWatchdogMetrics } from "./metrics.ts";
 import type { PostJson } from "./notify/http-post.ts";
 import { createNotifier, type Notifier } from "./notify/notify-services.ts";
 import type { SendMail } from "./notify/send-mail.ts";
-import { VALIDATOR } from "./poll-observation.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
 import { createPoller } from "./sources/poller.ts";
+import { type Reach, reachTcp } from "./sources/reach.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState } from "./state/state-store.ts";
@@ -32,16 +37,27 @@ export interface WatchdogDeps {
   readonly portOption?: string;
   /** Default: HTTP. */
   readonly reader?: HttpPageReader;
+  /** Default: TCP. */
+  readonly reach?: Reach;
   /** Default: HTTP. */
   readonly post?: PostJson;
   /** Default: SMTP. */
   readonly mail?: SendMail;
+  /** More routes of the HTTP server. */
+  readonly routes?: readonly HttpRoute[];
 }
 
 export interface Watchdog extends Service {
   /** The bound address of the HTTP server; rejects when the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
+  /** One for each validator, in the order of the configuration. */
+  readonly statuses: () => readonly WatchdogStatus[];
+  /** Status of the first validator. */
   readonly status: () => WatchdogStatus;
+  /** Counts of a validator that are in memory; undefined before its first reading. */
+  readonly ledger: (validator: string) => LedgerView | undefined;
+  /** Alerts that fired, of all validators, oldest first. */
+  readonly alertHistory: () => readonly PastAlert[];
 }
 
 /**
@@ -56,16 +72,24 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     config.notify.channels.map(({ name }) => name),
   );
   const reader = deps.reader ?? createHttpPageReader();
-  const poll = createPoller(config.sources, { clock: deps.clock, read: reader.read });
-  const loop = createPollLoop(config, { ...deps, poll, keeper, metrics });
+  const reach = deps.reach ?? reachTcp;
+  const loops = config.validators.map((validator) => {
+    const poll = createPoller(validator.target, config.limits, {
+      clock: deps.clock,
+      read: reader.read,
+      reach,
+    });
+    return createPollLoop(config, validator, { ...deps, poll, keeper, metrics });
+  });
+  const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
   const notifier = createNotifier(config.notify, {
     ...deps,
     ...keeper,
     alerts: () => keeper.current().alerting.alerts,
-    work: () => ({ problem: loop.problem() }),
+    work: () => ({ problem: loops.map((loop) => loop.problem()).find((problem) => problem !== undefined) }),
     metrics,
   });
-  const parts = { config, deps, keeper, notifier, loop };
+  const parts = { config, deps, keeper, notifier, loops, statuses };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
@@ -79,7 +103,18 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       await reader.close();
     }
   };
-  return { name: "oracle-watchdog", run, ready: ready.promise, status: loop.status };
+  return {
+    name: "oracle-watchdog",
+    run,
+    ready: ready.promise,
+    statuses,
+    status: () => firstOf(statuses()),
+    ledger: (validator) => {
+      const ledger = keeper.current().ledgers.get(validator);
+      return ledger === undefined ? undefined : memoryView(validator, ledger);
+    },
+    alertHistory: () => keeper.current().alerting.history,
+  };
 }
 
 interface Parts {
@@ -87,11 +122,16 @@ interface Parts {
   readonly deps: WatchdogDeps;
   readonly keeper: StateKeeper;
   readonly notifier: Notifier;
-  readonly loop: PollLoop;
+  readonly loops: readonly PollLoop[];
+  readonly statuses: () => readonly WatchdogStatus[];
+}
+
+function firstOf<T>([first]: readonly T[]): T {
+  return first ?? unreachable("a configuration has at least one validator");
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, notifier, loop } = parts;
+  const { config, deps, keeper, notifier, loops, statuses } = parts;
   const server = createHttpService(
     {
       name: "oracle-watchdog HTTP",
@@ -100,21 +140,26 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
       portOption: deps.portOption ?? LISTEN_KEY,
       ...(config.token === undefined ? {} : { token: config.token }),
       routes: [
-        ...createWatchdogRoutes({ status: loop.status, isAlive: loop.isAlive, registry: deps.registry }),
+        ...createWatchdogRoutes({
+          statuses,
+          isAlive: () => loops.every((loop) => loop.isAlive()),
+          registry: deps.registry,
+        }),
         ...createAlertRoutes({
           ...deps,
           alerting: () => keeper.current().alerting,
           change: (alerting) => keeper.replace({ ...keeper.current(), alerting }),
           rules: config.alerts.rules,
-          validators: [VALIDATOR],
+          validators: config.validators.map(({ target }) => target.name),
           maintenance: config.maintenance,
           test: notifier.test,
         }),
+        ...(deps.routes ?? []),
       ],
     },
     deps,
   );
   server.ready.then(ready.resolve, ready.reject);
-  const polling: Service = { name: "oracle-watchdog polling", run: loop.run };
-  return [server, polling, ...notifier.services];
+  const polling = loops.map(({ run }): Service => ({ name: "oracle-watchdog polling", run }));
+  return [server, ...polling, ...notifier.services];
 }

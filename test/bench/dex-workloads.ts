@@ -165,7 +165,7 @@ interface Order {
 }
 
 function encodeOrder(creator: string, { tokenIn, tokenOut, tick, amountIn, orderType }: Order): Uint8Array {
-  return MsgPlaceLimitOrder.encode({
+  return encodeMessage(MsgPlaceLimitOrder, {
     creator,
     receiver: creator,
     tokenIn,
@@ -177,7 +177,7 @@ function encodeOrder(creator: string, { tokenIn, tokenOut, tick, amountIn, order
     maxAmountOut: "",
     limitSellPrice: "",
     minAverageSellPrice: "",
-  }).finish();
+  });
 }
 
 function swapOperation(amountOf: (random: Random) => bigint): Workload["operation"] {
@@ -227,7 +227,7 @@ function encodeDeposit(amounts: readonly [bigint, bigint], tick: bigint): Uint8A
     swapOnDeposit: false,
     swapOnDepositSlopToleranceBps: 0n,
   };
-  return MsgDeposit.encode({
+  return encodeMessage(MsgDeposit, {
     creator: ALICE,
     receiver: ALICE,
     tokenA: "TokenA",
@@ -237,7 +237,7 @@ function encodeDeposit(amounts: readonly [bigint, bigint], tick: bigint): Uint8A
     tickIndexesAToB: [tick],
     fees: [1n],
     options: [option],
-  }).finish();
+  });
 }
 
 function depositMarket(bank: BankFactory): Market {
@@ -278,14 +278,14 @@ function multiHopMarket(bank: BankFactory): Market {
 const multiHop: Workload["operation"] = (market, random, index) => {
   const start = Math.floor(index / 2) % TOKENS.length;
   const cycle = TOKENS.map((_, at) => TOKENS[(start + at) % TOKENS.length] ?? "");
-  const message = MsgMultiHopSwap.encode({
+  const message = encodeMessage(MsgMultiHopSwap, {
     creator: ALICE,
     receiver: ALICE,
     routes: [{ hops: index % 2 === 0 ? cycle : cycle.toReversed() }],
     amountIn: (1_000_000n + random.below(10n ** 9n)).toString(),
     exitLimitPrice: parsePrecDec("0.000001").toString(),
     pickBestRoute: false,
-  }).finish();
+  });
   return () => void market.send("MsgMultiHopSwap", message);
 };
 

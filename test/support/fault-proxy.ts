@@ -3,12 +3,14 @@ import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { isRecord } from "../../src/base/json.ts";
-
-/** A JSON-RPC call that passes the proxy. */
-export interface ProxiedCall {
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
+import {
+  atHeight,
+  callsOf,
+  type IdentifiedCall,
+  mapResults,
+  type ProxiedCall,
+  withHeight,
+} from "./json-rpc-bodies.ts";
 
 /** What the proxy does to the connections and responses of a node. Each is something that real nodes and networks do. */
 export type ProxyFault =
@@ -207,34 +209,6 @@ function rewritten(
   return body;
 }
 
-interface IdentifiedCall extends ProxiedCall {
-  readonly id: unknown;
-}
-
-function callsOf(body: string): readonly IdentifiedCall[] {
-  const parsed: unknown = body === "" ? [] : JSON.parse(body);
-  return (Array.isArray(parsed) ? parsed : [parsed]).flatMap((call: unknown) => {
-    if (!isRecord(call) || typeof call["method"] !== "string") return [];
-    return [
-      { id: call["id"], method: call["method"], params: isRecord(call["params"]) ? call["params"] : {} },
-    ];
-  });
-}
-
-function mapResults(
-  body: string,
-  calls: readonly IdentifiedCall[],
-  change: (call: ProxiedCall, result: unknown) => unknown,
-): string {
-  const parsed: unknown = JSON.parse(body);
-  const one = (response: unknown): unknown => {
-    const call = isRecord(response) ? calls.find(({ id }) => id === response["id"]) : undefined;
-    if (!isRecord(response) || call === undefined || !("result" in response)) return response;
-    return { ...response, result: change(call, structuredClone(response["result"])) };
-  };
-  return JSON.stringify(Array.isArray(parsed) ? parsed.map(one) : one(parsed));
-}
-
 /** Reads the height at which the node appears to have stopped. */
 async function freeze(proxy: Proxy): Promise<void> {
   if (proxy.staleHeight > 0n) return;
@@ -246,24 +220,6 @@ async function freeze(proxy: Proxy): Promise<void> {
 
 function path(value: unknown, keys: readonly string[]): unknown {
   return keys.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), value);
-}
-
-/** Replaces heights above `height` by one that the node does not have either, and the latest height by `height`. */
-function atHeight(body: string, height: bigint): string {
-  const change = (call: unknown): unknown => {
-    if (!isRecord(call) || !isRecord(call["params"])) return call;
-    const asked = call["params"]["height"];
-    if (typeof asked !== "string" || !/^\d+$/.test(asked)) return call;
-    if (BigInt(asked) > height) return { ...call, params: { ...call["params"], height: "999999999" } };
-    return BigInt(asked) === 0n ? { ...call, params: { ...call["params"], height: `${height}` } } : call;
-  };
-  const parsed: unknown = JSON.parse(body);
-  return JSON.stringify(Array.isArray(parsed) ? parsed.map(change) : change(parsed));
-}
-
-function withHeight(result: unknown, height: bigint): unknown {
-  if (!isRecord(result) || !isRecord(result["sync_info"])) return result;
-  return { ...result, sync_info: { ...result["sync_info"], latest_block_height: `${height}` } };
 }
 
 interface Upgrade {

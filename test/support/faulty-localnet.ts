@@ -32,14 +32,21 @@ deadlines: { call: 2s }
 health: { no_block_after: 3s }
 `;
 
-/** Starts the localnet. Returns when the relayer has delivered its first results. */
-export async function startFaultyLocalnet(): Promise<FaultyLocalnet> {
+/**
+ * Starts the localnet. Returns when the relayer has delivered its first results. With `hasSecond`, the relayer has a second
+ * endpoint of each chain, without a proxy.
+ */
+export async function startFaultyLocalnet(hasSecond = false): Promise<FaultyLocalnet> {
   let proxies: FaultyLocalnet["proxies"] | undefined;
   const net = await startRelayedLocalnet({
     relayer: RELAYER,
     endpoints: async (urls) => {
       proxies = { local: await startFaultProxy(urls.local), remote: await startFaultProxy(urls.remote) };
-      return { local: [proxies.local.url], remote: [proxies.remote.url] };
+      const second = (url: string): readonly string[] => (hasSecond ? [url] : []);
+      return {
+        local: [proxies.local.url, ...second(urls.local)],
+        remote: [proxies.remote.url, ...second(urls.remote)],
+      };
     },
   });
   if (proxies === undefined) throw new Error("the proxies were not started");

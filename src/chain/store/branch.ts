@@ -13,18 +13,18 @@ export interface Branch {
 
 /** Creates a branch. The cache layer of a store is created when the store is first used. */
 export function createBranch(below: StoreSource): Branch {
-  // A list: a transaction opens few stores on each of its branches, and a map for each branch takes longer to create.
+  // A list by name: a transaction opens few stores on each of its branches, and a map for each branch takes longer to create.
+  // Every node writes in the order of the names, whichever store was used first.
   const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
   return {
     store: (name) => {
       for (const opened of layers) if (opened.name === name) return opened.layer;
       const layer = createCacheStore(below(name));
-      layers.push({ name, layer });
+      const after = layers.findIndex((opened) => opened.name > name);
+      layers.splice(after < 0 ? layers.length : after, 0, { name, layer });
       return layer;
     },
     write: () => {
-      // Sorted, so that every node writes in the same order, whichever store was used first.
-      layers.sort((a, b) => (a.name < b.name ? -1 : 1));
       for (const { layer } of layers) layer.write();
     },
   };

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { NodeStatus } from "../chain-client.ts";
 import { ClientError, classifyClientError, isEndpointError } from "../errors.ts";
+import { planAttempts } from "./plan-attempts.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead } from "../rpc/rpc-caller.ts";
 
@@ -15,48 +16,65 @@ export interface EndpointPool extends RpcCaller {
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
   /** Reads the status of every endpoint in parallel, also of resting ones. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
-  readonly health: () => readonly EndpointHealth[];
+  readonly health: () => readonly PoolEndpointHealth[];
+}
+
+/** Current state of an endpoint among the others of its chain. */
+export interface PoolEndpointHealth extends EndpointHealth {
+  /** Blocks behind the best endpoint at the last check of all; undefined before it, and for one that did not respond. */
+  readonly lagBlocks: bigint | undefined;
 }
 
 /**
  * Creates a pool. `endpoints` are in order of preference.
  *
- * A read tries the endpoints one after the other until one responds: first those that do not rest, then the resting
- * ones. Resting changes the order only, so a read never waits for the end of a rest. A JSON-RPC error is a response and
- * ends the read; the exception is an error for a height that the node has not reached yet. A broadcast is tried once.
+ * A read tries the endpoints one after the other until one responds, in the order of `planAttempts`. The order never
+ * excludes one, so a read never waits for the end of a rest. A JSON-RPC error is a response and ends the read; the
+ * exception is an error for a height that the node does not have. A broadcast is tried once.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
+  let lags: ReadonlyMap<string, bigint> = new Map();
+  const health = (): readonly PoolEndpointHealth[] =>
+    endpoints.map((endpoint) => ({ ...endpoint.health(), lagBlocks: lags.get(endpoint.name) }));
   const read = async <T>(request: RpcRead<T>, signal: AbortSignal): Promise<T> => {
     let error: unknown;
-    for (const endpoint of planAttempts(endpoints, request.method)) {
+    for (const endpoint of attemptsOf(request)) {
       try {
         return await endpoint.read(request, signal);
       } catch (thrown) {
         if (signal.aborted || !mayTryNext(thrown)) throw thrown;
         error = preferRetryable(error, thrown);
         // A second attempt at a lone endpoint makes sense after a broken connection. After a timeout it doubles the wait.
-        if (endpoints.length === 1 && isTimeout(thrown)) break;
+        if (endpoints.length === 1 && (isTimeout(thrown) || isOfHeight(thrown))) break;
       }
     }
     throw error ?? new ClientError({ code: "closed" }, "the client has no endpoints");
   };
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> =>
     read({ method, params, decode: (result) => result }, signal);
-  const check = (signal: AbortSignal): Promise<readonly EndpointCheck[]> =>
-    Promise.all(endpoints.map((endpoint) => checkEndpoint(endpoint, signal)));
+  const attemptsOf = ({ method, params }: Pick<RpcRead<unknown>, "method" | "params">) => {
+    const candidates = health().map((state, index) => ({
+      ...state,
+      restMs: endpoints[index]?.restMs() ?? 0,
+    }));
+    return planAttempts(candidates, method, params).flatMap((index) => endpoints[index] ?? []);
+  };
+  const check = async (signal: AbortSignal): Promise<readonly EndpointCheck[]> => {
+    const checks = await Promise.all(endpoints.map((endpoint) => checkEndpoint(endpoint, signal)));
+    lags = lagsOf(checks);
+    return checks;
+  };
   const close = (): void => {
     for (const endpoint of endpoints) endpoint.close();
   };
-  return { call, read, check, close, health: () => endpoints.map((endpoint) => endpoint.health()) };
+  return { call, read, check, close, health };
 }
 
-/** Endpoints in the order of attempts: by remaining rest, then as configured. */
-function planAttempts(endpoints: readonly PooledEndpoint[], method: string): readonly PooledEndpoint[] {
-  const ordered = endpoints.toSorted((a, b) => a.restMs() - b.restMs());
-  // A broadcast without a response may have arrived. Only the sender can decide whether to send the bytes again.
-  if (method.startsWith("broadcast_")) return ordered.slice(0, 1);
-  // A node may close an idle keep-alive connection just before we use it. A lone endpoint therefore gets two attempts.
-  return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
+/** Heights of parallel responses differ by a block now and then, so only the statuses of one check are compared. */
+function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
+  const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
+  const best = heights.reduce((most, [, height]) => (height > most ? height : most), 0n);
+  return new Map(heights.map(([name, height]) => [name, best - height]));
 }
 
 /** Picks the error to report: retryable errors before fatal ones. */
@@ -69,16 +87,17 @@ function isTimeout(error: unknown): boolean {
 }
 
 function mayTryNext(error: unknown): boolean {
-  return isEndpointError(error) || isBehind(error);
+  return isEndpointError(error) || isOfHeight(error);
 }
 
-/** Whether the node has not reached the requested height. Another node may be ahead of it. */
-function isBehind(error: unknown): boolean {
-  return (
-    error instanceof ClientError &&
-    error.facts.code === "rpc" &&
-    error.facts.data.includes("must be less than or equal to the current blockchain height")
-  );
+/** CometBFT's texts for a height that the node has not reached, or has pruned. */
+const NO_SUCH_HEIGHT = /must be less than or equal to the current blockchain height|lowest height is/;
+
+/** Whether the node does not have the requested height. Another node may have it. */
+function isOfHeight(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false;
+  const { facts } = error;
+  return facts.code === "height-unavailable" || (facts.code === "rpc" && NO_SUCH_HEIGHT.test(facts.data));
 }
 
 async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Promise<EndpointCheck> {

@@ -17,6 +17,10 @@ export interface EndpointHealth {
   readonly failures: number;
   /** text of the last error, undefined in state `good` */
   readonly lastError: string | undefined;
+  /** the last status response; undefined before the first one */
+  readonly status: NodeStatus | undefined;
+  /** time that the last status took; undefined before the first one */
+  readonly latencyMs: number | undefined;
 }
 
 /** One endpoint of a pool, with a check of its chain id and a rest period after each failure. */
@@ -54,7 +58,14 @@ export function createPooledEndpoint(
   deps: PooledEndpointDeps,
 ): PooledEndpoint {
   const life = new AbortController();
-  let health: EndpointHealth = { name: options.name, state: "unchecked", failures: 0, lastError: undefined };
+  let health: EndpointHealth = {
+    name: options.name,
+    state: "unchecked",
+    failures: 0,
+    lastError: undefined,
+    status: undefined,
+    latencyMs: undefined,
+  };
   let restUntilMs = 0;
   let verifying: Promise<NodeStatus> | undefined;
 
@@ -74,15 +85,17 @@ export function createPooledEndpoint(
   const recordSuccess = (): void => {
     if (health.failures > 0) deps.logger.info("endpoint recovered", { endpoint: options.name });
     restUntilMs = 0;
-    health = { name: options.name, state: "good", failures: 0, lastError: undefined };
+    health = { ...health, state: "good", failures: 0, lastError: undefined };
   };
 
   const readStatus = async (): Promise<NodeStatus> => {
+    const startMs = deps.clock.monotonicMs();
     try {
       const status = decodeStatus(await deps.caller.call("status", {}, life.signal), options.name);
       if (options.chainId !== undefined && status.chainId !== options.chainId)
         throw wrongChain(options.name, options.chainId, status.chainId);
       recordSuccess();
+      health = { ...health, status, latencyMs: deps.clock.monotonicMs() - startMs };
       return status;
     } catch (error) {
       recordFailure(error);

@@ -38,7 +38,7 @@ const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   // CometBFT closes a connection after 30 s of silence. We notice a dead connection in half of that time.
   pingIntervalMs: 5_000,
   readDeadlineMs: 15_000,
-  eventDeadlineMs: 120_000,
+  eventDeadlineMs: 30_000,
   maxFrameBytes: 64 * 1024 * 1024,
   queueCapacity: 10_000,
   // Short however long the endpoint is away: events flow again within seconds after it is back.

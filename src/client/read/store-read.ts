@@ -32,6 +32,25 @@ export function grpcQueryParams(path: string, request: Uint8Array, height: bigin
   return { path, data: toHex(request), height: height.toString(), prove: false };
 }
 
+/** Logs of nodes that are behind a height or have pruned it. Baseapp and the root multistore have several texts. */
+const UNAVAILABLE =
+  /height has not been pruned|version does not exist|height in the future|failed to load state at height/i;
+
+/**
+ * As {@link decodeStoreAnswer}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
+ * not have the height, so that the pool tries the next endpoint.
+ */
+export function decodeStoreAnswerAt(height: bigint, result: unknown, endpoint: string): StoreAnswer {
+  const answer = decodeStoreAnswer(result, endpoint);
+  const isOther = answer.code === 0 && height !== 0n && answer.height !== height;
+  if (!isOther && (answer.code === 0 || !UNAVAILABLE.test(answer.log))) return answer;
+  const reason = isOther ? `it returned height ${answer.height}` : answer.log;
+  throw new ClientError(
+    { code: "height-unavailable", endpoint, height },
+    `${endpoint} does not have the state at height ${height}: ${reason}`,
+  );
+}
+
 /** Decodes the result of `abci_query` with proof. */
 export function decodeStoreAnswer(result: unknown, endpoint: string): StoreAnswer {
   const response = member(resultField(result, "abci_query", endpoint), "response");

@@ -10,7 +10,14 @@ export type BroadcastOutcome =
   /** the transaction is in the node's mempool, or the node has seen these bytes before */
   | { readonly kind: "accepted" }
   /** CheckTx refused the transaction */
-  | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
+  | {
+      readonly kind: "refused";
+      readonly code: number;
+      readonly codespace: string;
+      readonly log: string;
+      /** The JSON-RPC error instead of a response of CheckTx. */
+      readonly cause?: ClientError;
+    }
   /** no usable response; the node may have the transaction or not */
   | { readonly kind: "unclear"; readonly error: ClientError };
 

@@ -39,6 +39,14 @@ function failedMessageIndex(log: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
+/** `sdk/32`: "account sequence mismatch" */
+const SEQUENCE_MISMATCH = 32;
+
+/** Whether CheckTx refused a transaction because of its sequence. */
+export function isSequenceMismatch(refusal: { readonly codespace: string; readonly code: number }): boolean {
+  return refusal.codespace === "sdk" && refusal.code === SEQUENCE_MISMATCH;
+}
+
 /** Returns N of "account sequence mismatch, expected N, got M", or undefined when the log has no such text. */
 export function expectedSequence(log: string): bigint | undefined {
   const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);

@@ -1,12 +1,17 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 
 /** Counters and histograms of the relayer. Its gauges are in `status-gauges.ts`; `docs/metrics.md` lists all. */
 export interface RelayerMetrics {
   readonly results: Counter<"connection_id" | "outcome">;
+  /** Timestamp of the last result in a block. */
+  readonly lastIncluded: Gauge<"connection_id">;
   readonly clientUpdates: Counter<"connection_id">;
   readonly cycles: Counter<"connection_id" | "outcome">;
+  readonly transactions: Counter<"outcome">;
+  readonly simulations: Counter<string>;
+  readonly lateBlocks: Histogram<"connection_id">;
   readonly batchSize: Histogram<"connection_id">;
   readonly gasUsed: Counter<"connection_id">;
   readonly txBytes: Counter<"connection_id">;
@@ -32,15 +37,39 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       labelNames: ["connection_id"],
       registers,
     }),
+    lastIncluded: new Gauge({
+      name: "relaywatch_relayer_last_included_timestamp_seconds",
+      help: "Time at which the relayer saw the last of its results in a block. Absent before the first one.",
+      labelNames: ["connection_id"],
+      registers,
+    }),
     cycles: new Counter({
       name: "relaywatch_relayer_cycles_total",
       help: "Cycles over the due queries. Outcome failed: an error of the connection, not of a query.",
       labelNames: ["connection_id", "outcome"],
       registers,
     }),
+    transactions: new Counter({
+      name: "relaywatch_relayer_transactions_total",
+      help: "Transactions by outcome: included, failed in a block, refused by the node, or lost.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    simulations: new Counter({
+      name: "relaywatch_relayer_simulations_total",
+      help: "Simulated transactions.",
+      registers,
+    }),
+    lateBlocks: new Histogram({
+      name: "relaywatch_relayer_due_to_included_blocks",
+      help: "Blocks of the local chain between the height at which a query was due and the inclusion of its result.",
+      labelNames: ["connection_id"],
+      buckets: [0, 1, 2, 3, 5, 10, 20, 50, 100],
+      registers,
+    }),
     batchSize: new Histogram({
       name: "relaywatch_relayer_batch_results",
-      help: "Number of results in an included transaction.",
+      help: "Number of results of a connection in an included transaction.",
       labelNames: ["connection_id"],
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 400],
       registers,
@@ -81,6 +110,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       registers,
     }),
   };
+  for (const outcome of ["included", "failed", "refused", "lost"]) metrics.transactions.inc({ outcome }, 0);
   for (const connection_id of connectionIds) startAtZero(metrics, connection_id);
   return metrics;
 }
@@ -94,6 +124,7 @@ function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
   metrics.gasUsed.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });
+  metrics.lateBlocks.zero({ connection_id });
 }
 
 /** Creates an observer that counts the RPC traffic with one chain. */

@@ -1,26 +1,29 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import type { JsonObject } from "../../base/json.ts";
+import { formatDuration } from "../../base/duration-text.ts";
 import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
-import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { AttemptLog } from "../state/attempt.ts";
+import { attemptsReply } from "./attempts.ts";
+import { costsReply } from "./costs.ts";
+import { type GoRouteDeps, goRelayerRoutes } from "./go-routes.ts";
 import type { RelayerStatus } from "./status.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
 import { statusPage } from "./status-page.ts";
 
-export interface ApiDeps {
+export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
   readonly registry: Pick<Registry, "states">;
-  readonly journal: Pick<Journal, "deadLetters">;
+  readonly attempts: Pick<AttemptLog, "find" | "costs">;
   readonly metrics: MetricsRegistry;
 }
 
-/** The routes of the HTTP API. All are read-only. */
+/** The routes of the HTTP API. */
 export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
   const { status } = deps;
   return [
     get("/", () => statusPage(status())),
-    get("/livez", () => textReply(200, "ok\n")),
+    get("/livez", () => liveness(status())),
     get("/readyz", () => readiness(status())),
     get("/metrics", async () => ({
       status: 200,
@@ -31,12 +34,31 @@ export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
     get("/api/connections", () => jsonReply(200, connectionsJson(status()))),
     get("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
     get("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
-    get("/unsuccessful-txs", () => jsonReply(200, deps.journal.deadLetters().map(toGoJson))),
+    get("/api/attempts", ({ query }) => attemptsReply(deps.attempts, query)),
+    get("/api/costs", ({ query }) => costsReply(deps.attempts, query)),
+    ...goRelayerRoutes(deps),
   ];
 }
 
 function get(path: string, handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>): HttpRoute {
   return { method: "GET", path, handle };
+}
+
+/** Every read of a chain ends at its deadline, successful or not. So a chain without any try means that a loop hangs. */
+const HANGING_MS = 300_000;
+
+function liveness({ local, connections }: RelayerStatus): HttpReply {
+  const heads = [
+    { name: "local chain", head: local },
+    ...connections.map(({ id, remote }) => ({ name: id, head: remote })),
+  ];
+  const hanging = heads.filter(({ head }) => head.sinceTryMs > HANGING_MS);
+  if (hanging.length === 0) return textReply(200, "ok\n");
+  const lines = hanging.map(
+    ({ name, head }) =>
+      `${name}: the loop that reads it has made no progress for ${formatDuration(head.sinceTryMs)}\n`,
+  );
+  return textReply(503, lines.join(""));
 }
 
 function readiness({ problems }: RelayerStatus): HttpReply {
@@ -60,16 +82,4 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
     keys: keys.map(({ path, key }) => ({ path, key: Buffer.from(key).toString("base64") })),
     transactions_filter: transactionsFilter,
   });
-}
-
-/** Path, field names and number formats of the Go relayer, so that scripts written for it work unchanged. */
-function toGoJson(tx: DeadLetter): JsonObject {
-  return {
-    query_id: Number(tx.queryId),
-    submitted_tx_hash: tx.hash,
-    neutron_hash: "",
-    error_time: new Date(tx.atMs).toISOString(),
-    status: "ErrorOnSubmit",
-    message: tx.reason,
-  };
 }

@@ -16,6 +16,9 @@ export function statusJson(status: RelayerStatus): JsonObject {
     loaded: status.loaded,
     local: headJson(status.local),
     account: accountJson(status.account),
+    role: status.gate.role,
+    dead_letters: status.deadLetters,
+    not_sending: status.gate.refusal ?? null,
     connections: connectionsJson(status),
     queries: status.queries.map(queryJson),
     endpoints: status.endpoints.map(endpointJson),
@@ -96,12 +99,18 @@ function accountJson({ denom, balance, daysLeft, error }: AccountView): JsonObje
 }
 
 function endpointJson(endpoint: EndpointStatus): JsonObject {
+  const { status, latencyMs, lagBlocks } = endpoint;
   return {
     chain_id: endpoint.chainId,
     name: endpoint.name,
     state: endpoint.state,
     failures: endpoint.failures,
     last_error: endpoint.lastError ?? null,
+    height: status === undefined ? null : `${status.latestHeight}`,
+    earliest_height: status === undefined ? null : `${status.earliestHeight}`,
+    catching_up: status?.catchingUp ?? null,
+    lag_blocks: lagBlocks === undefined ? null : Number(lagBlocks),
+    latency_seconds: latencyMs === undefined ? null : Math.round(latencyMs) / 1_000,
   };
 }
 

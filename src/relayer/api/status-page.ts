@@ -50,6 +50,8 @@ function problems(status: RelayerStatus): string {
   }
   const late = status.queries.reduce((most, { lateness }) => Math.max(most, Number(lateness.blocks)), 0);
   const queries = counted(status.queries.length, "query", "queries");
+  if (status.gate.role === "standby")
+    return `<h2 class="good">Standby</h2><p>Another process submits the results of ${queries}.</p>`;
   return `<h2 class="good">In order</h2><p>${queries}, the latest result is ${counted(late, "block")} late.</p>`;
 }
 

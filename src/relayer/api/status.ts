@@ -1,14 +1,22 @@
-import type { EndpointHealth } from "../../client/endpoints/pooled-endpoint.ts";
+import type { PoolEndpointHealth } from "../../client/endpoints/endpoint-pool.ts";
 import type { Engine } from "../engine.ts";
+import type { GateStatus } from "../gate/create-gate.ts";
 import type { AccountView } from "../health/account-watch.ts";
 import type { ClientView } from "../health/client-watch.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import { latenessOf, type Lateness } from "../health/lateness.ts";
-import { findProblems, type HealthFacts, type HealthLimits, type Problem } from "../health/problems.ts";
+import {
+  findProblems,
+  type GateFacts,
+  type HealthFacts,
+  type HealthLimits,
+  type Problem,
+} from "../health/problems.ts";
 import type { Watches } from "../health/watches.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { Journal } from "../state/journal.ts";
 
 /** The state of the relayer at one instant. */
 export interface RelayerStatus {
@@ -29,6 +37,9 @@ export interface RelayerStatus {
   /** Sorted by id. */
   readonly queries: readonly QueryView[];
   readonly endpoints: readonly EndpointStatus[];
+  readonly gate: GateFacts;
+  /** Number of stored dead letters. */
+  readonly deadLetters: number;
 }
 
 /** One connection in {@link RelayerStatus}. */
@@ -43,7 +54,7 @@ export interface ConnectionStatus {
 }
 
 /** One endpoint in {@link RelayerStatus}. */
-export interface EndpointStatus extends EndpointHealth {
+export interface EndpointStatus extends PoolEndpointHealth {
   readonly chainId: string;
 }
 
@@ -62,6 +73,8 @@ export interface QueryView {
   readonly lateness: Lateness;
   /** Results included since the relayer started. */
   readonly results: number;
+  /** Whether an operator wants its next cycle at once, and it has not ended. */
+  readonly isRequested: boolean;
   /** Failures since the last result. */
   readonly failures: number;
   readonly error: QueryFailure | undefined;
@@ -75,6 +88,11 @@ export interface StatusDeps {
   readonly watches: Watches;
   readonly limits: HealthLimits;
   readonly endpoints: () => readonly EndpointStatus[];
+  readonly gate: () => Pick<GateStatus, "refusal"> & {
+    readonly leadership: Pick<GateStatus["leadership"], "role">;
+    readonly store: Pick<GateStatus["store"], "error">;
+  };
+  readonly journal: Pick<Journal, "deadLetters">;
   readonly isConnected: () => boolean;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
@@ -98,7 +116,9 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .states()
     .map((state) => toView(state, lateness(state), nowMs))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const common = { nowMs, local, account, connections, queries };
+  const { leadership, store, refusal } = deps.gate();
+  const gate = { role: leadership.role, storeError: store.error, refusal };
+  const common = { nowMs, local, account, connections, queries, gate };
   const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
   return {
     ...common,
@@ -108,6 +128,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     loaded: facts.isLoaded,
     problems: findProblems(facts),
     endpoints: deps.endpoints(),
+    deadLetters: deps.journal.deadLetters().length,
   };
 }
 
@@ -140,6 +161,7 @@ function toView(state: QueryState, lateness: Lateness, nowMs: number): QueryView
     lastRemoteHeight: query.lastRemoteHeight?.height,
     lateness,
     results: state.results,
+    isRequested: state.isRequested,
     failures: state.failures,
     error: state.error,
     retryInMs: Math.max(0, state.notBeforeMs - nowMs),

@@ -3,11 +3,12 @@ import { backoffMs } from "../../base/backoff.ts";
 import { errorText } from "../../base/errors.ts";
 import { runKvCycle } from "../kv/kv-cycle.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
-import { isDue } from "../registry/query-state.ts";
+import { isDue, type QueryState } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import { errorBackoff, errorKind } from "../relay-error.ts";
 import { runTxCycle } from "../tx/tx-cycle.ts";
 import type { TxDeps } from "../tx/tx-relay.ts";
+import { createLead, type Lead } from "./lead.ts";
 import type { ConnectionWorker } from "./worker.ts";
 
 /** Longest wait for a change of the local chain. The backoff of a query may end without one. */
@@ -34,18 +35,23 @@ export async function runWorker(
   signal: AbortSignal,
 ): Promise<void> {
   const labels = { connectionId: worker.connectionId, type: deps.type };
+  const lead = createLead(worker.clock);
   let failures = 0;
   let lastError: string | undefined;
   while (!signal.aborted) {
     // Read before the cycle, so that a block that arrives during it starts the next cycle at once.
     const version = deps.height.version();
     try {
-      const ran = await runDue(worker, deps, signal);
-      if (ran && lastError !== undefined)
+      const submissionError = worker.submission.take();
+      if (submissionError !== undefined) throw submissionError;
+      const ran = await runDue(worker, deps, lead, signal);
+      // What a cycle proves may still be refused. The connection works again when a result was included.
+      const works = ran === "done" && worker.submission.error() === undefined;
+      if (works && lastError !== undefined)
         worker.logger.info("connection has recovered", { ...labels, failures });
       // Only a cycle shows that the connection works. Without due queries the backoff keeps its length.
-      if (ran) [failures, lastError] = [0, undefined];
-      await deps.height.changedSince(version, MAX_IDLE_MS, signal);
+      if (works) [failures, lastError] = [0, undefined];
+      await deps.height.changedSince(version, ran === "no-new-block" ? lead.retryMs() : MAX_IDLE_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
       noteCycleError(worker, deps, error, { isNew: errorKind(error) !== lastError, failures });
@@ -56,21 +62,63 @@ export async function runWorker(
   }
 }
 
-/** Runs a cycle over the due queries. Returns false when none is due. */
-async function runDue(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<boolean> {
+type Ran =
+  | "done"
+  /** no query is due */
+  | "idle"
+  /** the remote chain has no block that is newer than the results */
+  | "no-new-block";
+
+/** Runs a cycle over the due queries. */
+async function runDue(
+  worker: ConnectionWorker,
+  deps: WorkerLoopDeps,
+  lead: Lead,
+  signal: AbortSignal,
+): Promise<Ran> {
   const states = worker.registry
     .states()
     .filter(({ query }) => query.connectionId === worker.connectionId && query.type === deps.type);
   const localHeight = deps.height.now();
-  const nowMs = worker.clock.nowMs();
-  const due = states.filter((state) => isDue(state, localHeight, nowMs));
+  lead.noteHeight(localHeight);
   // Without queries no cycle runs that could clear the last error, and the daemon would never be ready again.
-  if (states.length === 0) deps.onCycle(undefined);
-  if (due.length === 0 || localHeight === 0n || !deps.leads()) return false;
-  await (deps.type === "kv" ? runKvCycle(worker, due, signal) : runTxCycle(worker, deps.tx, due, signal));
+  if (states.length === 0) {
+    worker.submission.succeeded();
+    deps.onCycle(undefined);
+  }
+  const due = dueStates(worker, states, localHeight + lead.blocks(worker.submitter.sendMs()));
+  if (due.length === 0 || localHeight === 0n || !deps.leads()) return "idle";
+  if (deps.type === "kv" && worker.submitter.room(worker.connectionId) <= 0n) return "idle";
+  const startedMs = worker.clock.monotonicMs();
+  const found = await (deps.type === "kv"
+    ? runKvCycle(worker, due, signal)
+    : runTxCycle(worker, deps.tx, due, signal));
+  if (found) lead.noteCycle(worker.clock.monotonicMs() - startedMs);
   worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
-  deps.onCycle(undefined);
-  return true;
+  if (worker.submission.error() === undefined) deps.onCycle(undefined);
+  return found ? "done" : "no-new-block";
+}
+
+/**
+ * Returns the states that need a result at `height`. A KV result in flight counts as included in the block after its
+ * broadcast, so that the next one is proven while it waits for its block.
+ */
+function dueStates(
+  { submitter, clock }: ConnectionWorker,
+  states: readonly QueryState[],
+  height: bigint,
+): readonly QueryState[] {
+  const nowMs = clock.nowMs();
+  return states
+    .filter(({ query }) => !submitter.isWaiting(query.id))
+    .flatMap((state): readonly QueryState[] => {
+      const flying = submitter.flying(state.query.id);
+      if (flying === undefined) return [state];
+      if (state.query.type === "tx") return [];
+      const query = { ...state.query, lastLocalHeight: flying.sentAt + 1n, lastRemoteHeight: flying.at };
+      return [{ ...state, query, isRequested: false }];
+    })
+    .filter((state) => isDue(state, height, nowMs));
 }
 
 function noteCycleError(

@@ -2,23 +2,25 @@ import type { BackoffOptions } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
-import type { TxSender } from "../../client/tx/tx-sender.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { LocalQueries } from "../local-queries.ts";
-import { failed, type QueryFailure, type QueryState } from "../registry/query-state.ts";
+import { failed, type QueryFailure, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { BatchBudget } from "../submit/batch-budget.ts";
-import type { BatchLimits } from "../submit/plan.ts";
-import type { SubmissionOptions } from "../submit/submission.ts";
-import type { ClientOfConnection } from "./connection-view.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { AttemptSink } from "../state/attempt.ts";
+import type { ResultOutcome } from "../submit/proven-result.ts";
+import type { Submitter } from "../submit/submitter.ts";
+import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
+import type { SubmissionHealth } from "./submission-health.ts";
 
 /** A worker of one connection: everything that its cycles use. Each connection has one for KV and one for TX queries. */
 export interface ConnectionWorker {
   readonly connectionId: string;
   readonly remote: ChainClient;
   readonly local: LocalQueries;
-  readonly sender: TxSender;
+  readonly submitter: Submitter;
   readonly registry: Registry;
+  readonly attempts: AttemptSink;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -27,30 +29,76 @@ export interface ConnectionWorker {
   readonly localHeight: () => bigint;
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
-  readonly budget: BatchBudget;
+  readonly checkHistory?: ViewDeps["checkHistory"];
+  readonly submission: SubmissionHealth;
 }
 
 export interface WorkerSettings {
   readonly allowKvCallbacks: boolean;
-  /** Least number of remote blocks between two results of a KV query; absent: 0. */
-  readonly minKvUpdatePeriod?: bigint;
-  /** Limits of a transaction. `budget` may lower them for a while. */
-  readonly limits: BatchLimits;
+  /** Least number of remote blocks between two results of a KV query; 0: every block may have one. */
+  readonly minKvUpdatePeriod: bigint;
+  /** Bytes of the largest result that a transaction can hold. */
+  readonly maxResultBytes: number;
   /** Backoff of a query after a failure. */
   readonly backoff: BackoffOptions;
-  /** `maxGas` comes from the budget. */
-  readonly submission: Omit<SubmissionOptions, "maxGas">;
+}
+
+/** Replaces the present state of a query, unless the question has changed since `query` was read. */
+export function updateState(
+  { registry }: Pick<ConnectionWorker, "registry">,
+  query: RegisteredQuery,
+  toNext: (current: QueryState) => QueryState,
+): void {
+  const current = registry.state(query.id);
+  if (current !== undefined && sameQuestion(current.query, query)) registry.replace(current, toNext(current));
 }
 
 /** Stores, counts and logs a failure of one query and starts its backoff. */
-export function noteFailure(worker: ConnectionWorker, state: QueryState, error: QueryFailure): void {
+export function noteFailure(worker: ConnectionWorker, query: RegisteredQuery, error: QueryFailure): void {
   const { connectionId, clock, random, settings, metrics, registry, logger } = worker;
-  registry.replace(state, failed(state, error, { nowMs: clock.nowMs(), backoff: settings.backoff, random }));
+  const before = registry.state(query.id)?.error?.code;
+  updateState(worker, query, (current) =>
+    failed(current, error, { nowMs: clock.nowMs(), backoff: settings.backoff, random }),
+  );
   metrics.results.inc({ connection_id: connectionId, outcome: error.code });
   // One warning for each new code. Reasons hold heights and counts, which differ at each try.
-  logger[state.error?.code === error.code ? "debug" : "warn"]("query failed", {
-    queryId: state.query.id,
+  logger[before === error.code ? "debug" : "warn"]("query failed", {
+    queryId: query.id,
     connectionId,
     ...error,
   });
+}
+
+/** As {@link noteFailure}, for a query whose attempt ended before it had a result. */
+export function noteUnproven(worker: ConnectionWorker, query: RegisteredQuery, error: QueryFailure): void {
+  worker.attempts.note([
+    {
+      queryId: query.id,
+      connectionId: worker.connectionId,
+      owner: query.owner,
+      type: query.type,
+      startedAtMs: worker.clock.nowMs(),
+      dueHeight: dueHeight(query, worker.localHeight()),
+      remoteHeight: 0n,
+      txHash: undefined,
+      outcome: error.code,
+      reason: error.reason,
+      localHeight: undefined,
+      gas: 0n,
+      fee: 0n,
+      simulations: 0,
+    },
+  ]);
+  noteFailure(worker, query, error);
+}
+
+/** Notes what an outcome says about the connection and the account. */
+export function noteSubmission(worker: ConnectionWorker, outcome: ResultOutcome): void {
+  if (outcome.kind === "included") worker.submission.succeeded();
+  else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
+}
+
+/** Local height at which the query was or is due. A query without a result is due from now. */
+export function dueHeight({ lastLocalHeight, updatePeriod }: RegisteredQuery, localHeight: bigint): bigint {
+  return lastLocalHeight === 0n ? localHeight + 1n : lastLocalHeight + updatePeriod;
 }

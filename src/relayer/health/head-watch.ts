@@ -13,6 +13,8 @@ export interface HeadView {
   readonly sinceBlockMs: number | undefined;
   /** Time since a status was read last; since the start when none was. */
   readonly sinceReadMs: number;
+  /** Time since a read ended last, successful or not; since the start when none did. */
+  readonly sinceTryMs: number;
   /** Whether the node says that it is still catching up. */
   readonly catchingUp: boolean;
   /** Error of the last read; undefined after a successful one. */
@@ -51,6 +53,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   let error: string | undefined;
   let lowerSinceMs: number | undefined;
   let readAtMs = clock.monotonicMs();
+  let triedAtMs = readAtMs;
   let newAtMs = readAtMs;
 
   const take = (block: SeenBlock, nowMs: number): void => {
@@ -65,7 +68,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
 
   const note: HeadWatch["note"] = (block) => {
     const nowMs = clock.monotonicMs();
-    [readAtMs, error] = [nowMs, undefined];
+    [readAtMs, triedAtMs, error] = [nowMs, nowMs, undefined];
     if (block.catchingUp !== undefined) catchingUp = block.catchingUp;
     if (height !== undefined && block.latestHeight < height) {
       lowerSinceMs ??= nowMs;
@@ -82,6 +85,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   return {
     note,
     noteError: (thrown) => {
+      triedAtMs = clock.monotonicMs();
       error = errorText(thrown);
     },
     view: () => {
@@ -91,6 +95,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
         blockTimeMs,
         sinceBlockMs: height === undefined ? undefined : nowMs - newAtMs,
         sinceReadMs: nowMs - readAtMs,
+        sinceTryMs: nowMs - triedAtMs,
         catchingUp,
         error,
       };

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../base/duration-text.ts";
+import type { LeadershipStatus } from "../gate/leadership.ts";
 import type { AccountView } from "./account-watch.ts";
 import type { ClientView } from "./client-watch.ts";
 import type { HeadView } from "./head-watch.ts";
@@ -18,6 +19,8 @@ export const PROBLEM_CODES = [
   "client-unknown",
   "account-cannot-pay",
   "account-unknown",
+  "store-not-writable",
+  "not-sending",
   "cycle-failed",
   "queries-overdue",
 ] as const;
@@ -51,7 +54,18 @@ export interface HealthFacts {
   readonly account: AccountView;
   readonly connections: readonly ConnectionFacts[];
   readonly queries: readonly QueryLateness[];
+  readonly gate: GateFacts;
   readonly limits: HealthLimits;
+}
+
+/** Whether this process may send, in {@link HealthFacts}. */
+export interface GateFacts {
+  /** "standby": another process submits. */
+  readonly role: LeadershipStatus["role"];
+  /** Why the store cannot write; undefined when it can. */
+  readonly storeError: string | undefined;
+  /** Why the last transaction was not sent; undefined when one was. */
+  readonly refusal: string | undefined;
 }
 
 /** A connection in {@link HealthFacts}. */
@@ -89,6 +103,7 @@ export function findProblems(facts: HealthFacts): readonly Problem[] {
     ...starting(facts),
     ...localProblems(facts),
     ...accountProblems(facts),
+    ...gateProblems(facts),
     ...facts.connections.flatMap((connection) => connectionProblems(facts, connection)),
   ];
 }
@@ -122,6 +137,19 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   if (balance !== undefined && sinceReadMs <= UNREAD_STATE_MS) return [];
   if (sinceReadMs <= UNREAD_HEAD_MS) return [general("starting", "the balance was not read yet")];
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
+}
+
+/** A standby sends nothing, and that is in order. */
+function gateProblems({ gate: { role, storeError, refusal } }: HealthFacts): readonly Problem[] {
+  if (role === "standby") return [];
+  if (storeError !== undefined)
+    return [
+      general(
+        "store-not-writable",
+        `nothing is sent while the store cannot write: ${storeError}; free its disk or repair it`,
+      ),
+    ];
+  return refusal === undefined ? [] : [general("not-sending", `nothing is sent: ${refusal}`)];
 }
 
 function connectionProblems(facts: HealthFacts, connection: ConnectionFacts): readonly Problem[] {
@@ -184,10 +212,11 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
   };
 }
 
-function overdueProblem({ queries }: HealthFacts, { id }: ConnectionFacts): Found {
+function overdueProblem({ queries, gate }: HealthFacts, { id }: ConnectionFacts): Found {
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
   const [first] = overdue;
-  if (first === undefined) return undefined;
+  // A standby reads results of the other process only now and then.
+  if (first === undefined || gate.role === "standby") return undefined;
   const oldest = overdue.reduce((a, b) => (b.lateness.blocks > a.lateness.blocks ? b : a), first);
   const { blocks, ms } = oldest.lateness;
   return {

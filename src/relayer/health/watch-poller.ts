@@ -24,7 +24,7 @@ export interface WatchPollerDeps {
 /** A remote chain is read when nothing else has read it for this long. */
 const HEAD_MS = 5_000;
 /** Endpoints that are compared with each other are all read at this interval. */
-const COMPARE_MS = 10_000;
+const COMPARE_MS = 5_000;
 const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 

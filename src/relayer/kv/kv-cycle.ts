@@ -1,5 +1,4 @@
 import type { LightBlockBytes } from "../../client/chain-client.ts";
-import type { WireMessage } from "../../client/tx/tx-sender.ts";
 import {
   createTrustFinder,
   headerAny,
@@ -8,17 +7,25 @@ import {
   updateClientMessage,
 } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
-import { type ConnectionWorker, noteFailure } from "../connection/worker.ts";
+import {
+  type ConnectionWorker,
+  dueHeight,
+  noteFailure,
+  noteSubmission,
+  noteUnproven,
+  updateState,
+} from "../connection/worker.ts";
 import { answered, isSuspect, type QueryState } from "../registry/query-state.ts";
-import { candidatesAt, planBatches, type ProvenResult, tooLarge } from "../submit/plan.ts";
-import { sendBatch, throwStop } from "../submit/send-batch.ts";
-import type { SubmissionOutcome } from "../submit/submission-outcome.ts";
-import { proveResults } from "./prove.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import { candidatesAt, tooLarge } from "../submit/plan.ts";
+import type { ClientUpdate, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
+import { gasGuess, type ProvenValues, proveResults } from "./prove.ts";
 import { type KeyAnswers, readKeys } from "./read-keys.ts";
 
 /**
- * Answers the due KV queries of one connection. An error of a query is stored in its state. Throws `RelayError` and
- * `ClientError` for an error of the connection.
+ * Proves the due KV queries of one connection and hands the results to the submitter. Does not wait for their block.
+ * Returns false when the remote chain has no newer block for any of them. An error of a query is stored in its state.
+ * Throws `RelayError` and `ClientError` for an error of the connection.
  *
  * All queries are read at one remote height, so they share one header and at most one client update. The header is that
  * of the newest block H, and the state is that at H−1: a header holds the app hash after the previous block. An older
@@ -28,14 +35,27 @@ export async function runKvCycle(
   worker: ConnectionWorker,
   due: readonly QueryState[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
+  const startedAtMs = worker.clock.nowMs();
   const view = await viewConnection(worker, signal);
-  if (view === undefined) return;
-  const candidates = candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod);
-  if (candidates.length === 0) return;
+  if (view === undefined) return false;
+  const candidates = withRoom(worker, candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod));
+  if (candidates.length === 0) return false;
   const reads = await readRemote(worker, view, candidates, signal);
-  const results = prove(worker, view, candidates, reads);
-  await sendAll(worker, view, { results, update: updateMessage(worker, view, reads) }, signal);
+  worker.submitter.offer(prove(worker, { view, reads, startedAtMs }, candidates));
+  return true;
+}
+
+/** Values that are read before they can be sent are older than necessary when they arrive. */
+function withRoom(worker: ConnectionWorker, candidates: readonly QueryState[]): readonly QueryState[] {
+  const { submitter, settings } = worker;
+  let room = submitter.room(worker.connectionId);
+  const end = candidates.findIndex(({ query }) => {
+    const isFull = room <= 0n;
+    room -= submitter.gasOf(query.id, gasGuess(query, settings.allowKvCallbacks));
+    return isFull;
+  });
+  return end < 0 ? candidates : candidates.slice(0, end);
 }
 
 /** Everything that a cycle reads from the remote chain. */
@@ -63,64 +83,72 @@ async function readRemote(
   return { block, answers, trust };
 }
 
+interface KvCycle {
+  readonly view: ConnectionView;
+  readonly reads: RemoteReads;
+  readonly startedAtMs: number;
+}
+
 /** Returns the results that can be sent. Stores the failure of each other query. */
 function prove(
   worker: ConnectionWorker,
-  { stateAt }: ConnectionView,
+  cycle: KvCycle,
   candidates: readonly QueryState[],
-  { block, answers }: RemoteReads,
 ): readonly ProvenResult[] {
-  const { allowKvCallbacks, limits } = worker.settings;
-  const options = { sender: worker.sender.address, allowKvCallbacks };
-  const proofs = proveResults(candidates, answers, { appHash: block.appHash, at: stateAt }, options);
-  return proofs.flatMap(({ state, result }) => {
-    if (result.ok && result.value.message.length <= limits.bytes) return [result.value];
-    noteFailure(worker, state, result.ok ? tooLarge(result.value, limits) : result.error);
+  const { allowKvCallbacks, maxResultBytes } = worker.settings;
+  const { stateAt } = cycle.view;
+  const options = { sender: worker.submitter.address, allowKvCallbacks };
+  const point = { appHash: cycle.reads.block.appHash, at: stateAt };
+  const update = updateOf(worker, cycle);
+  return proveResults(candidates, cycle.reads.answers, point, options).flatMap((proof) => {
+    const { state, result } = proof;
+    if (result.ok && result.value.message.length <= maxResultBytes)
+      return [toResult(worker, cycle, update, { state, ...result.value })];
+    const error = result.ok ? tooLarge(result.value.message, { bytes: maxResultBytes }) : result.error;
+    noteUnproven(worker, state.query, error);
     return [];
   });
 }
 
-function updateMessage(
+function toResult(
   worker: ConnectionWorker,
-  { client }: ConnectionView,
-  { block, trust }: RemoteReads,
-): WireMessage | undefined {
+  { view, startedAtMs }: KvCycle,
+  update: ClientUpdate | undefined,
+  proven: ProvenValues & { readonly state: QueryState },
+): ProvenResult {
+  const { query } = proven.state;
+  return {
+    query,
+    message: proven.message,
+    gasGuess: gasGuess(query, worker.settings.allowKvCallbacks),
+    at: view.stateAt,
+    update,
+    isSuspect: isSuspect(proven.state),
+    dueHeight: dueHeight(query, worker.localHeight()),
+    startedAtMs,
+    settle: (outcome) => noteOutcome(worker, query, view.stateAt, outcome),
+  };
+}
+
+function updateOf(worker: ConnectionWorker, { view, reads }: KvCycle): ClientUpdate | undefined {
+  const { clientId } = view.client;
+  const { trust, block } = reads;
   if (trust === undefined) return undefined;
-  return updateClientMessage(client.clientId, headerAny(block, trust), worker.sender.address);
+  return {
+    key: `${clientId}/${view.headerAt.revision}-${view.headerAt.height}`,
+    connectionId: worker.connectionId,
+    message: updateClientMessage(clientId, headerAny(block, trust), worker.submitter.address),
+  };
 }
 
-async function sendAll(
+function noteOutcome(
   worker: ConnectionWorker,
-  view: ConnectionView,
-  plan: { readonly results: readonly ProvenResult[]; readonly update: WireMessage | undefined },
-  signal: AbortSignal,
-): Promise<void> {
-  // A result that failed before may pass the simulation and fail in the block, with all others of its transaction.
-  // So these go last, in transactions of their own.
-  const suspects = plan.results.filter(({ state }) => isSuspect(state));
-  const others = plan.results.filter(({ state }) => !isSuspect(state));
-  let { update } = plan;
-  for (const results of [others, suspects].flatMap((group) => planBatches(group, worker.budget.limits()))) {
-    const outcome = await sendBatch(worker, { update, results }, signal);
-    noteResults(worker, view, outcome);
-    if (outcome.transactions.length > 0 && update !== undefined) {
-      // The consensus state exists now. The next batches prove against it without an update.
-      worker.metrics.clientUpdates.inc({ connection_id: worker.connectionId });
-      update = undefined;
-    }
-    throwStop(worker, outcome.stop);
-    // The batches were planned with limits that proved too large. Their queries stay due for the next cycle.
-    if (outcome.stop !== undefined) return;
-  }
-}
-
-function noteResults(
-  worker: ConnectionWorker,
-  { stateAt }: ConnectionView,
-  outcome: SubmissionOutcome<ProvenResult>,
+  query: RegisteredQuery,
+  remote: ProvenResult["at"],
+  outcome: ResultOutcome,
 ): void {
-  for (const { result, height } of outcome.included) {
-    worker.registry.replace(result.state, answered(result.state, { localHeight: height, remote: stateAt }));
-  }
-  for (const { result, error } of outcome.refused) noteFailure(worker, result.state, error);
+  noteSubmission(worker, outcome);
+  if (outcome.kind === "included")
+    updateState(worker, query, (current) => answered(current, { localHeight: outcome.height, remote }));
+  else if (outcome.kind === "refused") noteFailure(worker, query, outcome.error);
 }

@@ -3,11 +3,11 @@ import type { StoreAnswer } from "../../client/chain-client.ts";
 import type { ProofFailure, ProofFailureCode } from "../../merkle/ics23/proof-failure.ts";
 import { createProofVerifier, type ProofVerifier } from "../../merkle/ics23/proof-verifier.ts";
 import type { StorageValue } from "../../proto/gen/neutron/interchainqueries/tx.ts";
-import type { ProvenResult } from "../submit/plan.ts";
+import { GAS_PER_KEY } from "../submit/plan.ts";
+import { submitMessage } from "../submit/proven-result.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import { type KeyAnswers, keyName } from "./read-keys.ts";
-import type { QueryKey, RemoteHeight } from "../registry/registered-query.ts";
-import { submitMessage } from "../submit/submission.ts";
+import type { QueryKey, RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 
 /** The remote state that all proofs refer to. */
 export interface ProofPoint {
@@ -23,14 +23,25 @@ export interface ProofOptions {
   readonly allowKvCallbacks: boolean;
 }
 
-/** A query with its proven result or its failure. */
-export interface ProofOutcome {
-  readonly state: QueryState;
-  readonly result: Result<ProvenResult, QueryFailure>;
+/** The proven values of a query. */
+export interface ProvenValues {
+  /** Encoded `MsgSubmitQueryResult`. */
+  readonly message: Uint8Array;
 }
 
-/** Gas of a callback in units of `GAS_PER_KEY`: 77,000 gas, measured on the localnet with a contract that stores its result. */
-const KEYS_PER_CALLBACK = 3;
+/** A query with its proven values or its failure. */
+export interface ProofOutcome {
+  readonly state: QueryState;
+  readonly result: Result<ProvenValues, QueryFailure>;
+}
+
+/** Measured on the localnet: 77,000 gas for a contract that stores its result. */
+const GAS_PER_CALLBACK = 90_000n;
+
+/** A cautious estimate of the gas of a query's result, while nothing is learned about it. */
+export function gasGuess({ keys }: RegisteredQuery, allowKvCallbacks: boolean): bigint {
+  return GAS_PER_KEY * BigInt(keys.length) + (allowKvCallbacks ? GAS_PER_CALLBACK : 0n);
+}
 
 /**
  * Verifies the proofs of all keys, each once, and builds one result for each query. A query with an unproven key gets the
@@ -60,7 +71,7 @@ function toResult(
   valueOf: (key: QueryKey) => Result<StorageValue, QueryFailure>,
   { at }: ProofPoint,
   { sender, allowKvCallbacks }: ProofOptions,
-): Result<ProvenResult, QueryFailure> {
+): Result<ProvenValues, QueryFailure> {
   const kvResults: StorageValue[] = [];
   for (const key of state.query.keys) {
     const value = valueOf(key);
@@ -68,11 +79,7 @@ function toResult(
     kvResults.push(value.value);
   }
   const result = { kvResults, block: undefined, height: at.height, revision: at.revision, allowKvCallbacks };
-  return good({
-    state,
-    message: submitMessage(state.query.id, result, sender),
-    keys: kvResults.length + (allowKvCallbacks ? KEYS_PER_CALLBACK : 0),
-  });
+  return good({ message: submitMessage(state.query.id, result, sender) });
 }
 
 function proveKey(

@@ -82,9 +82,12 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
 
 /** Reads the height. Returns the time until the list must be read again, ms. */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<number> {
+  const before = deps.height.now();
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
   deps.height.set(latestHeight, latestTimeNs);
-  return deps.subscription.isConnected() ? deps.reloadMs : POLL_RELOAD_MS;
+  // Blocks that no notice announced: the node of the stream is behind, and changes of queries may be missing too.
+  const isStreamBehind = latestHeight > before + 1n;
+  return deps.subscription.isConnected() && !isStreamBehind ? deps.reloadMs : POLL_RELOAD_MS;
 }
 
 async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {

@@ -23,6 +23,7 @@ export const QUERY_FAILURE_CODES = [
   "rejected",
   "not-included",
   "bad-filter",
+  "over-budget",
   "pruned",
 ] as const;
 
@@ -44,6 +45,8 @@ export interface QueryState {
   readonly error: QueryFailure | undefined;
   /** Results included since the relayer started. */
   readonly results: number;
+  /** Whether an operator wants its next cycle at once, whenever it is due. */
+  readonly isRequested: boolean;
 }
 
 /** Values of {@link statusOf}, as they appear in JSON and metrics. */
@@ -70,7 +73,8 @@ export function refreshed(
   if (known === undefined || !sameQuestion(known.query, query)) {
     const sinceHeight = known === undefined && query.type === "kv" ? 0n : localHeight;
     const results = known?.results ?? 0;
-    return { query, sinceHeight, failures: 0, notBeforeMs: 0, error: undefined, results };
+    const unanswered = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false };
+    return { query, sinceHeight, results, ...unanswered };
   }
   const { lastLocalHeight, lastRemoteHeight } = known.query;
   // A result may be included while the query is being read. Then the response is older than the known heights, which
@@ -91,7 +95,13 @@ export function failed(
   at: { readonly nowMs: number; readonly backoff: BackoffOptions; readonly random: () => number },
 ): QueryState {
   const delayMs = backoffMs(state.failures, at.backoff, at.random);
-  return { ...state, error, failures: state.failures + 1, notBeforeMs: at.nowMs + delayMs };
+  const notBeforeMs = at.nowMs + delayMs;
+  return { ...state, error, failures: state.failures + 1, notBeforeMs, isRequested: false };
+}
+
+/** Returns the state of a query that is due at once, also while it backs off. */
+export function requested(state: QueryState): QueryState {
+  return { ...state, notBeforeMs: 0, isRequested: true };
 }
 
 /** Returns the state after an included KV result of the remote height `at.remote`. */
@@ -100,7 +110,7 @@ export function answered(
   at: { readonly localHeight: bigint; readonly remote: RegisteredQuery["lastRemoteHeight"] },
 ): QueryState {
   const query = { ...state.query, lastLocalHeight: at.localHeight, lastRemoteHeight: at.remote };
-  return { ...state, query, failures: 0, notBeforeMs: 0, error: undefined, results: state.results + 1 };
+  return { ...state, ...SUCCEEDED, query, results: state.results + 1 };
 }
 
 /** Returns the state after a complete search for transactions, `at.results` of which were relayed. */
@@ -110,12 +120,14 @@ export function searched(
 ): QueryState {
   const query = { ...state.query, lastLocalHeight: at.localHeight };
   const results = state.results + at.results;
-  return { ...state, query, failures: 0, notBeforeMs: 0, error: undefined, results };
+  return { ...state, ...SUCCEEDED, query, results };
 }
 
+const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
+
 /**
- * Whether a query needs a result: it has none, or `updatePeriod` local blocks have passed since the last one, and its
- * backoff is over.
+ * Whether a query needs a result: it has none, or `updatePeriod` local blocks have passed since the last one, or an
+ * operator wants one. Its backoff must be over.
  */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
@@ -123,7 +135,7 @@ export function isDue(state: QueryState, localHeight: bigint, nowMs: number): bo
   // A KV result that is sent now is included in the next block at the earliest, so that block is the one to compare.
   // A search counts from the height at which it took place.
   const counted = type === "kv" ? localHeight + 1n : localHeight;
-  return lastLocalHeight === 0n || counted >= lastLocalHeight + updatePeriod;
+  return state.isRequested || lastLocalHeight === 0n || counted >= lastLocalHeight + updatePeriod;
 }
 
 /** Whether connection, type, keys, filter and period are equal. */

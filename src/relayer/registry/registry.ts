@@ -1,7 +1,7 @@
 import { ClientError } from "../../client/errors.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import type { QueryChange } from "./query-events.ts";
-import { type QueryState, refreshed, sameQuestion } from "./query-state.ts";
+import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";
 import { isServed, type QueryFilter } from "./registered-query.ts";
 
 /** The queries that this relayer serves, with their states. */
@@ -16,6 +16,9 @@ export interface Registry {
   /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
+  readonly state: (queryId: bigint) => QueryState | undefined;
+  /** Makes these queries due at once. Unknown ids have no effect. */
+  readonly request: (ids: readonly bigint[]) => void;
   /** Forgets all queries, because the local chain was reset. */
   readonly reset: () => void;
 }
@@ -66,6 +69,13 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
       );
     },
     states: () => [...states.values()],
+    state: (queryId) => states.get(queryId),
+    request: (ids) => {
+      for (const id of ids) {
+        const state = states.get(id);
+        if (state !== undefined) states.set(id, requested(state));
+      }
+    },
     reset: () => {
       states = new Map();
     },

@@ -123,7 +123,11 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
     },
     sending: () => [...rows.sending.values()],
-    noteIncluded: (queryId, hash, remoteHeight) => noteHandled({ queryId, hash, remoteHeight }),
+    noteIncluded: (queryId, hash, remoteHeight) => {
+      // A dead letter that was sent again is none any more.
+      removeDeadLetter(queryId, hash);
+      noteHandled({ queryId, hash, remoteHeight });
+    },
     noteDeadLetter: (letter) => {
       removeDeadLetter(letter.queryId, letter.hash);
       noteHandled(letter);

@@ -13,7 +13,7 @@ export interface SubmitterStatus {
 
 /** A transaction that waits for its block. */
 interface TransactionInFlight {
-  /** Lower-case hex. */
+  /** Upper-case hex. */
   readonly hash: string;
   readonly sequence: bigint;
   readonly results: number;
@@ -24,7 +24,7 @@ interface TransactionInFlight {
 }
 
 /** What the transactions in flight may use of one block together. */
-interface BlockBudgetStatus {
+export interface BlockBudgetStatus {
   readonly gas: bigint;
   readonly bytes: number;
   /** The gas that the chain allows in a block. */

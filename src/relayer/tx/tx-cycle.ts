@@ -1,24 +1,22 @@
 import { toHex } from "../../base/bytes.ts";
 import { errorText } from "../../base/errors.ts";
 import { mapLimit } from "../../base/map-limit.ts";
-import { bad, good, type Result } from "../../base/result.ts";
 import { ClientError } from "../../client/errors.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
-import { type ConnectionWorker, noteFailure } from "../connection/worker.ts";
+import { type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
-import { submitMessage } from "../submit/submission.ts";
+import type { DeadLetter } from "../state/journal.ts";
+import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
-import { splitPruned } from "./pruned-range.ts";
+import { skipPruned } from "./pruned-range.ts";
 import { txFinderOf } from "./tx-finder.ts";
 import type { FoundTx } from "./tx-proof.ts";
 import { createTxProver, type TxProver } from "./tx-prover.ts";
-import { addDeadLetter, type ProvenTx, relayTxs, type TxDeps } from "./tx-relay.ts";
+import { addDeadLetter, type ProvenRange, type ProvenTx, relayTxs, type TxDeps } from "./tx-relay.ts";
 import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
-/** Gas of a TX result in units of `GAS_PER_KEY`: two headers with few signatures and two proofs. */
-const KEYS_PER_TX_RESULT = 8;
 /** Queries that are searched at once. */
 const QUERIES_AT_ONCE = 4;
 /** Remote blocks that are read at once, for each query. */
@@ -36,17 +34,18 @@ interface TxCycle {
 }
 
 /**
- * Answers the due TX queries of one connection, a few at once. An error of a query is stored in its state. Throws
- * `RelayError` and `ClientError` for an error of the connection.
+ * Searches and proves for the due TX queries of one connection, a few at once, and hands the transactions to the submitter.
+ * Does not wait for their blocks. An error of a query is stored in its state. Throws `RelayError` and `ClientError` for an
+ * error of the connection.
  */
 export async function runTxCycle(
   worker: ConnectionWorker,
   deps: TxDeps,
   due: readonly QueryState[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const view = await viewConnection(worker, signal);
-  if (view === undefined) return;
+  if (view === undefined) return false;
   const trust = createTrustFinder(worker, view.client, signal);
   const prover = createTxProver(worker.remote, trust, view.stateAt.revision, signal);
   const cycle = { worker, deps, view, prover };
@@ -58,29 +57,29 @@ export async function runTxCycle(
   });
   signal.throwIfAborted();
   if (errors.length > 0) throw errors[0];
+  return true;
 }
 
 async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSignal): Promise<void> {
   const { worker, deps, view } = cycle;
   const { id, transactionsFilter } = state.query;
+  const letters = deps.resubmissions?.take(id) ?? [];
+  if (letters.length > 0) return sendAgain(cycle, state, letters, signal);
   const filter = parseTxFilter(transactionsFilter);
-  if (!filter.ok) return noteFailure(worker, state, { code: "bad-filter", reason: filter.error });
+  if (!filter.ok) return noteUnproven(worker, state.query, { code: "bad-filter", reason: filter.error });
   // Only up to H−1: the proof of delivery is in the next header.
   const planned = planSearch(deps.journal.searchedTo(id), view.stateAt.height, deps.lookbackBlocks);
-  if (planned === undefined) return noteSearch(worker, state, 0);
-  const range = await skipPruned(cycle, state, planned, signal);
-  if (!range.ok) return noteFailure(worker, state, range.error);
+  if (planned === undefined) {
+    const at = { localHeight: worker.localHeight(), results: 0 };
+    return updateState(worker, state.query, (current) => searched(current, at));
+  }
+  const search = { queryId: id, range: planned, tip: view.stateAt.height };
+  const range = await skipPruned(worker, deps, search, signal);
+  if (!range.ok) return noteUnproven(worker, state.query, range.error);
   if (range.value === undefined) return;
-  const search = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
-  if (!search.ok) return noteFailure(worker, state, search.error);
-  const relayed = await relayTxs(worker, deps, search.proven, signal);
-  // Otherwise the next cycle searches the same range again and skips what the journal has as handled.
-  if (relayed.isDone) deps.journal.noteSearched(id, search.upTo);
-  const error = relayed.error ?? search.error;
-  if (error !== undefined) return noteFailure(worker, withResults(state, relayed.count), error);
-  if (relayed.isDone) noteSearch(worker, state, relayed.count);
-  // Unsent without an error of its own: the query stays due for the next block.
-  else worker.registry.replace(state, withResults(state, relayed.count));
+  const found = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
+  if (found.ok) relayTxs(worker, deps, state, found);
+  else noteUnproven(worker, state.query, found.error);
 }
 
 /**
@@ -97,49 +96,33 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-/** Distance to the tip from which on a search is not checked for pruned blocks: every node keeps more. */
-const NEVER_PRUNED = 20n;
-
-/**
- * Returns the part of a range that the endpoints still have, or undefined when all of it is pruned. The pruned part counts
- * as searched, or fails the query unless `skipPruned` is set.
- */
-async function skipPruned(
-  { worker, deps, view }: TxCycle,
+/** Reads and proves dead letters anew and sends them. Each is included, or is a dead letter with a new reason. */
+async function sendAgain(
+  cycle: TxCycle,
   state: QueryState,
-  range: HeightRange,
+  letters: readonly DeadLetter[],
   signal: AbortSignal,
-): Promise<Result<HeightRange | undefined, QueryFailure>> {
-  if (range.from + NEVER_PRUNED > view.stateAt.height) return good(range);
-  const { pruned, left } = splitPruned(range, await worker.remote.earliestHeight(signal));
-  if (pruned === undefined) return good(left);
-  const { connectionId, logger, metrics } = worker;
-  const blocks = `${pruned.from} to ${pruned.to}`;
-  if (deps.skipPruned === false)
-    return bad({ code: "pruned", reason: `every endpoint has pruned the remote blocks ${blocks}` });
-  deps.journal.noteSearched(state.query.id, pruned.to);
-  metrics.prunedBlocks.inc({ connection_id: connectionId }, Number(pruned.to - pruned.from + 1n));
-  logger.warn("pruned remote blocks are skipped: their transactions are not searched", {
-    connectionId,
-    queryId: state.query.id,
-    blocks,
-  });
-  return good(left);
+): Promise<void> {
+  const { worker, deps } = cycle;
+  const finder = txFinderOf(worker.remote.comet, worker);
+  const proven: ProvenTx[] = [];
+  for (const { queryId, hash, remoteHeight } of letters.toSorted(byHeight)) {
+    const conditions = [{ field: "tx.hash", op: "=", value: hash.toUpperCase() }] as const;
+    const range = { from: remoteHeight, to: remoteHeight };
+    const { found } = await finder.find({ conditions, range, isHandled: () => false }, signal);
+    if (found.length === 0)
+      addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, "no endpoint has this transaction");
+    const block = found.length === 0 ? undefined : await proveBlock(cycle, state, remoteHeight, found);
+    if (block?.ok === false) addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, block.error.reason);
+    if (block?.ok === true) proven.push(...block.proven);
+  }
+  // Otherwise the next cycle would find the query requested again while these are on their way.
+  updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
+  relayTxs(worker, deps, state, { proven, upTo: undefined, error: undefined });
 }
 
-function noteSearch(worker: ConnectionWorker, state: QueryState, results: number): void {
-  worker.registry.replace(state, searched(state, { localHeight: worker.localHeight(), results }));
-}
-
-function withResults(state: QueryState, added: number): QueryState {
-  return { ...state, results: state.results + added };
-}
-
-/** Proven transactions of all blocks up to `upTo`, and the error of the block after it. */
-interface ProvenRange {
-  readonly proven: readonly ProvenTx[];
-  readonly upTo: bigint;
-  readonly error: QueryFailure | undefined;
+function byHeight(a: DeadLetter, b: DeadLetter): number {
+  return Number(a.remoteHeight - b.remoteHeight);
 }
 
 type SearchOutcome =
@@ -201,17 +184,15 @@ async function proveBlock(
   height: bigint,
   txs: readonly FoundTx[],
 ): Promise<ProvenBlock> {
-  const { worker, deps, prover } = cycle;
+  const { worker, deps, view, prover } = cycle;
   try {
     const results = await prover.prove(height, txs);
     return {
       ok: true,
       proven: results.map(({ tx, result }) => ({
-        state,
-        message: submitMessage(state.query.id, result, worker.sender.address),
-        keys: KEYS_PER_TX_RESULT,
+        message: submitMessage(state.query.id, result, worker.submitter.address),
         hash: toHex(tx.hash),
-        remoteHeight: height,
+        at: { revision: view.stateAt.revision, height },
       })),
     };
   } catch (error) {

@@ -10,7 +10,7 @@ export type ReminderTimes = Readonly<Record<Severity, number>>;
  * An alert that was muted notifies only after this time without a cause: what the cause did to it disappears a little later
  * than the cause.
  */
-const AFTER_QUIET_MS = 300_000;
+const AFTER_MUTE_MS = 300_000;
 
 /** Growth of the badness since the last notification that brings the next reminder forward. */
 const WORSE_FACTOR = 1.5;
@@ -25,14 +25,14 @@ export function dueNotification(
   nowMs: number,
   reminders: ReminderTimes,
 ): EventKind | undefined {
-  const { phase, notified, quietReason, quietAtMs } = alert;
+  const { phase, notified, quietReason, mutedAtMs } = alert;
   // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
   if (phase === "resolved")
     return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
   if (phase !== "firing" || quietReason !== undefined) return undefined;
   if (notified === undefined) {
-    const wasQuiet = quietAtMs !== undefined && nowMs >= quietAtMs && nowMs - quietAtMs <= AFTER_QUIET_MS;
-    return wasQuiet ? undefined : "firing";
+    const wasMuted = mutedAtMs !== undefined && nowMs >= mutedAtMs && nowMs - mutedAtMs <= AFTER_MUTE_MS;
+    return wasMuted ? undefined : "firing";
   }
   // A reminder says nothing new while the condition is clear or not seen.
   return alert.lastActiveMs === nowMs && isReminderDue(alert, notified, reminders[severity], nowMs)

@@ -1,21 +1,21 @@
 import type { Registry } from "prom-client";
 import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
 import type { HttpRoute } from "../../ops/http-route.ts";
-import { statusJson, type WatchdogStatus } from "../status.ts";
+import { allStatusJson, type WatchdogStatus } from "../status.ts";
 import { PAGE_POLICY, statusPage } from "./status-page.ts";
 
 export interface RoutesDeps {
-  readonly status: () => WatchdogStatus;
+  readonly statuses: () => readonly WatchdogStatus[];
   /** Whether the poll loop still runs. */
   readonly isAlive: () => boolean;
   readonly registry: Registry;
 }
 
 /** Creates the routes of the watchdog's HTTP API. All are read-only. */
-export function createWatchdogRoutes({ status, isAlive, registry }: RoutesDeps): readonly HttpRoute[] {
+export function createWatchdogRoutes({ statuses, isAlive, registry }: RoutesDeps): readonly HttpRoute[] {
   return [
-    get("/", () => pageReply(statusPage(status()))),
-    get("/api/status", () => jsonReply(200, statusJson(status()))),
+    get("/", () => pageReply(statusPage(statuses()))),
+    get("/api/status", () => jsonReply(200, allStatusJson(statuses()))),
     get("/metrics", async () => ({
       status: 200,
       headers: { "content-type": registry.contentType },
@@ -25,7 +25,7 @@ export function createWatchdogRoutes({ status, isAlive, registry }: RoutesDeps):
       isAlive() ? textReply(200, "ok\n") : errorReply(503, "stuck", "the last poll ended too long ago"),
     ),
     get("/readyz", () =>
-      status().polledAtMs === undefined
+      statuses().some(({ polledAtMs }) => polledAtMs === undefined)
         ? errorReply(503, "not-ready", "the first poll has not ended yet")
         : textReply(200, "ok\n"),
     ),

@@ -13,32 +13,42 @@ th,td{text-align:left;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #cc
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Renders the status as a web page without scripts. The page reloads every 5 s. */
-export function statusPage(status: WatchdogStatus): string {
+/** Renders the status of all validators as a web page without scripts. The page reloads every 5 s. */
+export function statusPage(all: readonly WatchdogStatus[]): string {
   // Chain ids, pairs and error texts come from other hosts. All of them are escaped.
-  const chain = escapeHtml(status.chainId ?? "no chain yet");
+  const chains = [...new Set(all.map(chainName))].join(", ");
+  const several = all.length > 1;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="refresh" content="5">
-<title>${chain}: oracle watchdog</title>
+<title>${chains}: oracle watchdog</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>Oracle watchdog: ${chain}</h1>
-<p>${headline(status.current)}</p>
-${alertList(status.alerts)}
-${monthTable(status.months)}
-${sourceTable(status.sources)}
-${detailTable(status)}
+<h1>Oracle watchdog: ${chains}</h1>
+${all.map((status) => validatorSection(status, several)).join("\n")}
 <p><a href="/api/status">Status as JSON</a>, <a href="/metrics">metrics</a>.</p>
 </main>
 </body>
 </html>
 `;
+}
+
+function chainName({ chainId }: WatchdogStatus): string {
+  return escapeHtml(chainId ?? "no chain yet");
+}
+
+function validatorSection(status: WatchdogStatus, several: boolean): string {
+  const heading = several ? `<h2>${escapeHtml(status.validator)}, ${chainName(status)}</h2>\n` : "";
+  return `${heading}<p>${headline(status.current)}</p>
+${alertList(status.alerts)}
+${monthTable(status.months)}
+${sourceTable(status.sources)}
+${detailTable(status)}`;
 }
 
 function headline({ month, rate, tier }: MonthStatus): string {
@@ -76,8 +86,13 @@ function monthTable(months: readonly MonthStatus[]): string {
 }
 
 function sourceTable(sources: readonly SourceStatus[]): string {
-  const rows = sources.map(({ name, up, error, lastSuccessMs }) =>
-    row(name, [up ? "up" : "down", escapeHtml(error), time(lastSuccessMs)]),
+  const several = new Set(sources.map(({ node }) => node ?? "")).size > 2;
+  const rows = sources.map(({ name, node, up, error, lastSuccessMs }) =>
+    row(several && node !== undefined ? `${node}: ${name}` : name, [
+      up ? "up" : "down",
+      escapeHtml(error),
+      time(lastSuccessMs),
+    ]),
   );
   return table("Sources", ["Source", "State", "Error", "Last success"], rows);
 }

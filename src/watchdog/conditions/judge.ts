@@ -1,7 +1,7 @@
 import type { NodeObservation } from "../observation.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { active, cannotSee, clear, type Verdict } from "./condition.ts";
-import type { NodeTrail } from "./trail.ts";
+import { type NodeTrail, UNSEEN } from "./trail.ts";
 
 /** One node of the validator, with what earlier polls showed of it. */
 export interface NodeInput {
@@ -33,8 +33,6 @@ export function judgeNodes(
   const badness = Math.max(...worst.map(({ verdict }) => verdict.badness ?? 0));
   return first.verdict.kind === "active" ? active(reason, badness) : { kind: first.verdict.kind, reason };
 }
-
-const UNSEEN: NodeTrail = { progress: {}, webSockets: new Map() };
 
 /** Age up to which an oracle call shows how the sidecar answers the node. Several blocks, and at least three polls. */
 const CALLS_MS = 30_000;

@@ -107,7 +107,9 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     judge: ({ nodes }) =>
       judgeSources(nodes, ({ oracleMetrics: seen }) =>
         // Refused is normal: nothing listens there on most machines.
-        seen.state === "error" && seen.failure.code === "refused" ? { state: "not-configured" } : seen,
+        seen.state === "error" && seen.failure.code === "refused"
+          ? { state: "up", value: undefined, durationMs: seen.durationMs }
+          : seen,
       ),
   }),
   cannotSeeSource({

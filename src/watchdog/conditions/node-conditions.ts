@@ -1,8 +1,8 @@
-import type { Observation } from "../observation.ts";
+import type { NodeObservation, Observation } from "../observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, type NodeInput, secondsText, verdictOf } from "./judge.ts";
-import type { Progress } from "./trail.ts";
+import { type NodeTrail, type Progress, UNSEEN } from "./trail.ts";
 
 /** Alerts about votes and pay that follow when the node does not take part. */
 const VOTE_ALERTS = [
@@ -129,39 +129,58 @@ function highest({ nodes, chain }: Observation): bigint | undefined {
   return heights.length === 0 ? undefined : heights.reduce((a, b) => (a > b ? a : b));
 }
 
-/** Time since the source last showed a new block; undefined when it cannot be read or was seen once only. */
-function silentMs(progress: Progress, isUp: boolean, atMs: number): number | undefined {
-  const since = progress.advancedAtMs ?? progress.firstSeenMs;
-  return !isUp || since === undefined ? undefined : atMs - since;
+/** Time without a new block of one source. */
+interface Silence {
+  readonly ms: number;
+  /** The polls showed a new block, so the source was alive `ms` ago. Otherwise it was first seen `ms` ago. */
+  readonly isAlive: boolean;
 }
 
-/** Times without a block of all sources that can be read. */
-function silences({ observation: { nodes, chain, atMs }, trail }: ConditionInput): readonly number[] {
+/** Returns the time since the source last showed a new block; undefined while it shows no height. */
+function silenceOf(progress: Progress, height: bigint | undefined, atMs: number): Silence | undefined {
+  const since = progress.advancedAtMs ?? progress.firstSeenMs;
+  if (height === undefined || since === undefined) return undefined;
+  return { ms: atMs - since, isAlive: progress.advancedAtMs !== undefined };
+}
+
+function nodeSilence(node: NodeObservation, { progress }: NodeTrail, atMs: number): Silence | undefined {
+  return silenceOf(progress, node.metrics.state === "up" ? node.metrics.value.height : undefined, atMs);
+}
+
+/** Times without a block of all sources that show a height. */
+function allSilences({ observation: { nodes, chain, atMs }, trail }: ConditionInput): readonly Silence[] {
+  const { head } = chain;
   return [
-    ...nodes.map(({ name, metrics }) =>
-      silentMs(trail.nodes.get(name)?.progress ?? {}, metrics.state === "up", atMs),
-    ),
-    silentMs(trail.chain, chain.head.state === "up", atMs),
-  ].filter((ms) => ms !== undefined);
+    ...nodes.map((node) => nodeSilence(node, trail.nodes.get(node.name) ?? UNSEEN, atMs)),
+    silenceOf(trail.chain, head.state === "up" ? head.value.height : undefined, atMs),
+  ].filter((silence) => silence !== undefined);
+}
+
+/** Whether a source has shown a new block lately. */
+function goesOn(silences: readonly Silence[], haltAfterMs: number): boolean {
+  return silences.some(({ ms, isAlive }) => isAlive && ms <= haltAfterMs);
 }
 
 function judgeChain(input: ConditionInput, haltAfterMs: number): Verdict {
-  const all = silences(input);
-  if (all.length === 0) return cannotSee("no source shows the height of the chain");
-  const ms = Math.min(...all);
-  return ms > haltAfterMs
-    ? active(`no block for ${secondsText(ms)}, at height ${highest(input.observation) ?? "unknown"}`, ms)
-    : clear(`the chain is at height ${highest(input.observation) ?? "unknown"}`);
+  const all = allSilences(input);
+  const height = highest(input.observation);
+  if (goesOn(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
+  const ms = Math.min(...all.map((silence) => silence.ms));
+  // Without a source, and after a start of the watchdog until the first new block.
+  if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block was seen yet");
+  return active(`no block for ${secondsText(ms)}, at height ${height}`, ms);
 }
 
 function judgeHalt({ node, trail, atMs }: NodeInput, input: ConditionInput, haltAfterMs: number): Verdict {
-  const ms = silentMs(trail.progress, node.metrics.state === "up", atMs);
-  if (ms === undefined) return cannotSee("the node's height cannot be read");
-  if (ms <= haltAfterMs) return clear(`the node is at height ${trail.progress.height}`);
-  const goesOn = Math.min(...silences(input)) <= haltAfterMs;
-  const reason = `no new block for ${secondsText(ms)}, at height ${trail.progress.height}`;
+  const silence = nodeSilence(node, trail, atMs);
+  if (silence === undefined) return cannotSee("the node's height cannot be read");
+  if (goesOn([silence], haltAfterMs)) return clear(`the node is at height ${trail.progress.height}`);
+  if (silence.ms <= haltAfterMs) return cannotSee("no new block was seen yet");
+  const reason = `no new block for ${secondsText(silence.ms)}, at height ${trail.progress.height}`;
   // Without another source that goes on, the chain may have halted: that is another condition.
-  return goesOn ? active(reason, ms) : cannotSee(`${reason}; no other source shows a later block`);
+  return goesOn(allSilences(input), haltAfterMs)
+    ? active(reason, silence.ms)
+    : cannotSee(`${reason}; no other source shows a later block`);
 }
 
 function judgeBehind({ node: { metrics } }: NodeInput, observation: Observation, maxBlocks: number): Verdict {
@@ -210,12 +229,11 @@ function judgeVoting({ node, trail, atMs }: NodeInput, input: ConditionInput, st
   // A node without any call since its start, and not known to sign for the validator, may be a full node.
   const votes = (votingPower ?? 0n) > 0n || success + failure > 0n;
   if (!votes) return cannotSee("nothing shows that this node votes");
-  const blockMs = silentMs(trail.progress, true, atMs);
-  if (trail.progress.advancedAtMs === undefined || blockMs === undefined || blockMs > stallAfterMs)
-    return cannotSee("the node has no new block");
-  const lastMs = Math.max(trail.lastGoodMs ?? 0, trail.lastBadMs ?? 0, trail.progress.firstSeenMs ?? atMs);
-  const quietMs = atMs - lastMs;
-  return quietMs > stallAfterMs
-    ? active(`no oracle call for ${secondsText(quietMs)}, while the node has new blocks`, quietMs)
-    : clear("the node calls its sidecar");
+  const blocks = nodeSilence(node, trail, atMs);
+  if (blocks === undefined || !goesOn([blocks], stallAfterMs)) return cannotSee("the node has no new block");
+  const lastMs = Math.max(trail.lastGoodMs ?? 0, trail.lastBadMs ?? 0);
+  const quietMs = atMs - Math.max(lastMs, trail.progress.firstSeenMs ?? atMs);
+  if (quietMs > stallAfterMs)
+    return active(`no oracle call for ${secondsText(quietMs)}, while the node has new blocks`, quietMs);
+  return lastMs === 0 ? cannotSee("no oracle call was seen yet") : clear("the node calls its sidecar");
 }

@@ -116,8 +116,11 @@ function judgeEmptyPrices(input: NodeInput): Verdict {
 function judgeTimestamp({ node: { prices }, trail: { tick }, atMs }: NodeInput, maxAgeMs: number): Verdict {
   if (prices.state !== "up" || tick === undefined) return cannotSee("the sidecar's prices cannot be read");
   // The age is the time since the last change that was seen, not the difference of two clocks.
-  const ageMs = atMs - tick.changedMs;
-  if (ageMs <= maxAgeMs) return clear("the sidecar's timestamp changes");
+  const ageMs = atMs - tick.sinceMs;
+  if (ageMs <= maxAgeMs)
+    return tick.hasChanged
+      ? clear("the sidecar's timestamp changes")
+      : cannotSee("the sidecar's timestamp was seen once only");
   const what = tick.value === 0 ? "the sidecar has had no update" : "the sidecar's timestamp has not changed";
   return active(`${what} for ${secondsText(ageMs)}`, ageMs);
 }

@@ -3,6 +3,7 @@ import type { Seen } from "../observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, latestCalls, type NodeInput } from "./judge.ts";
+import type { WebSocketTrail } from "./trail.ts";
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =
@@ -136,11 +137,14 @@ function judgeWebSockets(
   if (sidecar.state !== "up") return cannotSee("the sidecar's metrics cannot be read");
   const providers = [...trail.webSockets];
   if (providers.length === 0) return cannotSee("the sidecar has no WebSocket provider");
-  const failing = providers.filter(
-    ([, { sinceMs, lastReadMs }]) => atMs - (lastReadMs ?? sinceMs) > SILENT_MS,
-  );
-  const state = `${failing.length} of ${providers.length} WebSocket providers fail`;
-  if (failing.length < providers.length) return clear(state);
+  const isWorking = ({ lastReadMs }: WebSocketTrail): boolean =>
+    lastReadMs !== undefined && atMs - lastReadMs <= SILENT_MS;
+  const working = providers.filter(([, one]) => isWorking(one));
+  const state = `${providers.length - working.length} of ${providers.length} WebSocket providers fail`;
+  if (working.length > 0) return clear(state);
+  // A provider that was seen for a short time only may be about to send.
+  if (providers.some(([, { sinceMs }]) => atMs - sinceMs <= SILENT_MS))
+    return cannotSee("no message was seen yet");
   const { good, bad } = recent["30m"];
   const total = Number(good + bad);
   const percent = total === 0 ? 100 : (Number(good) * 100) / total;

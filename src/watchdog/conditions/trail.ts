@@ -35,13 +35,22 @@ export interface NodeTrail {
   /** Times at which the node's calls last succeeded and last failed. */
   readonly lastGoodMs?: number;
   readonly lastBadMs?: number;
-  /** Last value of the sidecar's timestamp, and when it changed. 0: the sidecar has not ticked. */
-  readonly tick?: { readonly value: number; readonly changedMs: number };
+  /** Last value of the sidecar's timestamp; 0: the sidecar has not ticked. */
+  readonly tick?: Tick;
   readonly webSockets: ReadonlyMap<string, WebSocketTrail>;
 }
 
+/** A timestamp of the sidecar. */
+interface Tick {
+  readonly value: number;
+  /** First poll that showed this value. */
+  readonly sinceMs: number;
+  /** Whether the polls showed a change to this value, not only the value. */
+  readonly hasChanged: boolean;
+}
+
 /** One WebSocket provider. */
-interface WebSocketTrail {
+export interface WebSocketTrail {
   readonly reads: bigint;
   /** First poll that showed the provider. */
   readonly sinceMs: number;
@@ -51,29 +60,40 @@ interface WebSocketTrail {
 /** The trail before the first poll. */
 export const EMPTY_TRAIL: Trail = { nodes: new Map(), chain: {} };
 
-const NO_NODE: NodeTrail = { progress: {}, webSockets: new Map() };
+/** The trail of a node that was not polled yet. */
+export const UNSEEN: NodeTrail = { progress: {}, webSockets: new Map() };
 
-/** Longest time between two readings that still says when the change between them happened. */
-const MAX_GAP_MS = 60_000;
-
-/** Adds one poll. Nodes that the poll does not have are dropped. */
-export function advanceTrail({ nodes, chain }: Trail, observation: Observation): Trail {
+/**
+ * Adds one poll. Nodes that the poll does not have are dropped. `gapMs` is the longest time between two polls that still says
+ * when the change between them happened.
+ */
+export function advanceTrail({ nodes, chain }: Trail, observation: Observation, gapMs: number): Trail {
   const { atMs } = observation;
   const { head } = observation.chain;
   return {
     nodes: new Map(
-      observation.nodes.map((node) => [node.name, advanceNode(nodes.get(node.name) ?? NO_NODE, node, atMs)]),
+      observation.nodes.map((node) => [
+        node.name,
+        advanceNode(nodes.get(node.name) ?? UNSEEN, node, { atMs, gapMs }),
+      ]),
     ),
     chain: head.state === "up" ? advanceHeight(chain, head.value.height, atMs) : chain,
   };
 }
 
+/** Time of a poll. */
+interface PollTime {
+  readonly atMs: number;
+  readonly gapMs: number;
+}
+
 function advanceNode(
   before: NodeTrail,
   { metrics, prices, sidecar }: NodeObservation,
-  atMs: number,
+  time: PollTime,
 ): NodeTrail {
-  const withCalls = metrics.state === "up" ? advanceCalls(before, metrics.value, atMs) : before;
+  const { atMs } = time;
+  const withCalls = metrics.state === "up" ? advanceCalls(before, metrics.value, time) : before;
   const tick = advanceTick(before.tick, prices, atMs);
   return {
     ...withCalls,
@@ -82,9 +102,13 @@ function advanceNode(
   };
 }
 
-function advanceCalls(before: NodeTrail, { success, failure, height }: NodePage, atMs: number): NodeTrail {
+function advanceCalls(
+  before: NodeTrail,
+  { success, failure, height }: NodePage,
+  { atMs, gapMs }: PollTime,
+): NodeTrail {
   // The first reading, and one after a gap, do not say when their calls were made.
-  const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= MAX_GAP_MS;
+  const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
   return {
     ...before,
     progress: height === undefined ? before.progress : advanceHeight(before.progress, height, atMs),
@@ -110,7 +134,7 @@ function advanceHeight(before: Progress, height: bigint, atMs: number): Progress
 function advanceTick(before: NodeTrail["tick"], prices: Seen<PricesPage>, atMs: number): NodeTrail["tick"] {
   if (prices.state !== "up") return before;
   const value = prices.value.tickedAtMs ?? 0;
-  return before?.value === value ? before : { value, changedMs: atMs };
+  return before?.value === value ? before : { value, sinceMs: atMs, hasChanged: before !== undefined };
 }
 
 function advanceWebSockets(

@@ -1,9 +1,17 @@
-import type { NodeReading } from "../sources/node-reading.ts";
 import { type BlockCounts, NO_BLOCKS } from "./block-counts.ts";
-import { monthOf } from "./month.ts";
 
-/** The last counted reading and its time. The next reading is compared with it. */
-export interface Baseline extends NodeReading {
+/** A pair of counters that begin at zero when their process starts. */
+export interface CounterReading {
+  readonly chainId: string;
+  readonly success: bigint;
+  readonly failure: bigint;
+  /** Height of the latest block. */
+  readonly height?: bigint;
+  readonly processStartMs?: number;
+}
+
+/** The last counted reading and its time, wall clock. The next reading is compared with it. */
+export interface Baseline extends CounterReading {
   readonly atMs: number;
 }
 
@@ -14,6 +22,8 @@ export interface LedgerStep {
   readonly fromMs: number;
   /** The node restarted since the baseline, so its counters began again at zero. */
   readonly restarted: boolean;
+  /** The reading had no baseline: its blocks were made before it, and only their number is known. */
+  readonly isFirst: boolean;
   readonly baseline: Baseline;
 }
 
@@ -43,10 +53,10 @@ export type Relation = "same" | "restarted" | "other";
  * its counters cover blocks that the first one counted already. Without a baseline, see `firstStep`.
  * A restart of the sidecar or of the watchdog needs no handling here, since the node continues to count.
  */
-export function advance(baseline: Baseline | undefined, reading: NodeReading, atMs: number): LedgerStep {
+export function advance(baseline: Baseline | undefined, reading: CounterReading, atMs: number): LedgerStep {
   const next = { ...reading, atMs };
   if (baseline === undefined) return firstStep(reading, next);
-  const step = { fromMs: baseline.atMs, restarted: false, baseline: next };
+  const step = { fromMs: baseline.atMs, restarted: false, isFirst: false, baseline: next };
   const { success: good, failure: bad } = reading;
   switch (relationOf(baseline, reading)) {
     case "same":
@@ -64,25 +74,22 @@ export function advance(baseline: Baseline | undefined, reading: NodeReading, at
 }
 
 /** Returns the step for the first reading, which has no baseline. */
-function firstStep(reading: NodeReading, baseline: Baseline): LedgerStep {
-  const { processStartMs } = reading;
-  // The node's counters cover the time since its start. When it started in this month, all its blocks belong to this
-  // month and are counted. When it started earlier, the counters do not show how many of them do, so counting begins at
-  // zero. A start in the future means that the clocks differ. The month of the blocks is then unknown as well.
-  const sameMonth =
-    processStartMs !== undefined &&
-    processStartMs <= baseline.atMs &&
-    monthOf(processStartMs) === monthOf(baseline.atMs);
+function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
+  const { processStartMs, success: good, failure: bad } = reading;
+  // The counters cover the time since the start of the node. Without a start, or with one in the future, which means that
+  // the clocks differ, the months of the blocks are not known. Counting then begins at zero.
+  const isPlaced = processStartMs !== undefined && processStartMs <= baseline.atMs;
   return {
-    counts: sameMonth ? { good: reading.success, bad: reading.failure, unknown: 0n } : NO_BLOCKS,
-    fromMs: sameMonth ? processStartMs : baseline.atMs,
+    counts: isPlaced ? { good, bad, unknown: 0n } : NO_BLOCKS,
+    fromMs: isPlaced ? processStartMs : baseline.atMs,
     restarted: false,
+    isFirst: true,
     baseline,
   };
 }
 
 /** Compares a reading with the baseline. Without start times, only a counter that falls shows another process. */
-export function relationOf(baseline: Baseline, reading: NodeReading): Relation {
+export function relationOf(baseline: Baseline, reading: CounterReading): Relation {
   const before = baseline.processStartMs;
   const start = reading.processStartMs;
   const hasFallen = reading.success < baseline.success || reading.failure < baseline.failure;
@@ -95,7 +102,7 @@ export function relationOf(baseline: Baseline, reading: NodeReading): Relation {
 }
 
 /** Blocks between the two heights that the new run of the node did not count; 0 when a height is not known. */
-function uncounted(baseline: Baseline, reading: NodeReading, counted: bigint): bigint {
+function uncounted(baseline: Baseline, reading: CounterReading, counted: bigint): bigint {
   if (baseline.height === undefined || reading.height === undefined) return 0n;
   const missing = reading.height - baseline.height - counted;
   // Negative when the chain itself was reset to a lower height.

@@ -18,3 +18,14 @@ export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
 export function isNoBlocks(counts: BlockCounts): boolean {
   return counts.good === 0n && counts.bad === 0n && counts.unknown === 0n;
 }
+
+/** Subtracts, field by field. */
+export function subtractCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
+  return { good: a.good - b.good, bad: a.bad - b.bad, unknown: a.unknown - b.unknown };
+}
+
+/** Returns the part `numerator / denominator` of each field, rounded down. */
+export function partOfCounts(counts: BlockCounts, numerator: bigint, denominator: bigint): BlockCounts {
+  const part = (count: bigint): bigint => (count * numerator) / denominator;
+  return { good: part(counts.good), bad: part(counts.bad), unknown: part(counts.unknown) };
+}

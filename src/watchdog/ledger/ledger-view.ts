@@ -33,9 +33,9 @@ export interface MonthRecord extends Tally {
 }
 
 /** A closed month. */
-export interface Seal {
+interface Seal {
   readonly atMs: number;
-  /** SHA-256 of the record's canonical text, hex; see `sealOf`. */
+  /** SHA-256 of the record's canonical text, hex; see `sealMonths`. */
   readonly hash: string;
 }
 
@@ -48,17 +48,21 @@ export interface Seal {
  * "two-nodes": two nodes answered at one URL, so that neither was counted.
  * "parameter-change": the chain's reward parameters changed. "month-sealed": a month was closed.
  */
-export type LedgerEventKind =
-  | "node-restart"
-  | "watchdog-start"
-  | "first-reading"
-  | "gap"
-  | "backfill"
-  | "halt"
-  | "clock-jump"
-  | "two-nodes"
-  | "parameter-change"
-  | "month-sealed";
+export const LEDGER_EVENT_KINDS = [
+  "node-restart",
+  "watchdog-start",
+  "first-reading",
+  "gap",
+  "backfill",
+  "halt",
+  "clock-jump",
+  "two-nodes",
+  "parameter-change",
+  "month-sealed",
+] as const;
+
+/** One of {@link LEDGER_EVENT_KINDS}. */
+type LedgerEventKind = (typeof LEDGER_EVENT_KINDS)[number];
 
 /** One event. An instant has equal times. */
 export interface LedgerEvent {

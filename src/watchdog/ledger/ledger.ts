@@ -1,65 +1,280 @@
-import type { NodeReading } from "../sources/node-reading.ts";
-import { advance, type Baseline, type LedgerStep, relationOf } from "./advance.ts";
-import { addCounts, type BlockCounts, isNoBlocks, NO_BLOCKS } from "./block-counts.ts";
-import { type Month, splitByMonth } from "./month.ts";
+import type { ChainHead, NodePage, Observation, RevenueView, Seen } from "../observation.ts";
+import type { BlockCounts } from "./block-counts.ts";
+import type { NodeStep } from "./choose-step.ts";
+import { followProgress, type Progress } from "./halt.ts";
+import { addEvents, type EventList, NO_EVENTS } from "./ledger-events.ts";
+import type { LedgerEvent, LedgerSource } from "./ledger-view.ts";
+import { monthOf } from "./month.ts";
+import { addAnchor, type Anchor, meanBlockTimeMs } from "./pace.ts";
+import { sealMonths } from "./seal.ts";
+import {
+  countPoll,
+  EMPTY_SOURCE,
+  type NodeReadingOf,
+  type SourceCounting,
+  type SourceLedger,
+} from "./source-ledger.ts";
+import type { CounterReading } from "./advance.ts";
 
-/** Block counts of one chain. */
+/** Counts of one validator. */
 export interface Ledger {
   /** Absent before the first reading. */
-  readonly baseline?: Baseline;
-  /** Months without a block are absent. */
-  readonly months: ReadonlyMap<Month, BlockCounts>;
-  /** Present while two nodes answer in turn. Not stored: after a restart of the watchdog the next change shows them again. */
-  readonly conflict?: Conflict;
+  readonly chainId?: string;
+  readonly sources: Readonly<Record<LedgerSource, SourceLedger>>;
+  readonly events: EventList;
+  readonly anchors: readonly Anchor[];
+  readonly progress?: Progress;
+  /** The chain's reward parameters, as text. */
+  readonly params?: string;
 }
-
-/** Two nodes that answer in turn. */
-interface Conflict {
-  /** The last reading. */
-  readonly last: Baseline;
-  /** Last time at which another node answered than before. */
-  readonly changedAtMs: number;
-}
-
-/** Time after which one node answers alone. */
-const SETTLED_MS = 300_000;
 
 /** The ledger before the first reading. */
-export const EMPTY_LEDGER: Ledger = { months: new Map() };
+export const EMPTY_LEDGER: Ledger = {
+  sources: { calls: EMPTY_SOURCE, votes: EMPTY_SOURCE, revenue: EMPTY_SOURCE },
+  events: NO_EVENTS,
+  anchors: [],
+};
 
-/** Result of counting one reading. */
+export interface LedgerOptions {
+  readonly intervalMs: number;
+  /** Consensus address of the validator, for the source "votes". */
+  readonly consensusAddress?: string | undefined;
+}
+
+/** Result of counting one observation. */
 export interface Counting {
   readonly ledger: Ledger;
-  /** What the reading added. Undefined while two nodes answer in turn: neither is counted. */
-  readonly step: LedgerStep | undefined;
+  /** What each node's calls added. */
+  readonly steps: readonly NodeStep[];
+  /** What was booked for the calls. */
+  readonly counts: BlockCounts;
+  /** Nodes whose URL answers for two processes in turn. */
+  readonly conflicts: readonly string[];
 }
 
-/** Counts one reading of the node. */
-export function countReading(ledger: Ledger, reading: NodeReading, atMs: number): Counting {
-  const conflict = nextConflict(ledger, reading, atMs);
-  if (conflict !== undefined) return { ledger: { ...ledger, conflict }, step: undefined };
-  const step = advance(ledger.baseline, reading, atMs);
-  const months = new Map(ledger.months);
-  for (const { month, counts } of splitByMonth(step.counts, step.fromMs, atMs)) {
-    if (!isNoBlocks(counts)) months.set(month, addCounts(months.get(month) ?? NO_BLOCKS, counts));
+/** Counts one observation in all sources. A source that was not seen changes nothing: its next reading covers the time. */
+export function countObservation(ledger: Ledger, observation: Observation, options: LedgerOptions): Counting {
+  const pages = observation.nodes.flatMap(({ name, metrics }) =>
+    metrics.state === "up" ? [{ node: name, page: metrics.value }] : [],
+  );
+  const head = valueOf(observation.chain.head);
+  const calls = count(ledger, "calls", readingsOfCalls(pages), observation);
+  const votes = count(ledger, "votes", readingsOfVotes(pages, options.consensusAddress), observation);
+  const revenue = count(ledger, "revenue", readingsOfRevenue(observation, head), observation);
+  const chainId = ledger.chainId ?? pages[0]?.page.chainId ?? head?.chainId;
+  const counted: Ledger = {
+    ...ledger,
+    ...(chainId === undefined ? {} : { chainId }),
+    sources: { calls: calls.source, votes: votes.source, revenue: revenue.source },
+    events: addEvents(ledger.events, eventsOf(ledger, calls, observation, options)),
+    anchors: anchorsOf(ledger, calls),
+  };
+  const { steps, counts, conflicts } = calls;
+  return {
+    ledger: closeMonths(
+      withProgress(withParams(counted, observation), pages, observation.atMs),
+      observation.atMs,
+    ),
+    steps,
+    counts,
+    conflicts,
+  };
+}
+
+/** Adds the start of the watchdog. */
+export function noteStart(ledger: Ledger, atMs: number): Ledger {
+  const start: LedgerEvent = {
+    kind: "watchdog-start",
+    fromMs: atMs,
+    toMs: atMs,
+    text: "the watchdog began to run",
+  };
+  return { ...ledger, events: addEvents(ledger.events, [start]) };
+}
+
+/** Mean time between blocks, ms. Undefined while fewer than 30 blocks are known. */
+export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
+  return meanBlockTimeMs(anchors, anchorOf(sources.calls));
+}
+
+interface NodePageOf {
+  readonly node: string;
+  readonly page: NodePage;
+}
+
+function count(
+  ledger: Ledger,
+  name: LedgerSource,
+  readings: readonly NodeReadingOf[],
+  { atMs, chain }: Observation,
+): SourceCounting {
+  const head = valueOf(chain.head);
+  return countPoll(ledger.sources[name], readings, {
+    atMs,
+    // The chain pays by the time of its blocks. Without it, the time of the poll is at most one poll later.
+    timeMs: head?.blockTimeMs ?? atMs,
+    edge: head?.monthEdge,
+    spans: name === "calls" ? ["minute", "hour", "day"] : ["day"],
+    firstCovers: name === "revenue" ? "period" : "process",
+  });
+}
+
+function readingsOfCalls(pages: readonly NodePageOf[]): readonly NodeReadingOf[] {
+  return pages.map(({ node, page }) => ({ node, reading: page }));
+}
+
+function readingsOfVotes(
+  pages: readonly NodePageOf[],
+  address: string | undefined,
+): readonly NodeReadingOf[] {
+  return pages.flatMap(({ node, page }) => {
+    const votes = address === undefined ? undefined : page.reports?.get(address);
+    if (votes === undefined) return [];
+    return [{ node, reading: { ...page, success: votes.withPrice, failure: votes.total - votes.withPrice } }];
+  });
+}
+
+/** The chain counts since the start of its payment period. It names no process, so falling numbers show a new period. */
+function readingsOfRevenue({ chain }: Observation, head: ChainHead | undefined): readonly NodeReadingOf[] {
+  const revenue = valueOf(chain.revenue);
+  if (revenue?.programme !== "revenue" || revenue.stats === undefined || head === undefined) return [];
+  const { committedVotes, inActiveSet } = revenue.stats;
+  const reading: CounterReading = {
+    chainId: head.chainId,
+    success: committedVotes,
+    failure: inActiveSet > committedVotes ? inActiveSet - committedVotes : 0n,
+  };
+  return [{ node: "chain", reading }];
+}
+
+function eventsOf(
+  before: Ledger,
+  { source, steps, conflicts }: SourceCounting,
+  { atMs }: Observation,
+  { intervalMs }: LedgerOptions,
+): readonly LedgerEvent[] {
+  const { cursor, tracks } = before.sources.calls;
+  const events: LedgerEvent[] = [];
+  if (cursor === undefined && source.cursor !== undefined) {
+    const first = steps.find(({ node }) => node === source.cursor?.node)?.step;
+    if (first !== undefined) events.push(firstReading(first.fromMs, first.counts, atMs, source.cursor.node));
   }
-  return { ledger: { baseline: step.baseline, months }, step };
+  if (cursor !== undefined && source.cursor !== cursor) {
+    const silentMs = atMs - cursor.atMs;
+    if (silentMs < 0)
+      events.push({
+        kind: "clock-jump",
+        fromMs: atMs,
+        toMs: cursor.atMs,
+        text: "the clock of this machine was set back",
+      });
+    if (silentMs > Math.max(60_000, 3 * intervalMs))
+      events.push({ kind: "gap", fromMs: cursor.atMs, toMs: atMs, text: "no node could be read" });
+  }
+  for (const { node, step, before: last } of steps)
+    if (step.restarted)
+      events.push(
+        nodeRestart(node, step.counts.unknown, last?.atMs ?? atMs, step.baseline.processStartMs ?? atMs),
+      );
+  for (const node of conflicts)
+    if (tracks.get(node)?.conflict === undefined)
+      events.push({
+        kind: "two-nodes",
+        fromMs: atMs,
+        toMs: atMs,
+        node,
+        text: "two nodes answer in turn at one URL",
+      });
+  return events;
 }
 
-/** Returns the conflict after a reading; undefined without one, or when one node has answered alone for long enough. */
-function nextConflict(
-  { baseline, conflict }: Ledger,
-  reading: NodeReading,
-  atMs: number,
-): Conflict | undefined {
-  if (baseline === undefined) return undefined;
-  const last = { ...reading, atMs };
-  if (relationOf(conflict?.last ?? baseline, reading) === "other") return { last, changedAtMs: atMs };
-  if (conflict === undefined || atMs - conflict.changedAtMs >= SETTLED_MS) return undefined;
-  return { last, changedAtMs: conflict.changedAtMs };
+function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
+  const text =
+    good + bad === 0n
+      ? "counting begins"
+      : `counting begins; ${good + bad} blocks before are placed by the start of the node, which is an estimate`;
+  return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
 }
 
-/** Returns the counts of one month; zero for a month without blocks. */
-export function countsOf(ledger: Ledger, month: Month): BlockCounts {
-  return ledger.months.get(month) ?? NO_BLOCKS;
+function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs: number): LedgerEvent {
+  const text = `the node restarted; the results of ${unknown} blocks are not known`;
+  return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
+}
+
+function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounting): readonly Anchor[] {
+  const now = anchorOf(source);
+  if (now === undefined) return anchors;
+  const first =
+    sources.calls.cursor === undefined
+      ? steps.find(({ node }) => node === source.cursor?.node)?.step
+      : undefined;
+  if (first === undefined) return addAnchor(anchors, now);
+  // The counts since the start of the node give a first mean at once.
+  const made = first.counts.good + first.counts.bad;
+  return [{ timeMs: first.fromMs, height: now.height - made }, now];
+}
+
+function anchorOf({ cursor }: SourceLedger): Anchor | undefined {
+  return cursor?.height === undefined ? undefined : { timeMs: cursor.timeMs, height: cursor.height };
+}
+
+function withProgress(ledger: Ledger, pages: readonly NodePageOf[], atMs: number): Ledger {
+  const height = pages.reduce<bigint | undefined>(
+    (most, { page }) => (page.height !== undefined && page.height > (most ?? -1n) ? page.height : most),
+    undefined,
+  );
+  const { progress, events } = followProgress(ledger.progress, ledger.events, height, atMs);
+  return { ...ledger, ...(progress === undefined ? {} : { progress }), events };
+}
+
+function withParams(ledger: Ledger, { atMs, chain }: Observation): Ledger {
+  const revenue = valueOf(chain.revenue);
+  if (revenue === undefined) return ledger;
+  const params = paramsText(revenue);
+  if (ledger.params === undefined || ledger.params === params) return { ...ledger, params };
+  const text = `the reward parameters of the chain changed from ${ledger.params} to ${params}`;
+  const change: LedgerEvent = { kind: "parameter-change", fromMs: atMs, toMs: atMs, text };
+  return { ...ledger, params, events: addEvents(ledger.events, [change]) };
+}
+
+function paramsText(revenue: RevenueView): string {
+  if (revenue.programme === "none") return "no reward programme";
+  return JSON.stringify(revenue.params, (_key, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+}
+
+/** Seals the months that the cursor of each source has left. */
+function closeMonths(ledger: Ledger, atMs: number): Ledger {
+  const { chainId } = ledger;
+  if (chainId === undefined) return ledger;
+  let events = ledger.events;
+  const close = (source: LedgerSource): SourceLedger => {
+    const current = ledger.sources[source];
+    if (current.cursor === undefined) return current;
+    const { books, sealed } = sealMonths(
+      current.books,
+      monthOf(current.cursor.timeMs),
+      { chainId, source },
+      atMs,
+    );
+    if (sealed.length === 0) return current;
+    if (source === "calls")
+      events = addEvents(
+        events,
+        sealed.map(({ month }) => ({
+          kind: "month-sealed",
+          fromMs: atMs,
+          toMs: atMs,
+          text: `${month} is closed`,
+        })),
+      );
+    return { ...current, books };
+  };
+  const sources = { calls: close("calls"), votes: close("votes"), revenue: close("revenue") };
+  return { ...ledger, sources, events };
+}
+
+function valueOf<T>(seen: Seen<T>): T | undefined {
+  return seen.state === "up" ? seen.value : undefined;
 }

@@ -35,15 +35,10 @@ const CURVE_SHARES: Readonly<
 };
 
 /**
- * Returns the share of the full reward that a month with this rate pays: 1 in the full tier, 0 in the lowest one, by the
- * policy's curve between them. `signed` is the share of signed blocks, all when it is not known.
+ * Returns the reward of a month with this rate, in hundredths of the currency unit, rounded down: all in the full tier,
+ * nothing in the lowest one, by the policy's curve between them. `signed` is the share of signed blocks, all when it is not
+ * known.
  */
-export function ratingOf(policy: Policy, rate: SuccessRate, signed?: SuccessRate): Dec18 {
-  const { part, whole } = shareOf(policy, rate, signed);
-  return (part * DEC18_ONE) / whole;
-}
-
-/** Returns the reward in hundredths of the currency unit, rounded down. */
 export function rewardCents(policy: Policy, rate: SuccessRate, signed?: SuccessRate): bigint {
   const { part, whole } = shareOf(policy, rate, signed);
   return (part * policy.fullRewardCents) / whole;

@@ -1,54 +1,98 @@
+import type { NodePage, VoteReports } from "../observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
+import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from "./sample-values.ts";
 import { SourceError } from "./source-failure.ts";
-
-/** Reading of the node's metrics page. */
-export interface NodeReading {
-  readonly chainId: string;
-  /** Successful oracle calls since the start of the node, one per block. */
-  readonly success: bigint;
-  /** Failed oracle calls since the start of the node. */
-  readonly failure: bigint;
-  /** Height of the latest block. Absent when the page has no height. */
-  readonly height?: bigint;
-  /** Start time of the node's process. Absent when the page has none. */
-  readonly processStartMs?: number;
-}
 
 const RESPONSES = "app_oracle_responses";
 const PROCESS_START = "process_start_time_seconds";
+const ABCI_REQUESTS = "app_abci_requests";
+const LATENCY = "app_oracle_response_latency";
+const REPORTS = "app_report_status_per_validator";
 /** CometBFT renamed its metrics namespace from `tendermint` to `cometbft`. */
 const HEIGHT = /^(?:cometbft|tendermint)_consensus_(?:latest_block_height|height)$/;
+const SYNCING = /^(?:cometbft|tendermint)_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
+const PEERS = /^(?:cometbft|tendermint)_p2p_peers$/;
+const POWER = /^(?:cometbft|tendermint)_consensus_validator_power$/;
+const LAST_SIGNED = /^(?:cometbft|tendermint)_consensus_validator_last_signed_height$/;
+const MISSED = /^(?:cometbft|tendermint)_consensus_validator_missed_blocks$/;
 const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;
 
-/** Whether {@link toNodeReading} needs the series. */
-export function isNodeSeries(name: string): boolean {
-  return name === RESPONSES || name === PROCESS_START || HEIGHT.test(name);
+const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED] as const;
+
+/** Whose page it is. */
+export interface NodeReadingOptions {
+  /** Selects the chain when the page has several. */
+  readonly chainId?: string | undefined;
+  /** Validator whose vote extensions are read. The page has lines for every validator and pair. */
+  readonly consensusAddress?: string | undefined;
+}
+
+/** Whether {@link toNodeReading} needs a sample. */
+export function isNodeSample({ name, labels }: Sample, consensusAddress?: string): boolean {
+  if (!name.startsWith("app_")) return name === PROCESS_START || WANTED.some((pattern) => pattern.test(name));
+  if (name === REPORTS) return consensusAddress !== undefined && labels.get("validator") === consensusAddress;
+  if (name === ABCI_REQUESTS) return labels.get("abci_method") === "extend_vote";
+  return name === RESPONSES || name.startsWith(LATENCY);
 }
 
 /**
- * Reads a node's page. `chainId` selects the chain when the page has several. Throws {@link SourceError} when the page has
- * no node metrics, when it does not have the selected chain, when it has several chains and none is selected, or when a value
- * is outside its range.
+ * Reads a node's page. Throws {@link SourceError} when the page has no node metrics, when it does not have the selected
+ * chain, when it has several chains and none is selected, or when a value is outside its range.
  */
-export function toNodeReading(samples: readonly Sample[], chainId?: string): NodeReading {
-  const chain = chooseChain(samples, chainId);
+export function toNodeReading(samples: readonly Sample[], options: NodeReadingOptions = {}): NodePage {
+  const chain = chooseChain(samples, options.chainId);
   // Process metrics have no chain_id label.
   const own = samples.filter(({ labels }) => (labels.get("chain_id") ?? chain) === chain);
-  const heights = own.filter(({ name }) => HEIGHT.test(name));
-  const height = heights.find(({ name }) => name.endsWith("latest_block_height")) ?? belowOne(heights[0]);
+  const first = (pattern: RegExp): Sample | undefined => own.find(({ name }) => pattern.test(name));
   const start = own.find(({ name }) => name === PROCESS_START);
-  return {
+  const extendVotes = countBy(
+    own.filter(({ name, labels }) => name === ABCI_REQUESTS && labels.get("abci_method") === "extend_vote"),
+    "status",
+  );
+  return withoutUndefined({
     chainId: chain,
     success: sumOf(own, "Success"),
     failure: sumOf(own, "Failure"),
-    ...(height === undefined ? {} : { height: requireCount(height) }),
-    ...(start === undefined ? {} : { processStartMs: requireStartMs(start.value) }),
-  };
+    height: heightOf(own),
+    processStartMs: start && requireTimeMs(start),
+    isSyncing: isTrue(first(SYNCING)),
+    peers: numberOf(first(PEERS)),
+    votingPower: countOf(first(POWER)),
+    lastSignedHeight: countOf(first(LAST_SIGNED)),
+    missedBlocks: countOf(first(MISSED)),
+    extendVotes: extendVotes.size === 0 ? undefined : extendVotes,
+    oracleLatency: histogramOf(own, LATENCY),
+    reports: reportsOf(own, options.consensusAddress),
+  });
 }
 
-/** `consensus_height` is the height that validators vote on: one above the latest block. */
-function belowOne(sample: Sample | undefined): Sample | undefined {
-  return sample && { ...sample, value: sample.value === 0 ? 0 : sample.value - 1 };
+function heightOf(own: readonly Sample[]): bigint | undefined {
+  const heights = own.filter(({ name }) => HEIGHT.test(name));
+  const latest = heights.find(({ name }) => name.endsWith("latest_block_height"));
+  if (latest !== undefined) return requireCount(latest);
+  // `consensus_height` is the height that validators vote on: one above the latest block.
+  const [voting] = heights;
+  return voting && requireCount({ ...voting, value: Math.max(0, voting.value - 1) });
+}
+
+/** Vote extensions of the validator: the pair with the most prices says how many votes had any. */
+function reportsOf(own: readonly Sample[], address: string | undefined): NodePage["reports"] {
+  if (address === undefined) return undefined;
+  const pairs = new Map<string, Record<string, bigint>>();
+  for (const sample of own) {
+    if (sample.name !== REPORTS || sample.labels.get("validator") !== address) continue;
+    const pair = sample.labels.get("ticker") ?? "";
+    const counts = pairs.get(pair) ?? {};
+    counts[sample.labels.get("status") ?? ""] = requireEvents(sample);
+    pairs.set(pair, counts);
+  }
+  if (pairs.size === 0) return undefined;
+  const reports = [...pairs.values()].map((counts): VoteReports => {
+    const { with_price: withPrice = 0n, missing_price: missing = 0n, absent = 0n } = counts;
+    return { withPrice, absent, total: withPrice + missing + absent };
+  });
+  const best = reports.reduce((most, one) => (one.withPrice > most.withPrice ? one : most));
+  return new Map([[address, best]]);
 }
 
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {
@@ -86,21 +130,21 @@ function sumOf(samples: readonly Sample[], status: string): bigint {
     .reduce((sum, sample) => sum + requireCount(sample), 0n);
 }
 
-/**
- * Largest count or height: a block each millisecond for 30 years. Larger values are errors of the node. Sums of many of
- * them would exceed the 64 bits of the state file.
- */
-const MAX_COUNT = 1_000_000_000_000;
-
-function requireCount({ name, value }: Sample): bigint {
-  if (Number.isInteger(value) && value >= 0 && value <= MAX_COUNT) return BigInt(value);
-  throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not a number of blocks`);
+function countOf(sample: Sample | undefined): bigint | undefined {
+  return sample && requireCount(sample, "a count");
 }
 
-/** End of the year 9999. Later times have no ISO 8601 form with four digits. */
-const MAX_START_SECONDS = 253_402_300_799;
+function numberOf(sample: Sample | undefined): number | undefined {
+  return sample && Number(requireEvents(sample));
+}
 
-function requireStartMs(seconds: number): number {
-  if (seconds >= 0 && seconds <= MAX_START_SECONDS) return Math.round(seconds * 1000);
-  throw new SourceError({ code: "bad-value" }, `${PROCESS_START} is ${seconds}, which is not a time`);
+function isTrue(sample: Sample | undefined): boolean | undefined {
+  return sample && sample.value !== 0;
+}
+
+/** Removes fields without a value: they were not seen. */
+function withoutUndefined(page: { readonly [Key in keyof NodePage]: NodePage[Key] | undefined }): NodePage {
+  const { chainId = "", success = 0n, failure = 0n, ...rest } = page;
+  const seen = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return { chainId, success, failure, ...seen };
 }

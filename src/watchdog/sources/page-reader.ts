@@ -5,6 +5,8 @@ import { SourceError } from "./source-failure.ts";
 export interface Page {
   readonly status: number;
   readonly body: AsyncIterable<Uint8Array>;
+  /** Clock of the server, from its `Date` header, to the second. */
+  readonly clockMs?: number;
 }
 
 /** Requests a page. Rejects when there is no response. The signal also ends the reading of the body. */
@@ -27,8 +29,9 @@ export function createHttpPageReader(): HttpPageReader {
     maxHeaderSize: 16_384,
   });
   const read: PageReader = async (url, signal) => {
-    const { statusCode, body } = await request(url, { dispatcher, signal });
-    return { status: statusCode, body };
+    const { statusCode, body, headers } = await request(url, { dispatcher, signal });
+    const clockMs = Date.parse(String(headers["date"]));
+    return { status: statusCode, body, ...(Number.isNaN(clockMs) ? {} : { clockMs }) };
   };
   return { read, close: () => dispatcher.destroy() };
 }

@@ -1,164 +1,167 @@
-import { withDeadline } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import { bad, good, type Result } from "../../base/result.ts";
+import type { NodeObservation, Observation, PricesPage, Reached, Seen } from "../observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
-import { createPrometheusTextParser } from "../prometheus/text-parser.ts";
-import { isNodeSeries, type NodeReading, toNodeReading } from "./node-reading.ts";
-import {
-  isOracleMetricsSeries,
-  type OracleMetricsReading,
-  toOracleMetricsReading,
-} from "./oracle-metrics-reading.ts";
-import { forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
-import { priceUrls, type PricesReading, readPrices } from "./prices-reading.ts";
-import { SourceError, type SourceFailure, toSourceFailure } from "./source-failure.ts";
+import { type CountedTo, createChainReader } from "./chain-reader.ts";
+import { readMetricsPage } from "./metrics-page.ts";
+import { isNodeSample, toNodeReading } from "./node-reading.ts";
+import type { PageReader } from "./page-reader.ts";
+import { priceUrls, readPrices } from "./prices-reading.ts";
+import type { Reach } from "./reach.ts";
+import { createScrape, NOT_CONFIGURED, type Scrape } from "./scrape.ts";
+import { isOracleSample, isSidecarSample, toOracleReading, toSidecarReading } from "./sidecar-reading.ts";
+import type { NodeTarget, SourceLimits, SourceName, ValidatorTarget } from "./targets.ts";
 
-/** All sources, in the order of the API. */
-export const SOURCE_NAMES = ["node", "prices", "oracle-metrics", "sidecar-metrics"] as const;
-
-/** One of {@link SOURCE_NAMES}. */
-export type SourceName = (typeof SOURCE_NAMES)[number];
-
-/** URLs and limits of the sources. A source without a URL is not scraped. */
-export interface SourcesConfig {
-  readonly node: string;
-  readonly prices: string;
-  readonly oracleMetrics?: string;
-  readonly sidecarMetrics?: string;
-  /** Limit for one scrape of one source, including the body. */
-  readonly deadlineMs: number;
-  readonly maxPageBytes: number;
+/** What a poll needs to know. */
+interface PollContext {
+  /** The chain that the nodes must be on; undefined accepts any single chain. */
+  readonly chainId: string | undefined;
+  /** Up to where the ledger counted; undefined before the first reading. */
+  readonly counted: CountedTo | undefined;
 }
 
-/** Result of one scrape of one source. */
-export interface Scrape<T> {
-  readonly outcome: Result<T, SourceFailure>;
-  readonly durationMs: number;
-}
-
-/** Result of one poll: one scrape of every source that has a URL. */
-export interface Poll {
-  /** Wall clock at the end of the poll. */
-  readonly atMs: number;
-  readonly node: Scrape<NodeReading>;
-  readonly prices: Scrape<PricesReading>;
-  readonly oracleMetrics?: Scrape<OracleMetricsReading>;
-  readonly sidecarMetrics?: Scrape<OracleMetricsReading>;
-}
-
-/**
- * Scrapes all sources in parallel. Rejects only on abort; a source that fails is a failed outcome. `chainId` is the chain
- * that the node must be on; undefined accepts any single chain.
- */
-export type Poller = (chainId: string | undefined, signal: AbortSignal) => Promise<Poll>;
+/** Reads all sources of one validator in parallel. Rejects only on abort; a source that fails is an error in the observation. */
+export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
 export interface PollerDeps {
   readonly clock: Clock;
   readonly read: PageReader;
+  readonly reach: Reach;
 }
 
-/** Creates a poller. For prices, it tries first the path that responded at the last poll. */
-export function createPoller(config: SourcesConfig, deps: PollerDeps): Poller {
-  let urls = priceUrls(config.prices);
-  const scrape = createScrape(config.deadlineMs, deps.clock);
-  const page = (url: string, wants: (name: string) => boolean, signal: AbortSignal) =>
-    readMetricsPage({ url, maxBytes: config.maxPageBytes, wants }, deps.read, signal);
-  const oracleMetricsPage = (url: string | undefined, signal: AbortSignal) =>
-    url === undefined
-      ? undefined
-      : scrape("the metrics page", signal, async (inner) =>
-          toOracleMetricsReading(await page(url, isOracleMetricsSeries, inner)),
-        );
-  const scrapePrices = async (signal: AbortSignal): Promise<PricesReading> => {
-    const reading = await readPrices(urls, deps.read, signal);
-    urls = [reading.url, ...urls.filter((url) => url !== reading.url)];
-    return reading;
-  };
-  return async (chainId, signal) => {
-    const [node, prices, oracleMetrics, sidecarMetrics] = await Promise.all([
-      scrape("the node's metrics page", signal, async (inner) =>
-        toNodeReading(await page(config.node, isNodeSeries, inner), chainId),
-      ),
-      scrape("the price API", signal, scrapePrices),
-      oracleMetricsPage(config.oracleMetrics, signal),
-      oracleMetricsPage(config.sidecarMetrics, signal),
+/** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
+export function createPoller(target: ValidatorTarget, limits: SourceLimits, deps: PollerDeps): Poller {
+  const scrape = createScrape(limits.deadlineMs, deps.clock);
+  const parts = { target, limits, deps, scrape };
+  const nodes = target.nodes.map((node) => createNodePoller(node, parts));
+  const chain = createChainReader(target, deps.read, scrape);
+  return async ({ chainId, counted }, signal) => {
+    const [seen, egress] = await Promise.all([
+      Promise.all(nodes.map((poll) => poll(chainId, signal))),
+      Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
     ]);
+    // The chain is read after the nodes, so that the latest block is none that a node has not counted yet: the ledger finds
+    // the first block of a month by height.
+    const chainSeen = await chain(counted, signal);
+    const reached = new Map(egress);
     return {
+      validator: target.name,
       atMs: deps.clock.nowMs(),
-      node,
-      prices,
-      ...(oracleMetrics === undefined ? {} : { oracleMetrics }),
-      ...(sidecarMetrics === undefined ? {} : { sidecarMetrics }),
+      nodes: seen.map((node) => ({ ...node, egress: reached })),
+      chain: chainSeen,
     };
   };
 }
 
-/** Returns the scrapes of a poll by source, in the order of {@link SOURCE_NAMES}. A source without a URL is absent. */
-export function scrapesOf(poll: Poll): readonly (readonly [SourceName, Scrape<unknown>])[] {
-  return [
-    ["node", poll.node],
-    ["prices", poll.prices],
-    ...(poll.oracleMetrics === undefined ? [] : [["oracle-metrics", poll.oracleMetrics] as const]),
-    ...(poll.sidecarMetrics === undefined ? [] : [["sidecar-metrics", poll.sidecarMetrics] as const]),
-  ];
+interface PollerParts {
+  readonly target: ValidatorTarget;
+  readonly limits: SourceLimits;
+  readonly deps: PollerDeps;
+  readonly scrape: Scrape;
 }
 
-type ScrapeSource = <T>(
-  what: string,
+type NodePoller = (
+  chainId: string | undefined,
   signal: AbortSignal,
-  read: (signal: AbortSignal) => Promise<T>,
-) => Promise<Scrape<T>>;
+) => Promise<Omit<NodeObservation, "egress">>;
 
-function createScrape(deadlineMs: number, clock: Clock): ScrapeSource {
-  return async (what, signal, read) => {
-    const startMs = clock.monotonicMs();
-    const outcome = await withDeadline(what, deadlineMs, signal, read).then(good, (error: unknown) => {
-      if (signal.aborted) throw error;
-      return bad(toSourceFailure(error));
-    });
-    return { outcome, durationMs: clock.monotonicMs() - startMs };
+function createNodePoller(node: NodeTarget, parts: PollerParts): NodePoller {
+  const { scrape, deps, target, limits } = parts;
+  const { consensusAddress } = target;
+  const page = (url: string, wants: (sample: Sample) => boolean, signal: AbortSignal) =>
+    readMetricsPage({ url, maxBytes: limits.maxPageBytes, wants }, deps.read, signal);
+  const prices = createPricesReader(node.prices, deps.read);
+  return async (chainId, signal) => {
+    const [metrics, pricesSeen, oracleMetrics, sidecar, grpc] = await Promise.all([
+      scrape("the node's metrics page", signal, async (inner) => {
+        const { samples, clockMs } = await page(
+          node.node,
+          (sample) => isNodeSample(sample, consensusAddress),
+          inner,
+        );
+        const reading = toNodeReading(samples, { chainId, consensusAddress });
+        return clockMs === undefined ? reading : { ...reading, clockMs };
+      }),
+      prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
+      ifConfigured(node.oracleMetrics, (url) =>
+        scrape("the metrics page", signal, async (inner) =>
+          toOracleReading((await page(url, isOracleSample, inner)).samples),
+        ),
+      ),
+      ifConfigured(node.sidecarMetrics, (url) =>
+        scrape("the metrics page", signal, async (inner) =>
+          toSidecarReading((await page(url, isSidecarSample, inner)).samples),
+        ),
+      ),
+      ifConfigured(node.grpc, (to) => reachSeen(to, parts, signal)),
+    ]);
+    return { name: node.name, metrics, prices: pricesSeen, oracleMetrics, sidecar, grpc };
   };
 }
 
-interface MetricsPageOptions {
-  readonly url: string;
-  readonly maxBytes: number;
-  readonly wants: (name: string) => boolean;
+/** Undefined without a URL. */
+function createPricesReader(configured: string | undefined, read: PageReader) {
+  if (configured === undefined) return undefined;
+  let urls = priceUrls(configured);
+  return async (signal: AbortSignal): Promise<PricesPage> => {
+    const reading = await readPrices(urls, read, signal);
+    urls = [reading.url, ...urls.filter((url) => url !== reading.url)];
+    return reading;
+  };
 }
 
-/**
- * Reads the wanted samples of a metrics page. Throws `PrometheusTextError` and `SourceError`, also for a series that the
- * page has twice: its values would be added.
- */
-async function readMetricsPage(
-  { url, maxBytes, wants }: MetricsPageOptions,
-  read: PageReader,
-  signal: AbortSignal,
-): Promise<readonly Sample[]> {
-  const page = await requireOk(await read(url, signal));
-  const samples = new Map<string, Sample>();
-  // A node's page can have 5 MB, and the watchdog needs a few lines of it. The parser gets each chunk as it arrives, and
-  // only wanted samples stay in memory.
-  const parser = createPrometheusTextParser({
-    sample: (sample) => {
-      if (!wants(sample.name)) return;
-      const series = seriesOf(sample);
-      if (samples.has(series))
-        throw new SourceError({ code: "not-metrics" }, `the page has the duplicate series ${clip(series)}`);
-      samples.set(series, sample);
-    },
-  });
-  await forEachChunk(page, maxBytes, parser.push);
-  parser.end();
-  return [...samples.values()];
+function reachSeen(to: string, { scrape, deps }: PollerParts, signal: AbortSignal): Promise<Seen<Reached>> {
+  return scrape(`a connection to ${to}`, signal, (inner) => deps.reach(to, inner));
 }
 
-/** Identifies a series: its name and its labels in any order. */
-function seriesOf({ name, labels }: Sample): string {
-  const pairs = [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return pairs.length === 0 ? name : `${name}{${pairs.toSorted().join(",")}}`;
+async function ifConfigured<T>(
+  url: string | undefined,
+  read: (url: string) => Promise<Seen<T>>,
+): Promise<Seen<T>> {
+  return url === undefined ? NOT_CONFIGURED : read(url);
 }
 
-function clip(text: string): string {
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+/** One source of an observation. */
+export interface SeenSource {
+  readonly source: SourceName;
+  /** Absent for sources of the chain. */
+  readonly node?: string;
+  readonly seen: Exclude<Seen<unknown>, { readonly state: "not-configured" }>;
+}
+
+/** Returns the configured sources of an observation, node by node, in the order of the API. */
+export function seenSources({ nodes, chain }: Observation): readonly SeenSource[] {
+  const ofNode = nodes.flatMap((node) =>
+    toSeen(
+      [
+        ["node", node.metrics],
+        ["prices", node.prices],
+        ["oracle-metrics", node.oracleMetrics],
+        ["sidecar-metrics", node.sidecar],
+        ["grpc", node.grpc],
+      ],
+      node.name,
+    ),
+  );
+  const egress = [...(nodes[0]?.egress.values() ?? [])];
+  // One target that cannot be reached is enough: the source shows the first one.
+  const worst = egress.find(({ state }) => state === "error") ?? egress[0];
+  return [
+    ...ofNode,
+    ...toSeen(worst === undefined ? [] : [["egress", worst]]),
+    ...toSeen([
+      ["chain-head", chain.head],
+      ["chain-validator", chain.validator],
+      ["chain-prices", chain.prices],
+      ["chain-revenue", chain.revenue],
+    ]),
+  ];
+}
+
+function toSeen(
+  sources: readonly (readonly [SourceName, Seen<unknown>])[],
+  node?: string,
+): readonly SeenSource[] {
+  return sources.flatMap(([source, seen]) =>
+    seen.state === "not-configured" ? [] : [{ source, ...(node === undefined ? {} : { node }), seen }],
+  );
 }

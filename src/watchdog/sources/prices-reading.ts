@@ -1,20 +1,9 @@
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { asTimeNs, type JsonField, member, required } from "../../base/json-fields.ts";
+import type { PricesPage } from "../observation.ts";
 import { drain, forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
 import { SourceError } from "./source-failure.ts";
-
-/** Response of the sidecar's price API. */
-export interface PricesReading {
-  /** Pairs that have a price, sorted. */
-  readonly pairs: readonly string[];
-  /** Time of the sidecar's last price update, ms. Undefined before its first update. */
-  readonly tickedAtMs: number | undefined;
-  /** Empty when the sidecar reports none. */
-  readonly version: string;
-  /** URL of the response. */
-  readonly url: string;
-}
 
 const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -34,7 +23,7 @@ export async function readPrices(
   urls: readonly string[],
   read: PageReader,
   signal: AbortSignal,
-): Promise<PricesReading> {
+): Promise<PricesPage> {
   for (const url of urls) {
     const page = await read(url, signal);
     // A version 1 sidecar has only the second known path. Its 404 for the first path is not a failure.
@@ -54,23 +43,30 @@ export async function readPrices(
 }
 
 /** Parses a response body. A pair has a price when its value is a positive integer as text. Throws {@link SourceError}. */
-export function parsePrices(text: string, url: string): PricesReading {
+export function parsePrices(text: string, url: string): PricesPage {
   const root: JsonField = { value: parseBody(text), path: "", error: fieldError };
   const prices = required(member(root, "prices"));
   if (!isRecord(prices.value)) throw prices.error(prices.path, "an object");
   const tickedAtMs = Number(asTimeNs(required(member(root, "timestamp"))) / 1_000_000n);
   const { value: version } = member(root, "version");
+  const priced = pricesOf(prices.value);
   return {
-    pairs: Object.entries(prices.value)
-      .filter(([, price]) => typeof price === "string" && /^0*[1-9]\d*$/.test(price))
-      .map(([pair]) => pair)
-      .toSorted(),
+    pairs: [...priced.keys()].toSorted(),
+    prices: priced,
     // Before its first update a sidecar reports Go's zero time, which lies in the year 1.
     tickedAtMs: tickedAtMs <= 0 ? undefined : tickedAtMs,
     // The version is only informative, so a version of another type is not a reason to reject the prices.
     version: typeof version === "string" ? version : "",
     url,
   };
+}
+
+function pricesOf(values: Readonly<Record<string, unknown>>): ReadonlyMap<string, bigint> {
+  return new Map(
+    Object.entries(values).flatMap(([pair, price]) =>
+      typeof price === "string" && /^0*[1-9]\d{0,77}$/.test(price) ? [[pair, BigInt(price)] as const] : [],
+    ),
+  );
 }
 
 function parseBody(text: string): unknown {

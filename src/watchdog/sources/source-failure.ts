@@ -12,6 +12,8 @@ export type SourceFailureCode =
   | "not-metrics"
   | "not-a-node"
   | "not-prices"
+  /** the response is not one of a chain's REST */
+  | "not-a-chain"
   | "several-chains"
   | "wrong-chain"
   /** a value of the page is outside its range */

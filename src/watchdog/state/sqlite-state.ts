@@ -1,31 +1,17 @@
 import { join } from "node:path";
 import Database from "libsql";
-import { z } from "zod";
 import { errorText } from "../../base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
 import { createPrivateFile } from "../../ops/private-file.ts";
 import { migrateSchema } from "../../ops/sqlite-schema.ts";
-import type { Baseline } from "../ledger/advance.ts";
-import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { Month } from "../ledger/month.ts";
 import { WatchdogError } from "../watchdog-error.ts";
 import { readAlerting, writeAlerting } from "./alert-rows.ts";
+import { readLedgers, writeLedger } from "./ledger-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { EMPTY_STATE, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
-
-const integer = z.bigint();
-const baselineRow = z.object({
-  chain_id: z.string(),
-  success: integer,
-  failure: integer,
-  height: integer.nullable(),
-  process_start_ms: integer.nullable(),
-  at_ms: integer,
-});
-const monthRow = z.object({ month: z.string(), good: integer, bad: integer, unknown: integer });
 
 /**
  * Opens or creates the state file in a folder. Throws {@link WatchdogError} when another process uses the folder, or when
@@ -95,47 +81,11 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
 }
 
 function readState(database: Database.Database): WatchdogState {
-  const rows = (table: string): unknown[] =>
-    database.prepare(`SELECT * FROM ${table} ORDER BY 1`).safeIntegers().all();
-  const [baseline] = z.array(baselineRow).parse(rows("baseline"));
-  return {
-    ledger: {
-      ...(baseline === undefined ? {} : { baseline: toBaseline(baseline) }),
-      months: new Map(z.array(monthRow).parse(rows("months")).map(toMonth)),
-    },
-    alerting: readAlerting(database),
-  };
+  return { ledgers: readLedgers(database), alerting: readAlerting(database) };
 }
 
-function toBaseline(row: z.output<typeof baselineRow>): Baseline {
-  return {
-    chainId: row.chain_id,
-    success: row.success,
-    failure: row.failure,
-    ...(row.height === null ? {} : { height: row.height }),
-    ...(row.process_start_ms === null ? {} : { processStartMs: Number(row.process_start_ms) }),
-    atMs: Number(row.at_ms),
-  };
-}
-
-function toMonth({ month, good, bad, unknown }: z.output<typeof monthRow>): [Month, BlockCounts] {
-  return [month, { good, bad, unknown }];
-}
-
-function writeState(
-  database: Database.Database,
-  { ledger, alerting }: WatchdogState,
-  stored: WatchdogState,
-): void {
-  const run = (sql: string, ...values: unknown[]): void => void database.prepare(sql).run(...values);
-  run("DELETE FROM baseline");
-  if (ledger.baseline !== undefined) {
-    const { chainId, success, failure, height = null, processStartMs = null, atMs } = ledger.baseline;
-    const values = [chainId, success, failure, height, processStartMs, atMs];
-    run("INSERT INTO baseline VALUES (1, ?, ?, ?, ?, ?, ?)", ...values);
-  }
-  // Months are never deleted: the ledger keeps all of them.
-  for (const [month, { good, bad, unknown }] of ledger.months)
-    run("INSERT OR REPLACE INTO months VALUES (?, ?, ?, ?)", month, good, bad, unknown);
-  writeAlerting(database, alerting, stored.alerting);
+function writeState(database: Database.Database, state: WatchdogState, stored: WatchdogState): void {
+  for (const [validator, ledger] of state.ledgers)
+    writeLedger(database, validator, ledger, stored.ledgers.get(validator));
+  writeAlerting(database, state.alerting, stored.alerting);
 }

@@ -1,14 +1,15 @@
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
-import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 
 /** State that survives a restart of the watchdog. */
 export interface WatchdogState {
-  readonly ledger: Ledger;
+  /** By name of the validator. A validator that was never read is absent. */
+  readonly ledgers: ReadonlyMap<string, Ledger>;
   readonly alerting: AlertingState;
 }
 
 /** The state before the first poll. */
-export const EMPTY_STATE: WatchdogState = { ledger: EMPTY_LEDGER, alerting: EMPTY_ALERTING };
+export const EMPTY_STATE: WatchdogState = { ledgers: new Map(), alerting: EMPTY_ALERTING };
 
 export interface StateStore {
   readonly load: () => WatchdogState;

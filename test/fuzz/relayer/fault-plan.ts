@@ -12,6 +12,10 @@ type Kind =
   | "full blocks"
   | "loses transactions"
   | "no funds"
+  | "refuses some"
+  | "no answers"
+  | "late transactions"
+  | "shared account"
   | "contract refuses";
 
 /** A fault in the seconds `from` to `to` (exclusive). */
@@ -40,6 +44,10 @@ const EFFECTS: Readonly<Record<Kind, (world: SimWorld, targets: readonly number[
   "full blocks": ({ local }, targets) => local.set("full-blocks", targets.length > 0),
   "loses transactions": ({ local }, targets) => local.set("loses-txs", targets.length > 0),
   "no funds": ({ local }, targets) => local.set("no-funds", targets.length > 0),
+  "refuses some": ({ local }, targets) => local.set("refuses-some", targets.length > 0),
+  "no answers": ({ local }, targets) => local.set("no-answers", targets.length > 0),
+  "late transactions": ({ local }, targets) => local.set("late-txs", targets.length > 0),
+  "shared account": ({ local }, targets) => local.set("shared-account", targets.length > 0),
   "contract refuses": ({ local }, targets) => {
     for (const { id, type } of local.registered())
       if (type === "kv") local.reject(id, targets.includes(Number(id % 5n)));

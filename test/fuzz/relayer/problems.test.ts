@@ -76,6 +76,9 @@ async function seen(world: SimWorld) {
     status: world.status,
     registry: world.registry,
     journal: world.journal,
+    resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
+    openResubmit: false,
+    attempts: { find: async () => [], costs: async () => [] },
     metrics: world.metrics,
   };
   const get = async (path: string) => {
@@ -171,6 +174,32 @@ describe("a state that makes results late", () => {
     expect(Number(blocks?.[1])).toBeGreaterThan(190);
     await world.stop();
   });
+
+  it.each(["local", "remote"] as const)(
+    "is over within five seconds after the node of the %s chain is back, however long it was away",
+    async (chain) => {
+      const world = await startSoundWorld(25);
+      await world.run(35);
+      const setDown = (isDown: boolean): void => {
+        if (chain === "local") world.local.set("down", isDown);
+        else world.remotes[0]?.set("down", isDown);
+      };
+      setDown(true);
+      await world.run(900);
+      expect(world.status().problems).not.toEqual([]);
+      const before = world.local.height();
+      setDown(false);
+      await world.run(5);
+      const periodOne = world
+        .status()
+        .queries.filter(
+          ({ type, updatePeriod, error }) => type === "kv" && updatePeriod === 1n && error === undefined,
+        );
+      expect(periodOne.length).toBeGreaterThan(0);
+      for (const { lastLocalHeight } of periodOne) expect(lastLocalHeight).toBeGreaterThan(before);
+      await world.stop();
+    },
+  );
 
   it("leaves one summary a minute in the log, and no line for a transaction", async () => {
     const world = await startSoundWorld(24);

@@ -12,9 +12,9 @@ describe("a cycle", () => {
     await world.run(20);
     const simulatedMs: number[] = [];
     const blocksMs: number[] = [];
-    const { simulate } = world.local.sender;
+    const { simulate } = world.local.window;
     // The worker uses this sender object.
-    Object.assign(world.local.sender, {
+    Object.assign(world.local.window, {
       simulate: (...request: Parameters<typeof simulate>) => {
         simulatedMs.push(world.clock.nowMs());
         return simulate(...request);

@@ -10,6 +10,7 @@ export type LocalFault =
   | "down"
   | "halts"
   | "client-expired"
+  | "short-trust"
   | "client-frozen"
   | "empty-account"
   | "no-events"
@@ -17,7 +18,15 @@ export type LocalFault =
   | "full-blocks"
   | "small-requests"
   | "loses-txs"
-  | "no-funds";
+  | "no-funds"
+  /** the node refuses some transactions after it counted their sequence */
+  | "refuses-some"
+  /** broadcasts arrive, their responses do not */
+  | "no-answers"
+  /** some blocks leave transactions in the mempool */
+  | "late-txs"
+  /** another program uses the account */
+  | "shared-account";
 
 /** The WebSocket of the local chain. */
 export interface SimEvents {

@@ -30,6 +30,8 @@ export interface SimState {
   clients: Map<string, SimClient>;
   /** Queries whose contracts reject every result. */
   readonly rejecting: Set<bigint>;
+  /** KV queries with a result in the present block. */
+  readonly answeredInBlock: Set<bigint>;
   /** Hashes of delivered remote transactions, by query. */
   readonly delivered: Map<bigint, string[]>;
   /** Descriptions of everything that a relayer must never do. */
@@ -46,8 +48,11 @@ export function clientOf({ clients }: SimState, id: string): SimClient {
   return client;
 }
 
-/** The KV and TX workers of a connection run side by side: one may update the client this far beyond the other. */
-const MAX_WORKER_DISTANCE = 12n;
+/**
+ * The KV and TX workers of a connection run side by side, a result may wait ten seconds for its transaction, and a
+ * transaction may wait for its block: one may update the client this far beyond the other.
+ */
+const MAX_WORKER_DISTANCE = 36n;
 
 /** One transaction in execution. Its consensus states are copies, so that a failure changes nothing. */
 interface Execution {
@@ -135,7 +140,11 @@ function submitKv(execution: Execution, query: RegisteredQuery, result: QueryRes
   }
   if (state.rejecting.has(query.id)) throw new Refusal("the contract rejects the result");
   const lastRemoteHeight = { revision: result.revision, height: result.height };
-  return () => state.queries.set(query.id, { ...query, lastLocalHeight: state.height, lastRemoteHeight });
+  return () => {
+    if (state.answeredInBlock.has(query.id)) violations.push(`two results of query ${query.id} in one block`);
+    state.answeredInBlock.add(query.id);
+    state.queries.set(query.id, { ...query, lastLocalHeight: state.height, lastRemoteHeight });
+  };
 }
 
 function clientIdOf({ connectionId }: RegisteredQuery): string {

@@ -1,27 +1,24 @@
-import { onAbort } from "../../../src/base/abort.ts";
 import type { NodeStatus } from "../../../src/client/chain-client.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 import type { ChainSubscription } from "../../../src/client/events/subscription.ts";
-import type {
-  Confirmation,
-  SimulationOutcome,
-  TxSender,
-  WireMessage,
-} from "../../../src/client/tx/tx-sender.ts";
+import type { TxWindow } from "../../../src/client/tx/tx-window.ts";
 import { revisionOfChainId } from "../../../src/comet/chain-revision.ts";
 import type { LocalQueries } from "../../../src/relayer/local-queries.ts";
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import type { Random } from "../random.ts";
 import { createSimEvents, type LocalFault } from "./sim-events.ts";
-import { clientOf, execute, Refusal, type SimState } from "./sim-execution.ts";
+import { clientOf, Refusal, type SimState } from "./sim-execution.ts";
+import { createSimNode, type SimNode } from "./sim-node.ts";
 import type { SimRemote } from "./sim-remote.ts";
 
 /** The local chain in memory. It checks what the real one checks, and records what a relayer must never do. */
 export interface SimLocal {
   readonly queries: LocalQueries;
   readonly status: (signal: AbortSignal) => Promise<NodeStatus>;
-  readonly sender: TxSender;
+  readonly window: TxWindow;
+  /** The mempool and the index. */
+  readonly node: SimNode;
   readonly subscription: ChainSubscription;
   readonly height: () => bigint;
   /** Makes a block. */
@@ -40,42 +37,25 @@ export interface SimLocal {
   readonly delivered: (id: bigint) => readonly string[];
   /** Returns descriptions of everything that a relayer must never do. */
   readonly violations: () => readonly string[];
-  /** Number of included transactions. */
-  readonly transactions: () => number;
   /** Starts again at height 0 with the same queries. The clients get the present heights of the remote chains. */
   readonly reset: () => void;
 }
 
 const CALL_MS = 10;
-/** Messages in a block while blocks are full. */
-const FULL_BLOCK_MESSAGES = 3;
-/** Messages of one simulation while the node accepts small requests only. */
-const SMALL_REQUEST_MESSAGES = 3;
-const MAX_BLOCK_MESSAGES = 1_000;
-const LOST_AFTER_MS = 5_000;
-
-interface PendingTx {
-  readonly messages: readonly WireMessage[];
-  readonly confirm: (confirmation: Confirmation) => void;
-}
-
-/** The chain and everything around it that faults affect. */
-interface SimNode {
+/** What the queries of the chain need. */
+interface SimChain {
   readonly state: SimState;
   readonly faults: Set<LocalFault>;
-  readonly clock: ManualClock;
-  readonly random: Random;
-  mempool: PendingTx[];
-  transactions: number;
   /** Answers a call after {@link CALL_MS}. A `Refusal` becomes a `ClientError`. */
   readonly respond: <T>(signal: AbortSignal, read: () => T) => Promise<T>;
 }
 
 /** Creates the chain, with a client "client-N" and a connection "connection-N" for each remote chain. */
 export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock, random: Random): SimLocal {
-  const node = createNode(remotes, clock, random);
-  const { state, respond } = node;
-  const events = createSimEvents(state, node.faults, random);
+  const chain = createChain(remotes, clock);
+  const { state, faults, respond } = chain;
+  const node = createSimNode({ state, faults, clock, random, respond });
+  const events = createSimEvents(state, faults, random);
   let lastId = 0n;
   return {
     height: () => state.height,
@@ -87,18 +67,19 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
         earliestHeight: 1n,
         catchingUp: false,
       })),
-    queries: createSimQueries(node),
-    sender: createSimSender(node),
+    queries: { ...createSimQueries(chain), blockLimits: (signal) => respond(signal, node.blockLimits) },
+    window: node.window,
+    node,
     subscription: events.subscription,
     tick: () => {
-      if (node.faults.has("halts")) return;
+      if (faults.has("halts")) return;
       state.height += 1n;
-      makeBlock(node);
+      node.makeBlock();
       events.publish();
     },
     set: (fault, isOn) => {
-      if (isOn) node.faults.add(fault);
-      else node.faults.delete(fault);
+      if (isOn) faults.add(fault);
+      else faults.delete(fault);
       events.reconnect();
     },
     register: (query) => {
@@ -133,7 +114,6 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
     registered: () => [...state.queries.values()],
     delivered: (id) => state.delivered.get(id) ?? [],
     violations: () => state.violations,
-    transactions: () => node.transactions,
     reset: () => {
       state.height = 0n;
       state.queries = new Map(
@@ -143,22 +123,24 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
         ]),
       );
       state.delivered.clear();
+      node.reset();
       state.clients = openClients(remotes);
     },
   };
 }
 
-function createNode(remotes: readonly SimRemote[], clock: ManualClock, random: Random): SimNode {
+function createChain(remotes: readonly SimRemote[], clock: ManualClock): SimChain {
   const faults = new Set<LocalFault>();
   const state: SimState = {
     height: 0n,
     queries: new Map(),
     clients: openClients(remotes),
     rejecting: new Set(),
+    answeredInBlock: new Set(),
     delivered: new Map(),
     violations: [],
   };
-  const respond: SimNode["respond"] = async (signal, read) => {
+  const respond: SimChain["respond"] = async (signal, read) => {
     await clock.sleep(CALL_MS, signal);
     if (faults.has("down"))
       throw new ClientError({ code: "unreachable", endpoint: "sim", reason: "down" }, "sim is unreachable");
@@ -170,7 +152,7 @@ function createNode(remotes: readonly SimRemote[], clock: ManualClock, random: R
       throw new ClientError(facts, error.message);
     }
   };
-  return { state, faults, clock, random, mempool: [], transactions: 0, respond };
+  return { state, faults, respond };
 }
 
 function openClients(remotes: readonly SimRemote[]): SimState["clients"] {
@@ -184,7 +166,7 @@ function openClients(remotes: readonly SimRemote[]): SimState["clients"] {
   );
 }
 
-function createSimQueries({ state, respond, faults }: SimNode): LocalQueries {
+function createSimQueries({ state, respond, faults }: SimChain): Omit<LocalQueries, "blockLimits"> {
   return {
     registeredQueries: (connectionId, signal) =>
       respond(signal, () =>
@@ -202,7 +184,8 @@ function createSimQueries({ state, respond, faults }: SimNode): LocalQueries {
       respond(signal, () => {
         const { remote, latest } = clientOf(state, clientId);
         const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
-        const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : 10n ** 15n;
+        const longNs = faults.has("short-trust") ? 300_000_000_000n : 10n ** 15n;
+        const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : longNs;
         return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs };
       }),
     clientStatus: (_clientId, signal) =>
@@ -223,80 +206,4 @@ function createSimQueries({ state, respond, faults }: SimNode): LocalQueries {
         return [...consensus.keys()].map((height) => ({ revision, height }));
       }),
   };
-}
-
-function createSimSender(node: SimNode): TxSender {
-  const { state, faults, clock, random, respond } = node;
-  const confirm = async (
-    messages: readonly WireMessage[],
-    hasFunds: boolean,
-    signal: AbortSignal,
-  ): Promise<Confirmation> => {
-    if (!hasFunds) return { kind: "refused", code: 5, codespace: "sdk", log: "insufficient funds" };
-    if (faults.has("loses-txs") && random.chance(0.7)) {
-      await clock.sleep(LOST_AFTER_MS, signal);
-      return { kind: "lost", reason: "not included" };
-    }
-    return new Promise((resolve, reject) => {
-      const unwatch = onAbort(signal, reject);
-      const onConfirmation = (confirmation: Confirmation): void => {
-        unwatch();
-        resolve(confirmation);
-      };
-      node.mempool.push({ messages, confirm: onConfirmation });
-    });
-  };
-  return {
-    address: "neutron1relayer",
-    simulate: (messages, signal) =>
-      respond(signal, (): SimulationOutcome => {
-        if (faults.has("small-requests") && messages.length > SMALL_REQUEST_MESSAGES)
-          return { ok: false, code: 21, codespace: "sdk", log: "body too large", failedMessage: undefined };
-        try {
-          execute(state, messages);
-          return { ok: true, gasUsed: BigInt(messages.length) * 1_000n };
-        } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          const index = /message index: (\d+)/.exec(error.message)?.[1];
-          const failedMessage = index === undefined ? undefined : Number(index);
-          return { ok: false, code: 1, codespace: "sim", log: error.message, failedMessage };
-        }
-      }),
-    send: async (messages, gasLimit, signal) => {
-      const hasFunds = await respond(signal, () => !faults.has("no-funds"));
-      const confirmation = await confirm(messages, hasFunds, signal);
-      return { hash: new Uint8Array(32), bytes: 100, gasLimit, feeAmount: 1n, confirmation };
-    },
-  };
-}
-
-/** Executes the transactions of the mempool and confirms each one. */
-function makeBlock(node: SimNode): void {
-  let room = node.faults.has("full-blocks") ? FULL_BLOCK_MESSAGES : MAX_BLOCK_MESSAGES;
-  const txs = node.mempool;
-  node.mempool = [];
-  for (const { messages, confirm } of txs) {
-    if (messages.length > room) {
-      confirm(failedTx(node, "undefined", "block utilization exceeds"));
-      continue;
-    }
-    room -= messages.length;
-    confirm(include(node, messages));
-  }
-}
-
-function include(node: SimNode, messages: readonly WireMessage[]): Confirmation {
-  try {
-    execute(node.state, messages)();
-    node.transactions += 1;
-    const { height } = node.state;
-    return { kind: "included", height, gasUsed: 1n, gasWanted: 2n, data: new Uint8Array(0) };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return failedTx(node, "sim", error.message);
-  }
-}
-
-function failedTx({ state }: SimNode, codespace: string, log: string): Confirmation {
-  return { kind: "failed", height: state.height, code: 1, codespace, log, gasUsed: 1n };
 }

@@ -6,11 +6,14 @@ import { supervise } from "../../../src/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
 import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
 import { type ChainPool, createHealth } from "../../../src/relayer/create-health.ts";
+import { unreachable } from "../../../src/base/errors.ts";
+import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { watchedClient } from "../../../src/relayer/health/watched-client.ts";
 import { createWatches } from "../../../src/relayer/health/watches.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
+import type { Attempt } from "../../../src/relayer/state/attempt.ts";
 import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
 import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
 import { openGate } from "../../../src/relayer/submit/submit-gate.ts";
@@ -35,6 +38,8 @@ export interface SimWorld {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly journal: Journal;
+  /** Everything that the submitter noted. */
+  readonly attempts: readonly Attempt[];
   readonly status: () => RelayerStatus;
   readonly metrics: MetricsRegistry;
   readonly log: readonly SimLogLine[];
@@ -131,7 +136,10 @@ interface RelayerParts {
   readonly log: SimLogLine[];
 }
 
-type RelayerOfWorld = Pick<SimWorld, "engine" | "registry" | "journal" | "status" | "metrics" | "stop">;
+type RelayerOfWorld = Pick<
+  SimWorld,
+  "attempts" | "engine" | "registry" | "journal" | "status" | "metrics" | "stop"
+>;
 
 function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const { local, remotes, clock, random } = parts;
@@ -144,7 +152,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   );
   const watches = createWatches(
     remotes.map(({ chainId }, index) => ({ id: `connection-${index}`, chainId })),
-    { address: local.sender.address, denom: "untrn" },
+    { address: local.window.address, denom: "untrn" },
     { queries: local.queries, clock, localHeight: height.now },
   );
   const filter = { connectionIds, owners: [], queryIds: [], types: ["kv", "tx"] as const };
@@ -153,6 +161,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     localHeight: height.now,
     onRemoved: journal.forget,
   });
+  const noted: Attempt[] = [];
   const common = { clock, random: random.next, logger: collectingLogger(parts.log), metrics };
   const engine = createEngine({
     ...common,
@@ -171,19 +180,41 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     reloadMs: 60_000,
     onLocalError: watches.local.noteError,
     gate: openGate,
+    upkeep: createClientRefresh({
+      ...common,
+      connections: remotes.map(({ client: remote }, index) => ({
+        connectionId: `connection-${index}`,
+        remote,
+        watch: watches.connections[index]?.client ?? unreachable("no watch"),
+      })),
+      local: local.queries,
+      window: local.window,
+      gate: openGate,
+      height,
+      leads: () => true,
+    }),
+    window: local.window,
+    submission: {
+      submitTypeUrl: "/x.MsgSubmitQueryResult",
+      gasAdjustmentPermille: 1_300n,
+      // Small transactions, so that several are in flight.
+      limits: { gas: 15_000_000n, bytes: 400_000, results: 6 },
+      blockSharePermille: 900n,
+    },
+    readBlockLimits: local.queries.blockLimits,
+    attempts: { note: (attempts) => void noted.push(...attempts) },
     leads: () => true,
     workers: remotes.map((remote, index) => ({
       ...common,
       connectionId: `connection-${index}`,
       remote: watchedClient(remote.client, watches.connections[index]?.remote ?? watches.local),
       local: local.queries,
-      sender: local.sender,
       registry,
       settings: {
         allowKvCallbacks: false,
-        limits: { gas: 15_000_000n, bytes: 400_000, results: 100 },
+        minKvUpdatePeriod: 0n,
+        maxResultBytes: 400_000,
         backoff: { minMs: 500, baseMs: 1_000, maxMs: 4_000 },
-        submission: { submitTypeUrl: "/x.MsgSubmitQueryResult", gasAdjustmentPermille: 1_300n },
       },
     })),
   });
@@ -193,8 +224,10 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     {
       engine,
       registry,
+      journal,
       watches,
       isConnected: local.subscription.isConnected,
+      gate: () => ({ leadership: { role: "leader" }, store: { error: undefined }, refusal: undefined }),
       chains: {
         local: poolOf("local-1", local.status),
         remotes: remotes.map(({ chainId, client }, index) => ({
@@ -216,6 +249,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     engine,
     registry,
     journal,
+    attempts: noted,
     metrics: metricsRegistry,
     status: health.status,
     stop: async () => {
@@ -239,7 +273,17 @@ function poolOf(chainId: string, status: ChainClient["status"]): ChainPool {
       return [{ name, ok: false, error }];
     }
   };
-  const health = () => [{ name, state: "good", failures: 0, lastError: undefined } as const];
+  const health = () => [
+    {
+      name,
+      state: "good",
+      failures: 0,
+      lastError: undefined,
+      status: undefined,
+      latencyMs: 12,
+      lagBlocks: 0n,
+    } as const,
+  ];
   return { chainId, client: { pool: { check, health } } };
 }
 

@@ -36,6 +36,17 @@ function missingTransactions(world: SimWorld): readonly string[] {
     });
 }
 
+/** Returns the TX queries whose transactions were delivered in another order than that of their chain. */
+function disordered(world: SimWorld): readonly string[] {
+  return world.local.registered().flatMap(({ id, connectionId, type }) => {
+    const order = world.remotes[Number(connectionId.replace("connection-", ""))]?.succeeded("bob") ?? [];
+    const positions = type === "tx" ? world.local.delivered(id).map((hash) => order.indexOf(hash)) : [];
+    return positions.every((at, index) => at > (positions[index - 1] ?? -1))
+      ? []
+      : [`query ${id}: ${positions.join()}`];
+  });
+}
+
 async function simulate(seed: number): Promise<SimWorld> {
   const world = await startWorld(seed);
   const plan = drawPlan(world, FAULTY_SECONDS);
@@ -62,6 +73,7 @@ describe("a relayer with random faults", () => {
     expect(world.local.violations()).toEqual([]);
     expect(stale(world)).toEqual([]);
     expect(missingTransactions(world)).toEqual([]);
+    expect(disordered(world)).toEqual([]);
     expect([...world.engine.workerErrors().values()]).toEqual([undefined, undefined]);
     const known = world.registry.states().map(({ query }) => query.id);
     expect(new Set(known)).toEqual(new Set(world.local.registered().map(({ id }) => id)));

@@ -169,7 +169,7 @@ async function pollOnce(target: Target, input: number): Promise<readonly string[
   if (input % ASK_EVERY === 0) failures.push(...(await askAll(target)));
   // A status that cannot be encoded throws here and not in a request, so that the input is known.
   statusJson(after);
-  if (/<script>|<b>/.test(statusPage(after))) failures.push("the page has an unescaped text of a source");
+  if (/<script>|<b>/.test(statusPage([after]))) failures.push("the page has an unescaped text of a source");
   return failures;
 }
 
@@ -217,7 +217,9 @@ async function recover(target: Target): Promise<readonly string[]> {
 /** The file must have what the watchdog showed last. */
 function storedDifference(folder: string, shown: WatchdogStatus): readonly string[] {
   const store = openSqliteState(folder);
-  const stored = [...store.load().ledger.months].map(([month, { good, bad }]) => `${month} ${good} ${bad}`);
+  const stored = [...(store.load().ledgers.get("default")?.sources.calls.books.months.values() ?? [])].map(
+    ({ month, counts }) => `${month} ${counts.good} ${counts.bad}`,
+  );
   store.close();
   const wanted = shown.months.map(({ month, counts }) => `${month} ${counts.good} ${counts.bad}`);
   return stored.toSorted().join() === wanted.toSorted().join()

@@ -1,4 +1,3 @@
-import { createWakeSignal } from "../../../src/base/wake-signal.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -70,14 +69,14 @@ async function untilHeight(height: bigint): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-function sender(newBlock = createWakeSignal()): TxSender {
+function sender(): TxSender {
   return createTxSender(
     {
       chainId: CHAIN.chainId,
       memo: "",
       gasPrice: { denom: CHAIN.denom, multiplier: parseDec18("1.1"), cap: parseDec18("1") },
     },
-    { ...deps, client, signer, newBlock },
+    { ...deps, client, signer },
   );
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../../src/base/json.ts";
-import type { ProxiedCall, ProxyFault } from "../../support/fault-proxy.ts";
+import type { ProxyFault } from "../../support/fault-proxy.ts";
+import type { ProxiedCall } from "../../support/json-rpc-bodies.ts";
 import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
 
 /** A failure of an endpoint, and how the relayer shows that it meets it. */

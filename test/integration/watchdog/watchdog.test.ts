@@ -1,3 +1,4 @@
+import { reportsSchema } from "../../../src/watchdog/reports-config.ts";
 import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +15,8 @@ import { createSidecar } from "../../../src/sidecar/sidecar.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import type { NodeTarget } from "../../../src/watchdog/sources/targets.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 
 /** Patience on a busy machine. */
@@ -86,8 +89,19 @@ async function startSidecar() {
   };
 }
 
+/** One validator with one node. */
+function oneValidator(node: Partial<NodeTarget>): WatchdogConfig["validators"] {
+  const nodes = [{ name: "node", node: "http://127.0.0.1:1/", prices: "http://127.0.0.1:1/", ...node }];
+  return [
+    {
+      target: { name: "default", nodes, egress: [] },
+      policy: { policy: SPECIFIED_POLICY, fromChain: false },
+    },
+  ];
+}
+
 async function startWatchdog(
-  sources: Partial<WatchdogConfig["sources"]>,
+  { deadlineMs = 5000, ...node }: Partial<NodeTarget> & { readonly deadlineMs?: number },
   extra: Partial<WatchdogConfig> = {},
 ) {
   const end = new AbortController();
@@ -96,13 +110,8 @@ async function startWatchdog(
     {
       listen: ANY,
       intervalMs: 20,
-      sources: {
-        node: "http://127.0.0.1:1/",
-        prices: "http://127.0.0.1:1/",
-        deadlineMs: 5000,
-        maxPageBytes: 200_000,
-        ...sources,
-      },
+      limits: { deadlineMs, maxPageBytes: 200_000 },
+      validators: oneValidator(node),
       ...quickAlerts(),
       ...extra,
     },
@@ -120,7 +129,7 @@ async function startWatchdog(
 }
 
 /** One alert that fires after 200 ms, and a webhook. */
-function quickAlerts(url?: string): Pick<WatchdogConfig, "alerts" | "notify" | "maintenance"> {
+function quickAlerts(url?: string): Pick<WatchdogConfig, "alerts" | "notify" | "maintenance" | "reports"> {
   const alerts = alertsSchema.parse({ all_prices_missing: { for: "200ms", resolve_for: "0s" } });
   const notify = notifySchema.parse({ group_wait: "0s" });
   const webhook = {
@@ -138,6 +147,7 @@ function quickAlerts(url?: string): Pick<WatchdogConfig, "alerts" | "notify" | "
     },
     notify: url === undefined ? notify : { ...notify, channels: [{ ...webhook, url: new Secret(url) }] },
     maintenance: [],
+    reports: reportsSchema.parse({}),
   };
 }
 
@@ -165,6 +175,7 @@ describe("over HTTP", () => {
       ],
       sources: ["node", "prices", "oracle-metrics", "sidecar-metrics"].map((name) => ({
         name,
+        node: "node",
         up: true,
         error: null,
       })),
@@ -272,7 +283,8 @@ describe("startup and shutdown", () => {
       {
         listen: ANY,
         intervalMs: 1000,
-        sources: { node: "http://n/", prices: "http://p/", deadlineMs: 3_600_000, maxPageBytes: 1024 },
+        limits: { deadlineMs: 3_600_000, maxPageBytes: 1024 },
+        validators: oneValidator({ node: "http://n/", prices: "http://p/" }),
         ...quickAlerts(),
       },
       {

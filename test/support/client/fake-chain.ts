@@ -46,6 +46,8 @@ export interface FakeChain {
   readonly calls: readonly string[];
   /** Raises the sequence, as a transaction of another process does. */
   readonly useElsewhere: () => void;
+  /** Drops the transactions behind a sequence that is missing, as the next block of a real node does. */
+  readonly dropGaps: () => void;
   /** Gas price in 10^-18 units. Undefined means that the chain has no fee market. */
   gasPrice: bigint | undefined;
   /** Error log of simulations. Undefined lets them succeed. */
@@ -175,6 +177,14 @@ export function createFakeChain(address: string): FakeChain {
     useElsewhere: () => {
       committed += 1n;
       mempoolSequence += 1n;
+    },
+    dropGaps: () => {
+      let next = committed;
+      mempool = mempool.filter(({ tx }) => {
+        const isNext = tx.authInfo.signerInfos[0]?.sequence === next;
+        if (isNext) next += 1n;
+        return isNext;
+      });
     },
     gasPrice: 2_500_000_000_000_000n,
     simulationLog: undefined,

@@ -1,8 +1,12 @@
+import { reportsSchema } from "../../../src/watchdog/reports-config.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import type { ValidatorTarget } from "../../../src/watchdog/sources/targets.ts";
+import { DEFAULT_VALIDATOR } from "../../../src/watchdog/state/schema.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { z } from "zod";
@@ -33,19 +37,30 @@ export function createReceiver(): Receiver {
   return { alerts: [], texts: [], status: 204 };
 }
 
+/** What a test changes in the configuration. */
+export type RigOptions = Partial<WatchdogConfig> & { readonly chainId?: string };
+
 /** Configuration for simulations: one poll every 5 s, the default alerts, and a webhook that gets critical ones. */
-export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
+export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfig {
+  const target: ValidatorTarget = {
+    name: DEFAULT_VALIDATOR,
+    ...(chainId === undefined ? {} : { chainId }),
+    nodes: [
+      {
+        name: "node",
+        node: "http://127.0.0.1:26660/metrics",
+        prices: "http://127.0.0.1:8080/",
+        oracleMetrics: "http://127.0.0.1:8001/metrics",
+        sidecarMetrics: "http://127.0.0.1:8002/metrics",
+      },
+    ],
+    egress: [],
+  };
   return {
     listen: { host: "127.0.0.1", port: 0 },
     intervalMs: 5000,
-    sources: {
-      node: "http://127.0.0.1:26660/metrics",
-      prices: "http://127.0.0.1:8080/",
-      oracleMetrics: "http://127.0.0.1:8001/metrics",
-      sidecarMetrics: "http://127.0.0.1:8002/metrics",
-      deadlineMs: 4000,
-      maxPageBytes: 1_000_000,
-    },
+    limits: { deadlineMs: 4000, maxPageBytes: 1_000_000 },
+    validators: [{ target, policy: { policy: SPECIFIED_POLICY, fromChain: false } }],
     alerts: alertsSchema.parse({}),
     notify: {
       channels: [
@@ -64,6 +79,7 @@ export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
       runbooks: "",
     },
     maintenance: [],
+    reports: reportsSchema.parse({}),
     ...extra,
   };
 }
@@ -72,7 +88,7 @@ export function rigConfig(extra: Partial<WatchdogConfig> = {}): WatchdogConfig {
 export async function startRig(
   config: WatchdogConfig,
   clock: ManualClock,
-  world: World,
+  world: Pick<World, "read">,
   receiver: Receiver,
 ): Promise<Rig> {
   const end = new AbortController();

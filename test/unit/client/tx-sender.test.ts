@@ -6,7 +6,7 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createTxSender } from "../../../src/client/tx/create-tx-sender.ts";
 import { ClientError } from "../../../src/client/errors.ts";
-import type { SendLimits } from "../../../src/client/tx/send-transaction.ts";
+import type { WindowLimits } from "../../../src/client/tx/create-tx-window.ts";
 import { createSigner, type Signer } from "../../../src/client/tx/signer.ts";
 import type { SendOutcome, TxSender, WireMessage } from "../../../src/client/tx/tx-sender.ts";
 import { createFakeChain, type FakeChain } from "../../support/client/fake-chain.ts";
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 /** A sender on the fake chain. Each sleep produces a block. */
-function senderOn(limits: Partial<SendLimits> = {}, cap = "1"): TxSender {
+function senderOn(limits: Partial<WindowLimits> = {}, cap = "1"): TxSender {
   return createTxSender(
     {
       chainId: "test-1",
@@ -108,11 +108,12 @@ describe("send", () => {
   it("sends again when the transaction did not arrive", async () => {
     chain.broadcastResults.push("unreachable", "unreachable", "good");
     expect((await send(senderOn())).confirmation.kind).toBe("included");
-    expect(chain.broadcasts).toHaveLength(3);
+    expect(chain.broadcasts.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(chain.broadcasts.map(({ hash }) => hash)).size).toBe(1);
   });
 
   it("returns lost after the timeout height when no broadcast arrived", async () => {
-    chain.broadcastResults.push("unreachable", "unreachable", "unreachable");
+    chain.broadcastResults.push(...Array.from({ length: 40 }, () => "unreachable" as const));
     const outcome = await send(senderOn({ timeoutBlocks: 5n }));
     expect(outcome.confirmation).toEqual({
       kind: "lost",
@@ -120,12 +121,19 @@ describe("send", () => {
     });
   });
 
-  it("returns lost when the mempool dropped the transaction, and uses its sequence again", async () => {
+  it("broadcasts a transaction again that the mempool dropped", async () => {
     chain.broadcastResults.push("vanish");
-    const sender = senderOn();
+    expect((await send(senderOn())).confirmation.kind).toBe("included");
+    expect(new Set(chain.broadcasts.map(({ hash }) => hash)).size).toBe(1);
+  });
+
+  it("returns lost when no block takes the transaction, and uses its sequence again", async () => {
+    chain.broadcastResults.push(...Array.from({ length: 40 }, () => "vanish" as const));
+    const sender = senderOn({ timeoutBlocks: 5n });
     expect((await send(sender)).confirmation.kind).toBe("lost");
+    chain.broadcastResults.length = 0;
     expect((await send(sender)).confirmation.kind).toBe("included");
-    expect(sequences()).toEqual([40n, 40n]);
+    expect(new Set(sequences())).toEqual(new Set([40n]));
   });
 
   it("returns lost at the deadline when the chain has halted", async () => {
@@ -140,7 +148,7 @@ describe("send", () => {
     );
     expect((await send(sender)).confirmation).toEqual({
       kind: "lost",
-      reason: "not in a block after 4000 ms",
+      reason: "not in a block before its deadline",
     });
   });
 

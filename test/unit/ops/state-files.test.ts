@@ -37,8 +37,9 @@ describe("state files of earlier versions", () => {
     expect(userVersion(file)).toEqual([{ user_version: version }]);
     for (const time of ["first", "second"]) {
       const store = openSqliteState(folder);
-      const { ledger, alerting } = store.load();
-      expect([time, ledger.baseline]).toEqual([
+      const { ledgers, alerting } = store.load();
+      const calls = ledgers.get("default")?.sources.calls;
+      expect([time, calls?.tracks.get("node")?.baseline]).toEqual([
         time,
         {
           chainId: "c-1",
@@ -49,7 +50,8 @@ describe("state files of earlier versions", () => {
           atMs: 1_795_262_970_310,
         },
       ]);
-      expect([...ledger.months]).toEqual([
+      expect(calls?.cursor).toMatchObject({ atMs: 1_795_262_970_310, node: "node" });
+      expect([...(calls?.books.months.values() ?? [])].map(({ month, counts }) => [month, counts])).toEqual([
         ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
         ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
       ]);

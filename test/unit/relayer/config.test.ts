@@ -23,7 +23,12 @@ describe("the relayer's configuration", () => {
   it("accepts the example, which shows the defaults", () => {
     const config = parseConfig({ file: "example", text: example }, schema);
     expect(config.gas.adjustment).toBe(parseDec18("1.3"));
-    expect(config.batch).toEqual({ gas: 15_000_000n, bytes: 400_000, results: 300 });
+    expect(config.batch).toEqual({
+      gas: 15_000_000n,
+      bytes: 400_000,
+      results: 300,
+      block_share: 900_000_000_000_000_000n,
+    });
     const minimal = `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
 signer: { mnemonic: { env: X } }
 connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`;
@@ -78,6 +83,14 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(found.join("\n")).toMatch(/gas\.adjustment: is a number/);
     expect(found.join("\n")).toMatch(/retry\.first/);
     expect(found.join("\n")).toMatch(/http\.listen/);
+  });
+
+  it("refuses a share of more than a block, or of almost nothing", () => {
+    const share = (text: string): readonly string[] =>
+      errors(example.replace(/^ {2}block_share: .*$/m, `  block_share: "${text}"`));
+    expect(share("1")).toEqual([]);
+    expect(share("1.01").join()).toMatch(/batch\.block_share: is not a share of a block .*"0\.001" to "1"/);
+    expect(share("0.0009").join()).toMatch(/batch\.block_share/);
   });
 
   it("accepts a PostgreSQL store, with its password by reference only", () => {

@@ -12,8 +12,8 @@ import {
 const limits = { noBlockMs: 60_000, overdueBlocks: undefined, minKvUpdatePeriod: 0n };
 
 function facts(fields: Partial<HealthFacts> = {}): HealthFacts {
-  const { local, account, connections } = sampleStatus();
-  return { nowMs: NOW_MS, isLoaded: true, local, account, connections, queries: [], limits, ...fields };
+  const { local, account, connections, gate } = sampleStatus();
+  return { nowMs: NOW_MS, isLoaded: true, local, account, connections, gate, queries: [], limits, ...fields };
 }
 
 /** Returns the problems as `code: text`. */
@@ -118,6 +118,20 @@ describe("findProblems", () => {
     expect(found({ queries: [late(1n, 8n), late(2n, 30n), late(3n, 50n, "connection-1"), other] })).toEqual([
       "queries-overdue: connection-0: 2 queries are overdue; query 2 by 30 blocks, 30 s",
     ]);
+  });
+
+  it("says why nothing is sent, and expects nothing of a standby", () => {
+    const gate = {
+      role: "leader",
+      storeError: undefined,
+      refusal: "the balance is below the reserve",
+    } as const;
+    expect(found({ gate })).toEqual(["not-sending: nothing is sent: the balance is below the reserve"]);
+    expect(found({ gate: { ...gate, storeError: "disk full" } })).toEqual([
+      "store-not-writable: nothing is sent while the store cannot write: disk full; free its disk or repair it",
+    ]);
+    const late = { id: 1n, connectionId: "connection-0", lateness: sampleLateness({ isOverdue: true }) };
+    expect(found({ gate: { ...gate, role: "standby" }, queries: [late] })).toEqual([]);
   });
 
   it("reports the error of the last cycle", () => {

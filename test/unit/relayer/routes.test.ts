@@ -3,20 +3,52 @@ import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts";
 import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
 import { matchRoute } from "../../../src/ops/http-route.ts";
-import type { DeadLetter } from "../../../src/relayer/state/journal.ts";
 import { sampleState } from "./samples.ts";
-import { sampleConnection, sampleLateness, sampleStatus, sampleView } from "./status-samples.ts";
+import type { Attempt, AttemptFilter } from "../../../src/relayer/state/attempt.ts";
+import {
+  NOW_MS,
+  sampleConnection,
+  sampleHead,
+  sampleLateness,
+  sampleStatus,
+  sampleView,
+} from "./status-samples.ts";
 
 interface Scene {
   readonly status?: Partial<RelayerStatus>;
-  readonly deadLetters?: readonly DeadLetter[];
+  readonly onFind?: (filter: AttemptFilter) => void;
 }
 
-function deps({ status = {}, deadLetters = [] }: Scene = {}): ApiDeps {
+const ATTEMPT: Attempt = {
+  queryId: 7n,
+  connectionId: "connection-0",
+  owner: "neutron1owner",
+  type: "kv",
+  startedAtMs: NOW_MS,
+  dueHeight: 5n,
+  remoteHeight: 0n,
+  txHash: undefined,
+  outcome: "rejected",
+  reason: "no",
+  localHeight: undefined,
+  gas: 10n,
+  fee: 2n,
+  simulations: 1,
+};
+
+function deps({ status = {}, onFind = () => {} }: Scene = {}): ApiDeps {
   return {
     status: () => sampleStatus(status),
     registry: { states: () => [sampleState({ id: 1n, registeredAtHeight: 4n })] },
-    journal: { deadLetters: () => deadLetters },
+    journal: { deadLetters: () => [] },
+    resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
+    openResubmit: false,
+    attempts: {
+      find: async (filter) => (onFind(filter), [ATTEMPT]),
+      costs: async ({ from, to }) => [
+        { day: from, owner: "neutron1owner", attempts: 3, included: 2, gas: 5n, fee: BigInt(to) },
+      ],
+    },
     metrics: new MetricsRegistry(),
   };
 }
@@ -128,7 +160,10 @@ const CONNECTIONS = [
 describe("the routes", () => {
   it("return the whole status with snake_case fields, and ids and heights as strings", async () => {
     const problems = [{ code: "queries-overdue", connectionId: "connection-0", text: "late" }] as const;
-    const endpoint = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
+    const node = { chainId: "local-1", latestHeight: 9n, latestTimeNs: 0n, earliestHeight: 2n };
+    const health = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
+    const known = { status: { ...node, catchingUp: false }, latencyMs: 12.4, lagBlocks: 3n };
+    const endpoint = { ...health, ...known };
     const status = { queries, problems, endpoints: [{ ...endpoint, chainId: "local-1" }] };
     expect(await getJson(deps({ status }), "/api/status")).toEqual({
       ready: false,
@@ -139,9 +174,25 @@ describe("the routes", () => {
       loaded: true,
       local: HEAD,
       account: { denom: "untrn", balance: "70", days_left: null, error: null },
+      role: "leader",
+      dead_letters: 0,
+      not_sending: null,
       connections: CONNECTIONS,
       queries: QUERIES,
-      endpoints: [{ chain_id: "local-1", name: "a:1", state: "down", failures: 2, last_error: "refused" }],
+      endpoints: [
+        {
+          chain_id: "local-1",
+          name: "a:1",
+          state: "down",
+          failures: 2,
+          last_error: "refused",
+          height: "9",
+          earliest_height: "2",
+          catching_up: false,
+          lag_blocks: 3,
+          latency_seconds: 0.012,
+        },
+      ],
     });
     expect(await getJson(deps({ status }), "/api/queries")).toEqual(QUERIES);
     expect(await getJson(deps({ status }), "/api/connections")).toEqual(CONNECTIONS);
@@ -169,6 +220,65 @@ describe("the routes", () => {
       expect(await get(from, `/api/queries/${id}`)).toMatchObject({ status: 400 });
   });
 
+  it("return the attempts that the parameters select, and say what is wrong with a parameter", async () => {
+    const filters: AttemptFilter[] = [];
+    const from = deps({ onFind: (filter) => void filters.push(filter) });
+    expect(await getJson(from, "/api/attempts")).toEqual([
+      {
+        query_id: "7",
+        connection_id: "connection-0",
+        owner: "neutron1owner",
+        type: "kv",
+        started_at: "2026-01-02T00:00:00.000Z",
+        due_height: "5",
+        remote_height: null,
+        tx_hash: null,
+        outcome: "rejected",
+        reason: "no",
+        local_height: null,
+        gas: "10",
+        fee: "2",
+        simulations: 1,
+      },
+    ]);
+    const all =
+      "query_id=7&connection_id=c&owner=o&outcome=lost&since=1970-01-01T00:00:01Z&until=1970-01-01T00:00:02Z&limit=3";
+    await get(from, `/api/attempts?${all}`);
+    expect(filters).toEqual([
+      { limit: 100 },
+      {
+        queryId: 7n,
+        connectionId: "c",
+        owner: "o",
+        outcome: "lost",
+        sinceMs: 1_000,
+        untilMs: 2_000,
+        limit: 3,
+      },
+    ]);
+    for (const bad of [
+      "query_id=x",
+      "outcome=none",
+      "since=soon",
+      "limit=0",
+      "limit=1001",
+      "other=1",
+      "toString=1",
+    ])
+      expect(await get(from, `/api/attempts?${bad}`), bad).toMatchObject({ status: 400 });
+    expect((await get(from, "/api/attempts?other=1")).body).toContain("query_id, connection_id, owner");
+  });
+
+  it("report that the process is alive until a loop hangs, whatever the chains do", async () => {
+    const away = sampleHead({ sinceReadMs: 9_000_000, sinceTryMs: 299_000, error: "refused" });
+    expect(await get(deps({ status: { local: away } }), "/livez")).toMatchObject({ status: 200 });
+    const connections = [sampleConnection({ remote: sampleHead({ sinceTryMs: 301_000 }) })];
+    expect(await get(deps({ status: { connections } }), "/livez")).toMatchObject({
+      status: 503,
+      body: "connection-0: the loop that reads it has made no progress for 301 s\n",
+    });
+  });
+
   it("report readiness, and each problem with its code and reason", async () => {
     expect(await get(deps(), "/readyz")).toMatchObject({ status: 200, body: "ok\n" });
     const problems = [
@@ -181,18 +291,16 @@ describe("the routes", () => {
     });
     expect(await get(deps({ status: { problems } }), "/livez")).toMatchObject({ status: 200 });
   });
+});
 
-  it("list dead letters in the JSON of the Go relayer", async () => {
-    const deadLetters = [{ queryId: 6n, hash: "ab", remoteHeight: 9n, reason: "no", atMs: 0 }];
-    expect(await getJson(deps({ deadLetters }), "/unsuccessful-txs")).toEqual([
-      {
-        query_id: 6,
-        submitted_tx_hash: "ab",
-        neutron_hash: "",
-        error_time: "1970-01-01T00:00:00.000Z",
-        status: "ErrorOnSubmit",
-        message: "no",
-      },
+describe("GET /api/costs", () => {
+  it("returns the costs by day and owner, with amounts as text", async () => {
+    expect(await getJson(deps(), "/api/costs?from=20000&to=20001")).toEqual([
+      { day: 20_000, owner: "neutron1owner", attempts: 3, included: 2, gas: "5", fee: "20001" },
     ]);
+  });
+
+  it.each(["", "from=1", "from=2&to=1", "from=0&to=500", "from=a&to=1"])("refuses %j", async (query) => {
+    expect((await get(deps(), `/api/costs?${query}`)).status).toBe(400);
   });
 });

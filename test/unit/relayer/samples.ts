@@ -1,6 +1,7 @@
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { Attempt } from "../../../src/relayer/state/attempt.ts";
-import type { ProvenResult } from "../../../src/relayer/submit/plan.ts";
+import type { ProvenResult } from "../../../src/relayer/submit/proven-result.ts";
+import type { Entry } from "../../../src/relayer/submit/result-queue.ts";
 import { type QueryState, refreshed } from "../../../src/relayer/registry/query-state.ts";
 
 /** A KV query with one key; `fields` replace its fields. */
@@ -25,9 +26,25 @@ export function sampleState(fields: Partial<RegisteredQuery> = {}): QueryState {
   return refreshed(undefined, sampleQuery(fields), 0n);
 }
 
-/** A proven result whose message has `bytes` bytes, each equal to the query id. */
-export function sampleResult(id: bigint, bytes = 100, keys = 1): ProvenResult {
-  return { state: sampleState({ id }), message: new Uint8Array(bytes).fill(Number(id)), keys };
+/** A proven KV result whose message has `bytes` bytes, each equal to the query id; `fields` replace its fields. */
+export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResult> = {}): ProvenResult {
+  return {
+    query: sampleQuery({ id }),
+    message: new Uint8Array(bytes).fill(Number(id)),
+    gasGuess: 30_000n,
+    at: { revision: 1n, height: 10n },
+    update: undefined,
+    isSuspect: false,
+    dueHeight: 5n,
+    startedAtMs: 0,
+    settle: () => {},
+    ...fields,
+  };
+}
+
+/** A waiting entry with this result. */
+export function sampleEntry(result: ProvenResult): Entry {
+  return { result, simulations: 0, place: "pending" };
 }
 
 /** An included attempt of query 1; `fields` replace its fields. */

@@ -53,6 +53,12 @@ describe("the status page", () => {
     expect(page({ problems })).toContain("<strong>starting</strong>: not read yet");
   });
 
+  it("says that a standby leaves the work to another process", () => {
+    const gate = { role: "standby", storeError: undefined, refusal: undefined } as const;
+    expect(page({ gate })).toContain("Standby");
+    expect(page({ gate })).not.toContain("In order");
+  });
+
   it("shows the latest queries first, and at most so many", () => {
     const late = (id: number, blocks: bigint, isOverdue: boolean) =>
       sampleView({ id: BigInt(id), lateness: sampleLateness({ blocks, ms: 61_000, isOverdue }) });

@@ -14,6 +14,7 @@ export function sampleHead(fields: Partial<HeadView> = {}): HeadView {
     blockTimeMs: NOW_MS - 1_500,
     sinceBlockMs: 1_000,
     sinceReadMs: 500,
+    sinceTryMs: 500,
     catchingUp: false,
     error: undefined,
     ...fields,
@@ -73,6 +74,7 @@ export function sampleView(fields: Partial<QueryView> = {}): QueryView {
     failures: 0,
     error: undefined,
     retryInMs: 0,
+    isRequested: false,
     ...fields,
   };
 }
@@ -98,6 +100,8 @@ export function sampleStatus(fields: Partial<RelayerStatus> = {}): RelayerStatus
     connections: [sampleConnection()],
     queries: [],
     endpoints: [],
+    deadLetters: 0,
+    gate: { role: "leader", storeError: undefined, refusal: undefined },
     ...fields,
   };
 }

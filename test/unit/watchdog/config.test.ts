@@ -3,9 +3,18 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../../src/ops/config.ts";
 import { configJsonSchema, configTable } from "../../support/config-table.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../../../src/watchdog/config.ts";
 
 const example = new URL("../../../config/oracle-watchdog.example.yaml", import.meta.url);
+
+const DEFAULT_TARGET = {
+  name: "node",
+  node: "http://127.0.0.1:26660/metrics",
+  prices: "http://127.0.0.1:8080/",
+  oracleMetrics: "http://127.0.0.1:8001/metrics",
+  sidecarMetrics: "http://127.0.0.1:8002/metrics",
+};
 
 function parse(text: string): WatchdogConfig {
   return parseConfig({ file: "w.yaml", text }, watchdogConfigSchema);
@@ -39,14 +48,13 @@ describe("watchdog configuration", () => {
     expect(rest).toEqual({
       listen: { host: "127.0.0.1", port: 9998 },
       intervalMs: 5000,
-      sources: {
-        node: "http://127.0.0.1:26660/metrics",
-        prices: "http://127.0.0.1:8080/",
-        oracleMetrics: "http://127.0.0.1:8001/metrics",
-        sidecarMetrics: "http://127.0.0.1:8002/metrics",
-        deadlineMs: 4000,
-        maxPageBytes: 33_554_432,
-      },
+      limits: { deadlineMs: 4000, maxPageBytes: 33_554_432 },
+      validators: [
+        {
+          target: { name: "default", nodes: [DEFAULT_TARGET], egress: [] },
+          policy: { policy: SPECIFIED_POLICY, fromChain: false },
+        },
+      ],
       notify: {
         channels: [],
         groupWaitMs: 10_000,
@@ -54,21 +62,46 @@ describe("watchdog configuration", () => {
         runbooks: "",
       },
       maintenance: [],
+      reports: {
+        dailyAt: "0 7 * * *",
+        monthlyAt: "30 0 1 * *",
+        directory: undefined,
+        formats: ["text", "json"],
+        channels: [],
+      },
     });
     expect(alerts.rules.map(({ condition }) => condition)).toEqual(CONDITIONS);
     expect(alerts.majorPairs).toEqual(["BTC/USD", "ETH/USD", "NTRN/USD"]);
   });
 
   it("has an example with the defaults, and with the keys that have none", () => {
-    const { chainId, stateDir, hosts, token, notify, maintenance, ...rest } = parse(
+    const { validators, stateDir, hosts, token, notify, maintenance, reports, ...rest } = parse(
       readFileSync(example, "utf8"),
     );
     const { channels, runbooks, deadMan, ...times } = notify;
-    const { notify: defaults, maintenance: _, ...others } = parse("");
+    const { notify: defaults, maintenance: _, validators: __, reports: ownReports, ...others } = parse("");
+    expect(reports).toEqual({
+      ...ownReports,
+      directory: "/var/lib/relaywatch/oracle-watchdog/reports",
+      channels: ["mail"],
+    });
     expect(rest).toEqual(others);
     expect({ ...defaults, ...times }).toEqual(defaults);
-    expect([chainId, stateDir, hosts, token?.reveal(), runbooks]).toEqual([
-      "neutron-1",
+    expect(validators).toEqual([
+      {
+        target: {
+          name: "default",
+          chainId: "neutron-1",
+          consensusAddress: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld",
+          operatorAddress: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70",
+          nodes: [{ ...DEFAULT_TARGET, grpc: "127.0.0.1:9090" }],
+          egress: ["api.binance.com:443", "api.coinbase.com:443"],
+          chain: { rest: "http://127.0.0.1:1317/", module: "neutron", pairs: ["BTC/USD", "ETH/USD"] },
+        },
+        policy: { policy: SPECIFIED_POLICY, fromChain: false },
+      },
+    ]);
+    expect([stateDir, hosts, token?.reveal(), runbooks]).toEqual([
       "/var/lib/oracle-watchdog",
       ["watchdog.example"],
       "token",
@@ -95,8 +128,57 @@ describe("watchdog configuration", () => {
   });
 
   it("disables a source", () => {
-    const { sources } = parse("sources: {oracle_metrics: null, sidecar_metrics: null}");
-    expect([sources.oracleMetrics, sources.sidecarMetrics]).toEqual([undefined, undefined]);
+    const [only] = parse("sources: {oracle_metrics: null, sidecar_metrics: null}").validators;
+    expect(only?.target.nodes).toEqual([
+      { name: "node", node: DEFAULT_TARGET.node, prices: DEFAULT_TARGET.prices },
+    ]);
+  });
+
+  it("has several validators with several nodes each, on chains of their own", () => {
+    const { validators } = parse(
+      [
+        "validators:",
+        "  - name: one",
+        "    chain_id: neutron-1",
+        "    nodes: [{name: a, node: 'http://a:26660/metrics'}, {name: b, node: 'http://b:26660/metrics', prices: null}]",
+        "    policy: {curve: revenue-quadratic, full_percent: 97.5, reward: 2500.5}",
+        "  - name: two",
+        "    chain_id: pion-1",
+        "    nodes: [{name: a, node: 'http://c:26660/metrics'}]",
+        "    chain: {rest: 'http://c:1317'}",
+      ].join("\n"),
+    );
+    expect(
+      validators.map(({ target }) => [target.name, target.chainId, target.nodes.map(({ node }) => node)]),
+    ).toEqual([
+      ["one", "neutron-1", ["http://a:26660/metrics", "http://b:26660/metrics"]],
+      ["two", "pion-1", ["http://c:26660/metrics"]],
+    ]);
+    expect(validators[0]?.target.nodes[1]?.prices).toBeUndefined();
+    expect(validators[0]?.policy.policy).toMatchObject({
+      curve: "revenue-quadratic",
+      least: { full: 975_000_000_000_000_000n, none: 950_000_000_000_000_000n },
+      fullRewardCents: 250_050n,
+      source: "configuration",
+    });
+  });
+
+  it("refuses the keys for one validator beside several, and names that are not unique", () => {
+    const text = [
+      "chain_id: neutron-1",
+      "sources: {prices: null}",
+      "validators:",
+      "  - {name: one, nodes: [{name: a}, {name: a}]}",
+      "  - {name: one, nodes: [{name: a}]}",
+    ].join("\n");
+    expect(() => parse(text)).toThrow(
+      [
+        "w.yaml:1:11: chain_id: is used beside validators (expected this key within each validator)",
+        "w.yaml:2:11: sources.prices: is used beside validators (expected this key within each validator)",
+        "w.yaml:4:43: validators.0.nodes.1.name: is used twice (expected a unique name)",
+        "w.yaml:5:12: validators.1.name: is used twice (expected a unique name)",
+      ].join("\n"),
+    );
   });
 
   it("reports all errors, and never the webhook's URL", () => {

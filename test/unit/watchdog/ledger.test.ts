@@ -2,14 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import { advance, type Baseline } from "../../../src/watchdog/ledger/advance.ts";
-import { countReading, countsOf, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
-import { monthOf, splitByMonth } from "../../../src/watchdog/ledger/month.ts";
-import type { NodeReading } from "../../../src/watchdog/sources/node-reading.ts";
+import type { CounterReading } from "../../../src/watchdog/ledger/advance.ts";
+import { countObservation, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
+import { monthOf } from "../../../src/watchdog/ledger/month.ts";
+import { splitByHeight } from "../../../src/watchdog/ledger/spread.ts";
+import { countsOf, observationOf, up } from "../../support/watchdog/observations.ts";
 
 const NOV_21 = Date.UTC(2026, 10, 21);
 const DAY = 86_400_000;
 
-function reading(success: bigint, failure: bigint, height?: bigint, processStartMs?: number): NodeReading {
+function reading(success: bigint, failure: bigint, height?: bigint, processStartMs?: number): CounterReading {
   return {
     chainId: "c",
     success,
@@ -19,7 +21,7 @@ function reading(success: bigint, failure: bigint, height?: bigint, processStart
   };
 }
 
-const baseline = (given: NodeReading, atMs = NOV_21): Baseline => ({ ...given, atMs });
+const baseline = (given: CounterReading, atMs = NOV_21): Baseline => ({ ...given, atMs });
 
 describe("advance", () => {
   it("counts the growth within one run of the node", () => {
@@ -66,39 +68,32 @@ describe("advance", () => {
     expect(step).toMatchObject({ restarted: false, counts: { good: 1n } });
   });
 
-  it("begins with the node's count when the node started in this month, otherwise at zero", () => {
-    expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 - DAY), NOV_21)).toMatchObject({
+  it("places a first reading by the start of the node, and counts nothing without a usable start", () => {
+    expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 - 40 * DAY), NOV_21)).toMatchObject({
       counts: { good: 90n, bad: 1n },
-      fromMs: NOV_21 - DAY,
+      fromMs: NOV_21 - 40 * DAY,
+      isFirst: true,
     });
-    expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 - 30 * DAY), NOV_21).counts).toEqual({
-      good: 0n,
-      bad: 0n,
-      unknown: 0n,
-    });
-    expect(advance(undefined, reading(90n, 1n, 95n), NOV_21).counts).toEqual({
-      good: 0n,
-      bad: 0n,
-      unknown: 0n,
-    });
-    expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 + DAY), NOV_21).counts).toEqual({
-      good: 0n,
-      bad: 0n,
-      unknown: 0n,
-    });
+    for (const start of [undefined, NOV_21 + DAY])
+      expect(advance(undefined, reading(90n, 1n, 95n, start), NOV_21).counts).toEqual({
+        good: 0n,
+        bad: 0n,
+        unknown: 0n,
+      });
   });
 });
 
 describe("two nodes behind one URL", () => {
   const MINUTE = 60_000;
   /** Counts readings, one in each minute. Returns the month's counts after each, and whether it was refused. */
-  function countAll(readings: readonly NodeReading[]) {
+  function countAll(readings: readonly CounterReading[]) {
     let ledger = EMPTY_LEDGER;
     return readings.map((given, index) => {
-      const counted = countReading(ledger, given, NOV_21 + index * MINUTE);
+      const observation = observationOf(NOV_21 + index * MINUTE, [{ metrics: up(given) }]);
+      const counted = countObservation(ledger, observation, { intervalMs: MINUTE });
       ledger = counted.ledger;
       const { good, bad, unknown } = countsOf(ledger, "2026-11");
-      return [good, bad, unknown, counted.step === undefined ? "refused" : "counted"];
+      return [good, bad, unknown, counted.conflicts.length > 0 ? "refused" : "counted"];
     });
   }
   const old = (success: bigint) => reading(success, 0n, success + 10n, NOV_21 - DAY);
@@ -138,23 +133,21 @@ describe("two nodes behind one URL", () => {
   });
 });
 
-describe("splitByMonth", () => {
+describe("splitByHeight", () => {
   it("returns one share for one month", () => {
-    expect(splitByMonth({ good: 7n, bad: 1n, unknown: 2n }, NOV_21, NOV_21 + DAY)).toEqual([
-      { month: "2026-11", counts: { good: 7n, bad: 1n, unknown: 2n } },
+    const counts = { good: 7n, bad: 1n, unknown: 2n };
+    expect(splitByHeight({ counts, fromMs: NOV_21, toMs: NOV_21 + DAY })).toEqual([
+      { counts, fromMs: NOV_21, toMs: NOV_21 + DAY },
     ]);
   });
 
   it("splits a gap over two month ends in proportion, without a loss", () => {
-    const shares = splitByMonth(
-      { good: 1000n, bad: 10n, unknown: 1n },
-      Date.UTC(2026, 10, 30),
-      Date.UTC(2027, 0, 10),
-    );
-    expect(shares).toEqual([
-      { month: "2026-11", counts: { good: 24n, bad: 0n, unknown: 0n } },
-      { month: "2026-12", counts: { good: 756n, bad: 7n, unknown: 0n } },
-      { month: "2027-01", counts: { good: 220n, bad: 3n, unknown: 1n } },
+    const counts = { good: 1000n, bad: 10n, unknown: 1n };
+    const parts = splitByHeight({ counts, fromMs: Date.UTC(2026, 10, 30), toMs: Date.UTC(2027, 0, 10) });
+    expect(parts.map((part) => [monthOf(part.toMs), part.counts])).toEqual([
+      ["2026-11", { good: 24n, bad: 0n, unknown: 0n }],
+      ["2026-12", { good: 756n, bad: 7n, unknown: 0n }],
+      ["2027-01", { good: 220n, bad: 3n, unknown: 1n }],
     ]);
   });
 
@@ -163,27 +156,40 @@ describe("splitByMonth", () => {
     const time = fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) });
     fc.assert(
       fc.property(fc.record({ good: count, bad: count, unknown: count }), time, time, (blocks, from, to) => {
-        const shares = splitByMonth(blocks, from, to);
-        const sum = shares.map(({ counts }) => counts).reduce(addCounts, NO_BLOCKS);
+        const parts = splitByHeight({ counts: blocks, fromMs: from, toMs: to });
+        const sum = parts.map(({ counts }) => counts).reduce(addCounts, NO_BLOCKS);
         expect(sum).toEqual(blocks);
-        for (const { counts } of shares)
+        for (const { counts } of parts)
           expect(counts.good >= 0n && counts.bad >= 0n && counts.unknown >= 0n).toBe(true);
-        expect(shares.at(-1)?.month).toBe(monthOf(to));
       }),
     );
   });
+
+  it("splits by blocks where the first block of the month is known", () => {
+    const edge = { month: "2026-12", firstHeight: 104n };
+    const parts = splitByHeight({
+      counts: { good: 10n, bad: 0n, unknown: 0n },
+      fromMs: Date.UTC(2026, 11, 1) - 9000,
+      toMs: Date.UTC(2026, 11, 1) + 1000,
+      heights: { from: 100n, to: 110n },
+      edge,
+    });
+    // Blocks 101 to 103 are of November, though nine tenths of the time are.
+    expect(parts.map(({ counts }) => counts.good)).toEqual([3n, 7n]);
+  });
 });
 
-describe("countReading", () => {
+describe("countObservation", () => {
   it("counts by UTC month", () => {
     const end = Date.UTC(2026, 11, 1);
-    const readings: readonly (readonly [number, NodeReading])[] = [
+    const readings: readonly (readonly [number, CounterReading])[] = [
       [end - 10_000, reading(100n, 0n, 100n)],
       [end - 1, reading(109n, 1n, 110n)],
       [end + 5000, reading(113n, 2n, 115n)],
     ];
     const ledger = readings.reduce(
-      (sum, [atMs, given]) => countReading(sum, given, atMs).ledger,
+      (sum, [atMs, given]) =>
+        countObservation(sum, observationOf(atMs, [{ metrics: up(given) }]), { intervalMs: 10_000 }).ledger,
       EMPTY_LEDGER,
     );
     expect(countsOf(ledger, "2026-11")).toEqual({ good: 9n, bad: 1n, unknown: 0n });

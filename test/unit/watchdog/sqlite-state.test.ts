@@ -7,6 +7,9 @@ import type { AlertEvent } from "../../../src/watchdog/notify/alert-event.ts";
 import { MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
+import { EMPTY_BOOKS } from "../../../src/watchdog/ledger/books.ts";
+import type { Ledger } from "../../../src/watchdog/ledger/ledger.ts";
+import { monthRecord, rollup } from "../../support/watchdog/ledger-view.ts";
 import { fileModes } from "../../support/file-modes.ts";
 
 const FIRING: AlertEvent = {
@@ -28,22 +31,77 @@ const FIRING: AlertEvent = {
   cost: { blocks: 9_007_199_254_740_993n, pay: "1.00 USD" },
 };
 
-const FULL: WatchdogState = {
-  ledger: {
-    baseline: {
-      chainId: "c-1",
-      success: 9_007_199_254_740_991n,
-      failure: 2n,
-      height: 9_007_199_254_740_993n,
-      processStartMs: 1_795_262_370_310,
-      atMs: 1_795_262_970_310,
+const BASELINE = {
+  chainId: "c-1",
+  success: 9_007_199_254_740_991n,
+  failure: 2n,
+  height: 9_007_199_254_740_993n,
+  processStartMs: 1_795_262_370_310,
+  atMs: 1_795_262_970_310,
+};
+
+/** A ledger with every field. */
+const LEDGER: Ledger = {
+  chainId: "c-1",
+  sources: {
+    calls: {
+      tracks: new Map([
+        ["a", { baseline: BASELINE, conflict: { last: BASELINE, changedAtMs: 7 } }],
+        ["b", { baseline: { chainId: "c-1", success: 0n, failure: 0n, atMs: 5 } }],
+      ]),
+      cursor: { atMs: 3, timeMs: 4, height: 9_007_199_254_740_993n, node: "a" },
+      books: {
+        months: new Map([
+          ["2026-10", monthRecord("2026-10", 1n, 2n, { seal: { atMs: 9, hash: "ab" } })],
+          ["2026-11", monthRecord("2026-11", 4n, 5n, { estimated: { good: 1n, bad: 0n, unknown: 0n } })],
+        ]),
+        minute: new Map([[60_000, rollup(60_000, { good: 1n })]]),
+        hour: new Map([[3_600_000, rollup(3_600_000, { bad: 2n })]]),
+        day: new Map([[86_400_000, rollup(86_400_000, { unknown: 3n })]]),
+      },
     },
-    months: new Map([
-      ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
-      ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
-    ]),
+    votes: { tracks: new Map(), books: EMPTY_BOOKS },
+    revenue: { tracks: new Map(), books: EMPTY_BOOKS },
   },
+  events: {
+    recent: [
+      { id: 1, kind: "watchdog-start", fromMs: 1, toMs: 1, text: "it began" },
+      { id: 2, kind: "node-restart", fromMs: 2, toMs: 5, node: "a", text: 'a "quoted" text' },
+    ],
+    nextId: 3,
+  },
+  anchors: [{ timeMs: 1, height: 2n }],
+  progress: { height: 7n, sinceMs: 8, haltId: 2 },
+  params: "{}",
+};
+
+const FULL: WatchdogState = {
+  ledgers: new Map([
+    ["one", LEDGER],
+    ["two", { ...LEDGER, chainId: "c-2" }],
+  ]),
   alerting: {
+    history: [
+      {
+        validator: "default",
+        alert: "sidecar-down",
+        severity: "critical",
+        title: "Sidecar down",
+        sinceMs: 1,
+        firedAtMs: 2,
+        resolvedAtMs: 3,
+        reason: "refused",
+      },
+      {
+        validator: "default",
+        alert: "sidecar-down",
+        severity: "critical",
+        title: "Sidecar down",
+        sinceMs: 4,
+        firedAtMs: 5,
+        reason: "refused again",
+      },
+    ],
     alerts: [
       {
         validator: "default",
@@ -55,7 +113,7 @@ const FULL: WatchdogState = {
         reason: "nothing there",
         badness: 0.5,
         badBlocksBefore: 9_007_199_254_740_993n,
-        quietAtMs: 4,
+        mutedAtMs: 4,
         quietReason: "muted by sidecar-down",
         notified: { reminders: 2, badness: 0.25, event: FIRING },
       },
@@ -123,8 +181,8 @@ describe("openSqliteState", () => {
       ...FULL,
       alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) },
     });
-    second.save({ ...EMPTY_STATE, ledger: { months: FULL.ledger.months } });
-    expect(second.load()).toEqual({ ...EMPTY_STATE, ledger: { months: FULL.ledger.months } });
+    second.save({ ...EMPTY_STATE, ledgers: FULL.ledgers });
+    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers: FULL.ledgers });
     second.close();
   });
 

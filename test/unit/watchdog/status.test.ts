@@ -1,47 +1,79 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { bad, good } from "../../../src/base/result.ts";
 import { statusPage } from "../../../src/watchdog/api/status-page.ts";
 import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { createWatchdogMetrics } from "../../../src/watchdog/metrics.ts";
-import type { Poll } from "../../../src/watchdog/sources/poller.ts";
+import { EMPTY_TRAIL } from "../../../src/watchdog/conditions/trail.ts";
+import { planEvaluation } from "../../../src/watchdog/evaluation.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
 import { statusJson, type StatusInput, toStatus, type WatchdogStatus } from "../../../src/watchdog/status.ts";
 
 import { escapeHtml } from "../../../src/ops/html.ts";
+import {
+  nodePage,
+  NOT_CONFIGURED,
+  observationOf,
+  pricesPage,
+  up,
+} from "../../support/watchdog/observations.ts";
 import { fieldNames } from "../../support/field-names.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
-const NODE = { chainId: "test-1", success: 97n, failure: 3n, height: 100n };
-const PRICES = { pairs: ["BTC/USD", "ETH/USD"], tickedAtMs: NOW, version: "", url: "http://h/" };
+const HOUR = 3_600_000;
 
-const POLL: Poll = {
-  atMs: NOW,
-  node: { outcome: good(NODE), durationMs: 4 },
-  prices: { outcome: good(PRICES), durationMs: 2 },
-  oracleMetrics: { outcome: bad({ code: "refused", text: "refused <b>" }), durationMs: 1 },
+const SOURCES = {
+  prices: up({ ...pricesPage("BTC/USD", "ETH/USD"), tickedAtMs: NOW }),
+  oracleMetrics: {
+    state: "error",
+    failure: { code: "refused", text: "refused <b>" },
+    durationMs: 1,
+  } as const,
+  sidecar: NOT_CONFIGURED,
 };
-
-const STATE: WatchdogState = {
-  ...EMPTY_STATE,
-  ledger: {
-    baseline: { ...NODE, atMs: NOW },
-    months: new Map([["2026-11", { good: 97n, bad: 3n, unknown: 5n }]]),
+const VALIDATOR = {
+  target: { name: "default", nodes: [], egress: [] },
+  policy: { policy: SPECIFIED_POLICY, fromChain: false },
+};
+const OPTIONS = {
+  alerts: {
+    rules: [],
+    channels: [],
+    maintenance: [],
+    reminders: { critical: 0, warning: 0, info: 0 },
+    runbooks: "",
+    majorPairs: [],
+    intervalMs: 5000,
   },
+  intervalMs: 5000,
+  policy: VALIDATOR.policy,
 };
+
+/** The second poll: 97 good, 3 bad and 5 unknown blocks after a restart of the node. */
+const LAST = (() => {
+  const poll = (atMs: number, page: ReturnType<typeof nodePage>) =>
+    observationOf(atMs, [{ ...SOURCES, metrics: { state: "up", value: page, durationMs: 4 } }]);
+  const memory = { trail: EMPTY_TRAIL, isFirst: true };
+  const first = poll(NOW - HOUR, nodePage(0n, 0n, { height: 900n, processStartMs: NOW - HOUR }));
+  const { state } = planEvaluation(EMPTY_STATE, first, memory, OPTIONS);
+  const second = poll(NOW, nodePage(97n, 3n, { height: 1005n, processStartMs: NOW - HOUR / 2 }));
+  return planEvaluation(state, second, { ...memory, isFirst: false }, OPTIONS);
+})();
+const STATE: WatchdogState = LAST.state;
 
 const RULES = alertsSchema.parse({}).rules;
 
 function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
   return toStatus({
+    validator: VALIDATOR,
     state: STATE,
     rules: RULES,
     channels: ["webhook"],
     startedAtMs: NOW,
     nowMs: NOW,
-    lastSuccessMs: new Map([["node", NOW]]),
-    last: { poll: POLL },
+    lastSuccessMs: new Map([["node/node", NOW]]),
+    last: LAST,
     ...changes,
   });
 }
@@ -50,7 +82,7 @@ function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
 async function shown(status: WatchdogStatus) {
   const registry = new Registry();
   createWatchdogMetrics(registry, []).showStatus(status);
-  return { json: statusJson(status), page: statusPage(status), metrics: await registry.metrics() };
+  return { json: statusJson(status), page: statusPage([status]), metrics: await registry.metrics() };
 }
 
 describe("the status as JSON", () => {
@@ -71,29 +103,51 @@ describe("the status in the API, on the page and in the metrics", () => {
       blocks: { good: 97, bad: 3, unknown: 5 },
     });
     expect(page).toContain("<strong>97.0000 %</strong>, reward tier: <strong>proportional</strong>");
-    expect(metrics).toContain('oracle_watchdog_month_success_ratio{chain_id="test-1"} 0.97');
-    expect(metrics).toContain('oracle_watchdog_month_tier{chain_id="test-1",tier="proportional"} 1');
-    expect(metrics).toContain('oracle_watchdog_month_blocks{chain_id="test-1",result="unknown"} 5');
+    expect(metrics).toContain(
+      'oracle_watchdog_month_success_ratio{validator="default",chain_id="test-1"} 0.97',
+    );
+    expect(metrics).toContain(
+      'oracle_watchdog_month_tier{validator="default",chain_id="test-1",tier="proportional"} 1',
+    );
+    expect(metrics).toContain(
+      'oracle_watchdog_month_blocks{validator="default",chain_id="test-1",result="unknown"} 5',
+    );
   });
 
   it("has the pairs with a price", async () => {
     const { json, page, metrics } = await shown(statusOf());
     expect(json["prices"]).toEqual({ state: "present", pairs: ["BTC/USD", "ETH/USD"] });
     expect(page).toContain("2 BTC/USD, ETH/USD");
-    expect(metrics).toContain("oracle_watchdog_priced_pairs 2");
+    expect(metrics).toContain('oracle_watchdog_priced_pairs{validator="default"} 2');
   });
 
   it("has every source, with its error escaped", async () => {
     const { json, page, metrics } = await shown(statusOf());
     expect(json["sources"]).toEqual([
-      { name: "node", up: true, error: null, last_success_at: "2026-11-21T12:00:00.000Z", duration_ms: 4 },
-      { name: "prices", up: true, error: null, last_success_at: null, duration_ms: 2 },
-      { name: "oracle-metrics", up: false, error: "refused <b>", last_success_at: null, duration_ms: 1 },
+      {
+        name: "node",
+        node: "node",
+        up: true,
+        error: null,
+        last_success_at: "2026-11-21T12:00:00.000Z",
+        duration_ms: 4,
+      },
+      { name: "prices", node: "node", up: true, error: null, last_success_at: null, duration_ms: 1 },
+      {
+        name: "oracle-metrics",
+        node: "node",
+        up: false,
+        error: "refused <b>",
+        last_success_at: null,
+        duration_ms: 1,
+      },
     ]);
     expect(page).toContain("refused &lt;b&gt;");
-    expect(metrics).toContain('oracle_watchdog_source_up{source="oracle-metrics"} 0');
     expect(metrics).toContain(
-      `oracle_watchdog_source_last_success_timestamp_seconds{source="node"} ${NOW / 1000}`,
+      'oracle_watchdog_source_up{validator="default",node="node",source="oracle-metrics"} 0',
+    );
+    expect(metrics).toContain(
+      `oracle_watchdog_source_last_success_timestamp_seconds{validator="default",node="node",source="node"} ${NOW / 1000}`,
     );
   });
 

@@ -68,11 +68,15 @@ describe("rate and tier", () => {
     await clock.advance(50_000);
     const rig = await start();
     const page = await (await fetch(`${rig.url}/metrics`)).text();
-    expect(page).toContain('oracle_watchdog_month_blocks{chain_id="test-1",result="good"} 50');
-    expect(page).toContain('oracle_watchdog_month_success_ratio{chain_id="test-1"} 1');
-    expect(page).toContain('oracle_watchdog_month_tier{chain_id="test-1",tier="full"} 1');
-    expect(page).toContain('oracle_watchdog_source_up{source="node"} 1');
-    expect(page).toContain('oracle_watchdog_source_up{source="oracle-metrics"} 0');
+    expect(page).toContain(
+      'oracle_watchdog_month_blocks{validator="default",chain_id="test-1",result="good"} 50',
+    );
+    expect(page).toContain('oracle_watchdog_month_success_ratio{validator="default",chain_id="test-1"} 1');
+    expect(page).toContain('oracle_watchdog_month_tier{validator="default",chain_id="test-1",tier="full"} 1');
+    expect(page).toContain('oracle_watchdog_source_up{validator="default",node="node",source="node"} 1');
+    expect(page).toContain(
+      'oracle_watchdog_source_up{validator="default",node="node",source="oracle-metrics"} 0',
+    );
     expect(page).toContain(
       'oracle_watchdog_notification_attempts_total{channel="webhook",outcome="delivered"} 0',
     );
@@ -137,6 +141,8 @@ describe("all prices missing", () => {
 describe("a sidecar that is down", () => {
   it("fires after a minute with the cause, mutes its consequences, and costs every block", async () => {
     const rig = await start();
+    // Without earlier blocks, a first minute of failures is the whole month.
+    await clock.advance(10 * MINUTE);
     world.set("sidecar-down", true);
     await clock.advance(6 * MINUTE);
     expect(receiver.alerts.map(({ alert }) => alert)).toEqual(["sidecar-down"]);
@@ -150,6 +156,7 @@ describe("a sidecar that is down", () => {
 
   it("does not fire for a restart", async () => {
     await start();
+    await clock.advance(10 * MINUTE);
     world.set("sidecar-down", true);
     await clock.advance(50_000);
     world.set("sidecar-down", false);

@@ -1,11 +1,12 @@
 import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { countReading, countsOf, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
+import { countObservation, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
 import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
-import { toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
+import { isNodeSample, toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 import { parsePrices } from "../../../src/watchdog/sources/prices-reading.ts";
-import { toOracleMetricsReading } from "../../../src/watchdog/sources/oracle-metrics-reading.ts";
+import { toOracleReading, toSidecarReading } from "../../../src/watchdog/sources/sidecar-reading.ts";
+import { countsOf, observationOf, up } from "../../support/watchdog/observations.ts";
 import { SourceError } from "../../../src/watchdog/sources/source-failure.ts";
 
 const read = (path: string): Uint8Array => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
@@ -20,7 +21,7 @@ describe("recorded node pages", () => {
     ["metrics/node-26660-sidecar-down.prom", 1110n, 16n, 1127n],
     ["metrics/node-26660-after-restart-of-sidecar.prom", 1111n, 22n, 1134n],
   ])("%s", (path, success, failure, height) => {
-    expect(toNodeReading(samplesOf(path))).toEqual({
+    expect(toNodeReading(samplesOf(path))).toMatchObject({
       chainId: "test-1",
       success,
       failure,
@@ -35,13 +36,11 @@ describe("recorded node pages", () => {
     let ledger = EMPTY_LEDGER;
     const restarts: boolean[] = [];
     for (const [index, name] of pages.entries()) {
-      const counted = countReading(
-        ledger,
-        toNodeReading(samplesOf(`metrics/node-26660-${name}.prom`)),
-        atMs + index * 30_000,
-      );
+      const metrics = up(toNodeReading(samplesOf(`metrics/node-26660-${name}.prom`)));
+      const observation = observationOf(atMs + index * 30_000, [{ metrics }]);
+      const counted = countObservation(ledger, observation, { intervalMs: 30_000 });
       ledger = counted.ledger;
-      restarts.push(counted.step?.restarted ?? true);
+      restarts.push(...counted.steps.map(({ step }) => step.restarted));
     }
     const counts = countsOf(ledger, "2026-11");
     expect(counts).toEqual({ good: 1111n, bad: 22n, unknown: 0n });
@@ -62,7 +61,7 @@ describe("recorded node pages", () => {
   it("fail for a page of another program, and for a node on another chain", () => {
     const error = (path: string, chain?: string): string => {
       try {
-        toNodeReading(samplesOf(path), chain);
+        toNodeReading(samplesOf(path), { chainId: chain });
       } catch (thrown) {
         if (thrown instanceof SourceError) return `${thrown.facts.code}: ${thrown.message}`;
       }
@@ -75,16 +74,82 @@ describe("recorded node pages", () => {
   });
 });
 
+describe("what else a node's page says", () => {
+  const OWN = "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld";
+  const page = (name: string) =>
+    toNodeReading(samplesOf(`metrics/node-26660-${name}.prom`), { consensusAddress: OWN });
+
+  it("is the validator's power, its calls by status, and their duration", () => {
+    const { votingPower, lastSignedHeight, isSyncing, peers, extendVotes, oracleLatency } =
+      page("after-restart-of-sidecar");
+    expect([votingPower, lastSignedHeight, isSyncing, peers]).toEqual([100n, 1134n, undefined, undefined]);
+    expect(extendVotes).toEqual(
+      new Map([
+        ["OracleClientError", 22n],
+        ["PreBlockError", 1n],
+        ["Success", 1111n],
+      ]),
+    );
+    expect(oracleLatency).toMatchObject({ count: 1133n, sum: 14_896 });
+    // The first 8 failures, while the sidecar drained, came at once; the 14 others are above the last bound.
+    expect(oracleLatency?.buckets.get(512)).toBe(1119n);
+  });
+
+  it("is the validator's votes in the blocks, and nothing of other validators", () => {
+    expect(page("after-restart-of-sidecar").reports).toEqual(
+      new Map([[OWN, { withPrice: 1110n, absent: 0n, total: 1133n }]]),
+    );
+    const other = { consensusAddress: "neutronvalcons1other" };
+    expect(toNodeReading(samplesOf("metrics/node-26660-healthy.prom"), other).reports).toBeUndefined();
+    const samples = samplesOf("metrics/node-26660-healthy.prom").filter((sample) =>
+      isNodeSample(sample, OWN),
+    );
+    expect(samples.length).toBeLessThan(80);
+    expect(toNodeReading(samples, { consensusAddress: OWN })).toEqual(page("healthy"));
+  });
+});
+
 describe("oracle and sidecar metrics pages", () => {
   it.each([
-    ["metrics/sidecar-8002.prom", { kind: "sidecar", systemUpdates: 47, tickerUpdates: 8 * 47 }],
-    ["samples/oracle-8001.prom", { kind: "oracle", responses: 15_889 }],
-    [
-      "samples/sidecar-8002.spec-connect-prefix.prom",
-      { kind: "sidecar", systemUpdates: 0, tickerUpdates: 0 },
-    ],
-  ])("%s", (path, expected) => {
-    expect(toOracleMetricsReading(samplesOf(path))).toEqual(expected);
+    ["metrics/sidecar-8002.prom", "sidecar"],
+    ["samples/oracle-8001.prom", "oracle"],
+    ["samples/sidecar-8002.spec-connect-prefix.prom", "sidecar"],
+  ])("%s: %s", (path, kind) => {
+    expect(toOracleReading(samplesOf(path))).toEqual({ kind });
+  });
+
+  it("say which pairs have prices, and how the providers do", () => {
+    const { systemUpdates, tickerUpdates, marketProviders, providers, version, processStartMs } =
+      toSidecarReading(samplesOf("metrics/sidecar-8002.prom"));
+    expect([systemUpdates, tickerUpdates.get("BTC/USD"), tickerUpdates.has("DOGE/USD")]).toEqual([
+      47n,
+      47n,
+      false,
+    ]);
+    expect([marketProviders.get("DOGE/USD"), marketProviders.get("BTC/USD")]).toEqual([0, 1]);
+    expect([version, processStartMs]).toEqual(["", 1_795_263_527_030]);
+    expect(providers.get("binance_ws")).toEqual({
+      type: "websockets",
+      responses: 6n,
+      failures: new Map([["5", 6n]]),
+      webSocket: new Map([
+        ["dial_err", 2n],
+        ["unhealthy", 2n],
+      ]),
+    });
+    expect(providers.get("marketmap_api")).toMatchObject({
+      type: "api",
+      responses: 2n,
+      failures: new Map(),
+      responseTime: { count: 2n, sum: 7 },
+      lastUpdateMs: 1_795_263_537_000,
+    });
+  });
+
+  it("are not those of a node", () => {
+    expect(() => toSidecarReading(samplesOf("metrics/node-26660-healthy.prom"))).toThrow(
+      /no metrics of a price sidecar/,
+    );
   });
 });
 

@@ -175,6 +175,32 @@ export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
   return concat(utf8(`${formatPair(pairId)}/`), encodeTick(tick), SLASH, uint64BigEndian(fee), SLASH);
 }
 
+/** Where a pool is stored. */
+interface PoolPlace {
+  /** The whole key of its id. */
+  readonly idPath: Uint8Array;
+  /** Its token1 side. The path and the other side are kept on this object. */
+  readonly upper: PoolReservesKey;
+}
+
+const places = createRecentCache<string, PoolPlace>(16_384);
+const placeOf = createObjectSlot<PoolKey, PoolPlace>("place of the pool");
+
+/** Returns where a pool is stored. Do not modify the array. */
+export function poolPlace(key: PoolKey): PoolPlace {
+  const known = placeOf.get(key);
+  if (known !== undefined) return known;
+  const { pairId, tick, fee } = key;
+  const create = (): PoolPlace => {
+    const tradePairId = { makerDenom: pairId.token1, takerDenom: pairId.token0 };
+    const idPath = keepKeyText(concat(POOL_ID_PREFIX, poolIdKey(key)));
+    return { idPath, upper: { tradePairId, tick: tick + fee, fee } };
+  };
+  const place = places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
+  placeOf.set(key, place);
+  return place;
+}
+
 /** Formats whole seconds in base 36 after their number of digits; the zero time is "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));

@@ -1,9 +1,8 @@
 import { PREC_ONE, quoPrec } from "../../../base/prec-dec.ts";
 import { createObjectSlot } from "../../../base/object-slot.ts";
-import { createRecentCache } from "../../../base/recent-cache.ts";
 import type { Context } from "../../runtime/context.ts";
 import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./book-events.ts";
-import { pairOf } from "./keys.ts";
+import { pairOf, poolPlace } from "./keys.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { PairId, Pool, PoolKey, PoolReserves, PoolReservesKey, TradePairId } from "./types.ts";
@@ -41,7 +40,7 @@ function counterpartKey(key: PoolReservesKey): PoolReservesKey {
 export function getPool(context: Context, key: PoolKey): Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
-  const reservesKey = upperKey(key);
+  const { upper: reservesKey } = poolPlace(key);
   const upper = store.getReserves(context, reservesKey);
   const lower = store.getReserves(context, counterpartKey(reservesKey));
   if (upper === undefined && lower === undefined) return { id, ...newSides(key) };
@@ -83,19 +82,8 @@ function completeSides(lower: PoolReserves | undefined, upper: PoolReserves | un
   throw new Error("this is a bug: a pool without a side");
 }
 
-/** Keys of token1 sides: the paths and counterparts of a key are kept by its object. */
-const upperKeys = createRecentCache<string, PoolReservesKey>(16_384);
-
-function upperKey({ pairId, tick, fee }: PoolKey): PoolReservesKey {
-  const create = (): PoolReservesKey => {
-    const tradePairId = { makerDenom: pairId.token1, takerDenom: pairId.token0 };
-    return { tradePairId, tick: tick + fee, fee };
-  };
-  return upperKeys.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
-}
-
 function newSides(key: PoolKey): PoolSides {
-  const own = upperKey(key);
+  const { upper: own } = poolPlace(key);
   const upper = emptyReserves(own, calcPrice(-counterpartKey(own).tick));
   return { lower: fromCounterpart(upper), upper };
 }

@@ -1,7 +1,6 @@
 import { concat, prefixEnd, uint64BigEndian, readUint64BigEndian } from "../../../base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
-import type { Codec } from "../../store/collections.ts";
 import { createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { PoolMetadata } from "../../../proto/gen/neutron/dex/pool_metadata.ts";
 import type { KVStore } from "../../store/kv-store.ts";
@@ -26,13 +25,6 @@ const poolCountItem = createItem(MODULE_NAME, keys.POOL_COUNT_KEY, uint64Codec);
 /** Number of tranche keys ever assigned. */
 const trancheCountItem = createItem(MODULE_NAME, keys.TRANCHE_COUNT_KEY, uint64Codec);
 
-const poolKeys: Codec<PoolKey> = {
-  encode: keys.poolIdKey,
-  decode: () => {
-    throw new Error("this is a bug: keys of pool ids are not read");
-  },
-};
-const poolIds = createMap(MODULE_NAME, keys.POOL_ID_PREFIX, poolKeys, uint64Codec);
 /** Metadata of all pools, by id. */
 export const poolMetadata = createMap(
   MODULE_NAME,
@@ -203,14 +195,16 @@ export function setPoolCount(context: Context, count: bigint): void {
 
 /** Returns the id of a pool, or undefined when it was never created. */
 export function getPoolId(context: Context, key: PoolKey): bigint | undefined {
-  return poolIds.get(context, key);
+  const bytes = context.store(MODULE_NAME).get(keys.poolPlace(key).idPath);
+  return bytes === undefined ? undefined : uint64Codec.decode(bytes);
 }
 
 /** Writes the metadata of a pool and the index of its id. */
 export function setPoolMetadata(context: Context, metadata: PoolMetadata): void {
   const { id, tick, fee, pairId } = metadata;
   poolMetadata.set(context, id, metadata);
-  poolIds.set(context, { pairId: pairId ?? { token0: "", token1: "" }, tick, fee }, id);
+  const { idPath } = keys.poolPlace({ pairId: pairId ?? { token0: "", token1: "" }, tick, fee });
+  context.store(MODULE_NAME).set(idPath, uint64Codec.encode(id));
 }
 
 /** Returns the number of tranche keys ever assigned. */

@@ -6,7 +6,7 @@ import type { Policy } from "../../../../src/watchdog/policy/assessment.ts";
 import { allowedMisses } from "../../../../src/watchdog/policy/headroom.ts";
 import { chainPolicy, SPECIFIED_POLICY } from "../../../../src/watchdog/policy/policies.ts";
 import { isAtLeast, type SuccessRate } from "../../../../src/watchdog/policy/reward-tier.ts";
-import { ratingOf, rewardCents } from "../../../../src/watchdog/policy/reward.ts";
+import { rewardCents } from "../../../../src/watchdog/policy/reward.ts";
 import { rotationRisk } from "../../../../src/watchdog/policy/rotation.ts";
 import { outageMisses, restartMisses, whatIf } from "../../../../src/watchdog/policy/what-if.ts";
 import { ledgerViewOf, monthRecord, rollup } from "../../../support/watchdog/ledger-view.ts";
@@ -58,7 +58,9 @@ describe("the reward", () => {
       quoteAsset: "USD",
       schedule: "monthly",
     });
-    expect(formatDec18(ratingOf(policy, missed(votes), missed(blocks)))).toBe(rating);
+    expect(
+      formatDec18(rewardCents({ ...policy, fullRewardCents: DEC18_ONE }, missed(votes), missed(blocks))),
+    ).toBe(rating);
   });
 
   it("never falls when a block becomes good", () => {

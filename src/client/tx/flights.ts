@@ -1,0 +1,151 @@
+import { errorText } from "../../base/errors.ts";
+import { toBase64 } from "../../base/bytes.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { PooledChainClient } from "../create-chain-client.ts";
+import { ClientError, classifyClientError } from "../errors.ts";
+import { broadcastTransaction } from "./broadcast.ts";
+import { decodeFound, type FoundTransaction } from "./confirmation.ts";
+import { expectedSequence, isSequenceMismatch } from "./simulation.ts";
+import type { FinalTx, FlightTx } from "./tx-window.ts";
+
+/** A transaction in flight, with what is needed to follow it. */
+export interface Flight {
+  readonly tx: FlightTx;
+  readonly bytes: Uint8Array;
+  /** No later block can include it. */
+  readonly timeoutHeight: bigint;
+  /** Monotonic, ms. */
+  readonly deadlineMs: number;
+  /** Height of the last broadcast. */
+  readonly checkedAt: bigint;
+  /** Height at which a node first said that the sequence is used. */
+  readonly usedAt: bigint | undefined;
+}
+
+export interface FlightDeps {
+  readonly client: Pick<PooledChainClient, "pool">;
+  readonly clock: Clock;
+}
+
+/**
+ * Number of blocks after which an expectation counts as failed. CometBFT indexes transactions after the block, so `tx`
+ * may miss a transaction for a moment although its block is known.
+ */
+const INDEX_SLACK = 2n;
+/** A transaction that is not in one of this many blocks is broadcast again: its node may have dropped it. */
+const OVERDUE_BLOCKS = 2n;
+/** A height below that of the broadcast by more than this: the chain was reset. */
+const RESET_DISTANCE = 20n;
+
+interface Settlement {
+  readonly finals: readonly FinalTx[];
+  readonly remaining: readonly Flight[];
+}
+
+/**
+ * Looks up all flights at `height`. Those that are in no block and can be in none any more are lost. `isUncertain`: a node
+ * may have dropped some, so they are broadcast again after one block.
+ */
+export async function settleFlights(
+  flights: readonly Flight[],
+  { height, isUncertain }: { readonly height: bigint; readonly isUncertain: boolean },
+  deps: FlightDeps,
+  signal: AbortSignal,
+): Promise<Settlement> {
+  const found = await Promise.all(
+    flights.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
+  );
+  const finals: FinalTx[] = [];
+  const remaining: Flight[] = [];
+  // Once one was found alive, those behind it are in the same mempool.
+  let mayBroadcast = true;
+  for (const [index, flight] of flights.entries()) {
+    const lostBecause = (reason: string): void =>
+      void finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason } });
+    const confirmation = found[index];
+    const expiry = confirmation === undefined ? expiryOf(flight, height, deps.clock) : undefined;
+    if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
+    else if (expiry !== undefined) lostBecause(expiry);
+    else if (mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain)) {
+      const check = await checkFlight(flight, height, deps, signal);
+      if (check.lost !== undefined) lostBecause(check.lost);
+      else {
+        remaining.push(check.flight);
+        mayBroadcast = false;
+      }
+    } else remaining.push(flight);
+  }
+  return { finals, remaining };
+}
+
+/**
+ * The timeout height makes a loss certain: no block can include the transaction any more. When the chain halts before
+ * that height, the deadline ends the wait.
+ */
+function expiryOf(flight: Flight, height: bigint, clock: Clock): string | undefined {
+  if (height > flight.timeoutHeight + INDEX_SLACK)
+    return `not in a block up to its timeout height ${flight.timeoutHeight}`;
+  if (clock.monotonicMs() >= flight.deadlineMs) return "not in a block before its deadline";
+  return height + RESET_DISTANCE < flight.checkedAt ? "the chain was reset" : undefined;
+}
+
+function patienceFor({ usedAt }: Flight, isUncertain: boolean): bigint {
+  return isUncertain || usedAt !== undefined ? 1n : OVERDUE_BLOCKS;
+}
+
+type FlightCheck =
+  | { readonly flight: Flight; readonly lost: undefined }
+  | { readonly flight: Flight; readonly lost: string };
+
+/**
+ * Broadcasts the bytes again. A mempool that has them responds that they are in its cache. One that lost them takes them
+ * again, or says why it cannot.
+ */
+async function checkFlight(
+  flight: Flight,
+  height: bigint,
+  { client }: FlightDeps,
+  signal: AbortSignal,
+): Promise<FlightCheck> {
+  const checked = { ...flight, checkedAt: height };
+  try {
+    const outcome = await broadcastTransaction(client.pool, flight.bytes, signal);
+    if (outcome.kind === "accepted") return alive({ ...checked, usedAt: undefined });
+    if (outcome.kind === "unclear") return alive(checked);
+    const reason = `${outcome.codespace}/${outcome.code}: ${outcome.log}`;
+    const expected = isSequenceMismatch(outcome) ? expectedSequence(outcome.log) : undefined;
+    if (expected === undefined || expected < flight.tx.sequence) return { flight, lost: reason };
+    // Its sequence is used. It is included and not indexed yet, or another transaction took its place.
+    const usedAt = flight.usedAt ?? height;
+    return height >= usedAt + INDEX_SLACK
+      ? { flight, lost: "another transaction used its sequence" }
+      : alive({ ...checked, usedAt });
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ClientError)) throw error;
+    return classifyClientError(error, signal) === "retry"
+      ? alive(checked)
+      : { flight, lost: errorText(error) };
+  }
+}
+
+function alive(flight: Flight): FlightCheck {
+  return { flight, lost: undefined };
+}
+
+/** Returns undefined while the transaction is in no block, and when the node cannot be asked now. */
+async function findTransaction(
+  pool: Pick<PooledChainClient["pool"], "read">,
+  hash: Uint8Array,
+  signal: AbortSignal,
+): Promise<FoundTransaction> {
+  try {
+    return await pool.read(
+      { method: "tx", params: { hash: toBase64(hash), prove: false }, decode: decodeFound },
+      signal,
+    );
+  } catch (error) {
+    // "tx (…) not found" is a JSON-RPC error, which counts as retryable.
+    if (classifyClientError(error, signal) !== "retry") throw error;
+    return undefined;
+  }
+}

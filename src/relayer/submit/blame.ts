@@ -1,0 +1,136 @@
+import type { QueryFailure } from "../registry/query-state.ts";
+import { RelayError } from "../relay-error.ts";
+import { blame, failureText, type Slot, type TxFailure } from "./judge.ts";
+import type { Entry } from "./result-queue.ts";
+import {
+  entriesOf,
+  finish,
+  gasItem,
+  type PaidShare,
+  putBack,
+  type SubmitterState,
+} from "./submitter-state.ts";
+
+/** A transaction that was refused or failed. */
+interface FailedTransaction {
+  readonly failure: TxFailure;
+  readonly slots: readonly Slot[];
+  readonly where: "simulation" | "node" | "block";
+  /** What each result cost. Undefined when nothing was paid. */
+  readonly paid?: (entry: Entry) => PaidShare;
+}
+
+/**
+ * Applies the failure of a transaction to its results: the one that is to blame is refused, all others are tried again at
+ * once. Without anyone to blame the transaction is tried again in two halves, and a single result is refused: a result
+ * that fails all others is so found in log2 steps.
+ */
+export function applyBlame(state: SubmitterState, { failure, slots, where, paid }: FailedTransaction): void {
+  const entries = entriesOf(slots);
+  const reason = failureText(failure);
+  const found = blame(failure, slots);
+  switch (found.kind) {
+    case "block-full":
+      state.block.shrink();
+      state.deps.logger.info("no room in the block, the next ones get less", { reason });
+      return putBack(state, entries);
+    case "price":
+      state.price = undefined;
+      state.heldBelow = state.deps.height.now() + 1n;
+      return putBack(state, entries);
+    case "too-large":
+      state.batch.shrink();
+      state.deps.logger.info("transaction too large for the node, the next ones are smaller", { reason });
+      return entries.length > 1
+        ? putBack(state, entries)
+        : refuse(state, entries, { code: "too-large", reason });
+    case "account":
+      return unsendAll(state, entries, reason);
+    case "result":
+      refuse(state, [found.entry], { code: "rejected", reason }, paid);
+      return retryRest(state, entries, found.entry);
+    case "update":
+      return refuseUpdate(state, entries, found.update.key, reason);
+    case "unknown":
+      // What ran out of gas in a block needs more than its simulation said.
+      if (where === "block") raiseGas(state, entries);
+      // CheckTx runs no messages. It has nothing against a part of the transaction.
+      if (where === "node" && failure.code !== OUT_OF_GAS) return unsendAll(state, entries, reason);
+      return entries.length > 1
+        ? halve(state, entries)
+        : refuse(state, entries, { code: "not-included", reason }, paid);
+  }
+}
+
+/** `sdk/11` */
+const OUT_OF_GAS = 11;
+
+function refuse(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  error: QueryFailure,
+  paid?: FailedTransaction["paid"],
+): void {
+  for (const entry of entries) {
+    state.doubts.delete(entry.result.query.id);
+    finish(state, entry, { kind: "refused", error }, paid?.(entry));
+  }
+}
+
+/** After a second failure of the same company, its members are tried in halves: many may be bad. */
+function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
+  const rest = entries.filter((entry) => entry !== bad);
+  const isSecond = rest.some(({ result }) => state.doubts.has(result.query.id));
+  if (isSecond && rest.length > 1) return halve(state, rest);
+  doubt(state, rest);
+  putBack(state, rest);
+}
+
+function halve(state: SubmitterState, entries: readonly Entry[]): void {
+  const middle = Math.ceil(entries.length / 2);
+  doubt(state, entries.slice(0, middle));
+  doubt(state, entries.slice(middle));
+  putBack(state, entries);
+}
+
+/** Gives the entries a group of their own. The first query names it. */
+function doubt({ doubts }: SubmitterState, entries: readonly Entry[]): void {
+  const [first] = entries;
+  if (first === undefined) return;
+  const name = `${first.result.query.id} ${entries.length}`;
+  for (const { result } of entries) doubts.set(result.query.id, name);
+}
+
+function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: string, reason: string): void {
+  const [behind, others] = [
+    entries.filter(({ result }) => result.update?.key === key),
+    entries.filter(({ result }) => result.update?.key !== key),
+  ];
+  for (const entry of behind) {
+    const { connectionId } = entry.result.query;
+    const error = new RelayError(
+      { code: "header-refused", connectionId },
+      `the client refused the update header: ${reason}`,
+    );
+    finish(state, entry, { kind: "unsent", reason, error });
+  }
+  putBack(state, others);
+}
+
+/** Nothing is wrong with the results, but no transaction of the account passes at present. */
+function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: string): void {
+  for (const entry of entries) {
+    const { connectionId } = entry.result.query;
+    const error = new RelayError(
+      { code: "transaction-refused", connectionId },
+      `the local node refused the transaction: ${reason}`,
+    );
+    finish(state, entry, { kind: "unsent", reason, error });
+  }
+}
+
+function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
+  const items = entries.map(gasItem);
+  const expected = items.reduce((sum, item) => sum + gas.estimate(item), 0n);
+  gas.learn(items, expected * 2n);
+}

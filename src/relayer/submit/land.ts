@@ -1,0 +1,125 @@
+import type { FinalTx } from "../../client/tx/tx-window.ts";
+import { applyBlame } from "./blame.ts";
+import { failureText, type Slot } from "./judge.ts";
+import { GAS_PER_TRANSACTION } from "./plan.ts";
+import type { Entry } from "./result-queue.ts";
+import {
+  entriesOf,
+  finish,
+  gasItem,
+  hashText,
+  type PaidShare,
+  putBack,
+  type SentTransaction,
+  slotItems,
+  type SubmitterState,
+} from "./submitter-state.ts";
+
+/** Client updates that are remembered as included. A result needs one of the last few heights. */
+const MAX_INCLUDED = 1_000;
+
+/** Settles the results of transactions that have become final. Throws what `TxWindow.settle` throws. */
+export async function land(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const finals = await state.deps.window.settle(state.deps.height.now(), signal);
+  for (const final of finals) {
+    const sent = state.sent.find(({ tx }) => tx === final.tx);
+    if (sent === undefined) continue;
+    state.sent = state.sent.filter((other) => other !== sent);
+    state.deps.metrics.transactions.inc({ outcome: final.confirmation.kind });
+    noteFinal(state, sent, final);
+  }
+  if (finals.length > 0) state.deps.height.wake();
+}
+
+function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmation }: FinalTx): void {
+  const { logger, metrics } = state.deps;
+  if (confirmation.kind === "included") return noteIncluded(state, sent, confirmation);
+  const entries = entriesOf(sent.slots);
+  for (const { result } of entries)
+    metrics.results.inc({ connection_id: result.query.connectionId, outcome: "not-included" });
+  const fields = { results: entries.length, hash: hashText(tx.hash) };
+  if (confirmation.kind === "lost") {
+    sent.release();
+    logger.warn("transaction lost, its results are sent again", { ...fields, reason: confirmation.reason });
+    return putBack(state, entries);
+  }
+  const reason = failureText(confirmation);
+  logger.warn("transaction failed in its block", { ...fields, localHeight: confirmation.height, reason });
+  // The consensus state that it relied on does not exist. Nobody in this transaction is to blame.
+  if ([...sent.reliesOn].some((key) => !state.included.has(key))) return putBack(state, entries);
+  applyBlame(state, {
+    failure: confirmation,
+    slots: sent.slots,
+    where: "block",
+    paid: sharesOf(state, sent, confirmation.gasUsed),
+  });
+}
+
+function noteIncluded(
+  state: SubmitterState,
+  sent: SentTransaction,
+  { height, gasUsed }: { readonly height: bigint; readonly gasUsed: bigint },
+): void {
+  const { slots, tx } = sent;
+  const paid = sharesOf(state, sent, gasUsed);
+  state.gas.learn(slotItems(slots), gasUsed - GAS_PER_TRANSACTION);
+  state.block.grow();
+  state.batch.grow();
+  for (const slot of slots) if (slot.kind === "update") noteUpdate(state, slot);
+  countConnections(state, sent, gasUsed);
+  state.deps.logger.debug("results included", {
+    results: entriesOf(slots).length,
+    localHeight: height,
+    gasUsed,
+    bytes: tx.size,
+  });
+  for (const entry of entriesOf(slots)) {
+    const { query, dueHeight } = entry.result;
+    state.doubts.delete(query.id);
+    const labels = { connection_id: query.connectionId };
+    state.deps.metrics.results.inc({ ...labels, outcome: "included" });
+    state.deps.metrics.lastIncluded.set(labels, state.deps.clock.nowMs() / 1_000);
+    state.deps.metrics.lateBlocks.observe(labels, Math.max(0, Number(height - dueHeight)));
+    finish(state, entry, { kind: "included", height }, paid(entry));
+  }
+}
+
+function noteUpdate(state: SubmitterState, { update }: Extract<Slot, { readonly kind: "update" }>): void {
+  state.included.add(update.key);
+  state.deps.metrics.clientUpdates.inc({ connection_id: update.connectionId });
+  if (state.included.size <= MAX_INCLUDED) return;
+  for (const oldest of state.included) {
+    state.included.delete(oldest);
+    break;
+  }
+}
+
+/** Returns each result's share of what its transaction cost, in proportion to the expected gas. */
+function sharesOf(
+  state: SubmitterState,
+  { slots, tx }: SentTransaction,
+  gasUsed: bigint,
+): (entry: Entry) => PaidShare {
+  const total = entriesOf(slots).reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
+  const txHash = hashText(tx.hash);
+  return (entry) => {
+    const part = state.gas.estimate(gasItem(entry));
+    const divisor = total > 0n ? total : 1n;
+    return { txHash, gas: (gasUsed * part) / divisor, fee: (tx.feeAmount * part) / divisor };
+  };
+}
+
+/** Counts number, gas and bytes by connection, in proportion to the number of results. */
+function countConnections(state: SubmitterState, { slots, tx }: SentTransaction, gasUsed: bigint): void {
+  const entries = entriesOf(slots);
+  const counts = new Map<string, number>();
+  for (const { result } of entries)
+    counts.set(result.query.connectionId, (counts.get(result.query.connectionId) ?? 0) + 1);
+  for (const [connection_id, count] of counts) {
+    const share = count / entries.length;
+    const { metrics } = state.deps;
+    metrics.batchSize.observe({ connection_id }, count);
+    metrics.gasUsed.inc({ connection_id }, Number(gasUsed) * share);
+    metrics.txBytes.inc({ connection_id }, tx.size * share);
+  }
+}

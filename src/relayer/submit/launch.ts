@@ -1,0 +1,282 @@
+import type { Dec18 } from "../../base/decimal.ts";
+import type { BroadcastResult, TxDraft } from "../../client/tx/tx-window.ts";
+import { feeFor } from "../../client/tx/gas-price.ts";
+import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
+import { isNewer } from "../registry/registered-query.ts";
+import { applyBlame } from "./blame.ts";
+import { layOut, type Slot, toMessages } from "./judge.ts";
+import { gasOfEntries } from "./prepare.ts";
+import type { Entry } from "./result-queue.ts";
+import {
+  entriesOf,
+  finish,
+  gasInFlight,
+  gasItem,
+  move,
+  type Prepared,
+  putBack,
+  type SentTransaction,
+  slotItems,
+  type SubmitterState,
+  WITHDRAWN,
+} from "./submitter-state.ts";
+
+/** A result that waits longer is read again: its value is too old. */
+const MAX_AGE_MS = 10_000;
+/** A result may wait this many blocks until its query is due. */
+const MAX_EARLY_BLOCKS = 2n;
+/** Pause after a refusal by the gate. */
+const GATE_PAUSE_MS = 2_000;
+
+/** A transaction that may be broadcast now. */
+interface Launch {
+  readonly slots: readonly Slot[];
+  readonly draft: TxDraft;
+  /** Expected gas used. */
+  readonly gas: bigint;
+  readonly reliesOn: ReadonlySet<string>;
+  /** Tells the gate that the transaction costs nothing. */
+  readonly release: () => void;
+}
+
+/**
+ * Broadcasts the prepared transactions whose queries have nothing in flight, as far as the block has room. Throws
+ * `ClientError` when account or price cannot be read, and the signal's reason.
+ */
+export async function launch(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const { window, height, clock } = state.deps;
+  if (clock.nowMs() < state.stoppedUntilMs || height.now() < state.heldBelow) return;
+  const open = window.isOpen(height.now());
+  if (!open || state.prepared.length === 0) return;
+  const chosen = choose(state);
+  if (chosen.length === 0) return;
+  try {
+    await broadcast(state, chosen, signal);
+  } catch (error) {
+    // Account or price could not be read. Nothing was broadcast.
+    putBack(
+      state,
+      chosen.flatMap(({ entries }) => entries),
+    );
+    throw error;
+  }
+}
+
+async function broadcast(
+  state: SubmitterState,
+  chosen: readonly Prepared[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { window, height, clock } = state.deps;
+  const gasPrice = await currentPrice(state, signal);
+  const launches: Launch[] = [];
+  for (const prepared of chosen) {
+    const one = await admit(state, { prepared, before: launches, gasPrice }, signal);
+    if (one !== undefined) launches.push(one);
+  }
+  if (launches.length === 0) return;
+  const at = { gasPrice, height: height.now() };
+  const startedMs = clock.monotonicMs();
+  const results = await window.broadcast(
+    launches.map(({ draft }) => draft),
+    at,
+    signal,
+  );
+  state.broadcastMs = clock.monotonicMs() - startedMs;
+  for (const [index, one] of launches.entries()) noteBroadcast(state, one, results[index]);
+  height.wake();
+}
+
+/** The price of this height or the last one: the price multiplier covers the rise of a block. */
+async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise<Dec18> {
+  const { window, height } = state.deps;
+  const now = height.now();
+  if (state.price === undefined || state.price.height + 1n < now || state.price.height > now)
+    state.price = { height: now, gasPrice: await window.gasPrice(signal) };
+  return state.price.gasPrice;
+}
+
+/** Takes the transactions out of `prepared` that can go now, without the results that are gone. */
+function choose(state: SubmitterState): readonly Prepared[] {
+  const chosen: Prepared[] = [];
+  const kept: Prepared[] = [];
+  let gas = gasInFlight(state);
+  let bytes = state.sent.reduce((sum, { tx }) => sum + tx.size, 0);
+  for (const prepared of state.prepared) {
+    const { ready, later } = sortOut(state, prepared.entries);
+    const all = [...ready, ...later];
+    const ownGas = all.length === prepared.entries.length ? prepared.gas : gasOfEntries(state, all);
+    const size = ready.reduce((sum, { result }) => sum + result.message.length, 0);
+    const isAlone = state.sent.length === 0 && chosen.length === 0;
+    const fits = gas + ownGas <= state.block.gas() && bytes + size <= state.block.bytes();
+    // A few that are ready wait for the many that are not: each transaction has a fixed cost.
+    if (ready.length === 0 || ready.length < later.length || !(fits || isAlone)) {
+      if (all.length > 0) kept.push({ entries: all, gas: ownGas });
+      continue;
+    }
+    putBack(state, later);
+    chosen.push({ entries: ready, gas: later.length === 0 ? ownGas : gasOfEntries(state, ready) });
+    gas += ownGas;
+    bytes += size;
+  }
+  state.prepared = kept;
+  return chosen;
+}
+
+/** Drops results that were removed, superseded or are too old since they were planned. Keeps the order. */
+function sortOut(
+  state: SubmitterState,
+  entries: readonly Entry[],
+): { readonly ready: readonly Entry[]; readonly later: readonly Entry[] } {
+  const ready: Entry[] = [];
+  const later: Entry[] = [];
+  for (const entry of entries) {
+    if (entry.place === "done") continue;
+    const verdict = judgeEntry(state, entry);
+    if (verdict === "ready") ready.push(entry);
+    else if (verdict === "later") later.push(entry);
+    else finish(state, entry, verdict);
+  }
+  return { ready, later };
+}
+
+type EntryVerdict = "ready" | "later" | Parameters<typeof finish>[2];
+
+function judgeEntry(state: SubmitterState, { result }: Entry): EntryVerdict {
+  const { registry, height, clock } = state.deps;
+  const { query, at, startedAtMs } = result;
+  const current = registry.state(query.id);
+  if (current === undefined) return { kind: "dropped", reason: "removed" };
+  if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
+  if (clock.nowMs() - startedAtMs > MAX_AGE_MS) return tooOld();
+  if (state.withdrawn.has(query.id)) return WITHDRAWN;
+  if (query.type === "kv") {
+    const hasNewer = state.queue.ofQuery(query.id).length > 0;
+    if (hasNewer || !isNewer(at, current.query.lastRemoteHeight))
+      return { kind: "dropped", reason: "superseded" };
+  }
+  if (state.flying.has(query.id)) return "later";
+  if (query.type === "tx" || dueAt(current, height.now())) return "ready";
+  return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
+    ? "later"
+    : { kind: "dropped", reason: "superseded" };
+}
+
+/** Whether the query needs a result, apart from its backoff: a result that was proven is sent. */
+function dueAt(current: QueryState, height: bigint): boolean {
+  return isDue({ ...current, notBeforeMs: 0 }, height, 0);
+}
+
+function tooOld(): Extract<EntryVerdict, { kind: "unsent" }> {
+  return { kind: "unsent", reason: "it waited too long for a transaction", error: undefined };
+}
+
+/** Settles the results in the queue that are too old. */
+export function dropOld(state: SubmitterState): void {
+  const nowMs = state.deps.clock.nowMs();
+  const waiting = [...state.queue.entries(), ...state.prepared.flatMap(({ entries }) => entries)];
+  for (const entry of waiting)
+    if (nowMs - entry.result.startedAtMs > MAX_AGE_MS) finish(state, entry, tooOld());
+}
+
+/** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
+async function admit(
+  state: SubmitterState,
+  {
+    prepared,
+    before,
+    gasPrice,
+  }: {
+    readonly prepared: Prepared;
+    readonly before: readonly Launch[];
+    readonly gasPrice: Dec18;
+  },
+  signal: AbortSignal,
+): Promise<Launch | undefined> {
+  let left = prepared;
+  while (left.entries.length > 0) {
+    const one = toLaunch(state, left, before);
+    const { gasLimit } = one.draft;
+    const fee = feeFor(gasPrice, gasLimit);
+    const admission = await state.deps.gate.admit(
+      { gas: gasLimit, fee, gasByOwner: gasByOwner(state, one) },
+      signal,
+    );
+    if (admission.admitted) return { ...one, release: admission.release };
+    const owners = new Set(admission.owners);
+    const refused = left.entries.filter(({ result }) => owners.has(result.query.owner));
+    if (refused.length === 0) {
+      stop(state, left.entries, admission.reason);
+      return undefined;
+    }
+    const error = { code: "over-budget", reason: admission.reason } as const;
+    for (const entry of refused) finish(state, entry, { kind: "refused", error });
+    const entries = left.entries.filter((entry) => !refused.includes(entry));
+    left = { entries, gas: gasOfEntries(state, entries) };
+  }
+  return undefined;
+}
+
+function stop(state: SubmitterState, entries: readonly Entry[], reason: string): void {
+  if (state.stopped !== reason) state.deps.logger.warn("nothing may be sent", { reason });
+  state.stopped = reason;
+  state.stoppedUntilMs = state.deps.clock.nowMs() + GATE_PAUSE_MS;
+  for (const entry of entries) finish(state, entry, { kind: "unsent", reason, error: undefined });
+}
+
+function toLaunch(
+  state: SubmitterState,
+  { entries, gas: ownGas }: Prepared,
+  before: readonly Launch[],
+): Omit<Launch, "release"> {
+  const carried = new Set([...state.sent, ...before].flatMap(({ slots }) => updateKeys(slots)));
+  const isNeeded = (key: string): boolean => !state.included.has(key) && !carried.has(key);
+  const slots = layOut(entries, ({ key }) => isNeeded(key));
+  const reliesOn = new Set(
+    entries.flatMap(({ result: { update } }) =>
+      update !== undefined && !state.included.has(update.key) && carried.has(update.key) ? [update.key] : [],
+    ),
+  );
+  const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
+  const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
+  const gasLimit = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
+  const messages = toMessages(slots, state.options.submitTypeUrl);
+  return { slots, draft: { messages, gasLimit }, gas, reliesOn };
+}
+
+function updateKeys(slots: readonly Slot[]): readonly string[] {
+  return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));
+}
+
+/** The gas limit by owner, in proportion to the expected gas of their results. */
+function gasByOwner(
+  state: SubmitterState,
+  { slots, draft }: Pick<Launch, "slots" | "draft">,
+): ReadonlyMap<string, bigint> {
+  const entries = entriesOf(slots);
+  const total = entries.reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
+  const gas = new Map<string, bigint>();
+  for (const entry of entries) {
+    const { owner } = entry.result.query;
+    const share = (draft.gasLimit * state.gas.estimate(gasItem(entry))) / (total > 0n ? total : 1n);
+    gas.set(owner, (gas.get(owner) ?? 0n) + share);
+  }
+  return gas;
+}
+
+function noteBroadcast(state: SubmitterState, one: Launch, result: BroadcastResult | undefined): void {
+  const entries = entriesOf(one.slots);
+  if (result?.kind === "in-flight") {
+    state.stopped = undefined;
+    const { slots, gas, reliesOn, release } = one;
+    const sent: SentTransaction = { tx: result.tx, slots, gas, reliesOn, release };
+    state.sent = [...state.sent, sent];
+    for (const entry of entries) move(state, entry, "flight");
+    return;
+  }
+  one.release();
+  if (result?.kind !== "refused") return putBack(state, entries);
+  state.deps.metrics.transactions.inc({ outcome: "refused" });
+  state.deps.logger.info("the node refused a transaction", { results: entries.length, reason: result.log });
+  applyBlame(state, { failure: result, slots: one.slots, where: "node" });
+}

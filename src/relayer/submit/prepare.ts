@@ -1,0 +1,132 @@
+import type { SimulationOutcome } from "../../client/tx/tx-sender.ts";
+import { applyBlame } from "./blame.ts";
+import { layOut, type Slot, toMessages } from "./judge.ts";
+import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
+import type { Entry } from "./result-queue.ts";
+import {
+  finish,
+  gasItem,
+  type Prepared,
+  putBack,
+  slotItems,
+  type SubmitterState,
+} from "./submitter-state.ts";
+
+/**
+ * Plans and simulates transactions for the waiting results, as far as they fit into one block besides the ones that are
+ * prepared already. Returns whether there were any. Throws the signal's reason. When the node cannot simulate, the results
+ * are unsent.
+ */
+export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
+  const planned = plan(state);
+  for (const entries of planned) state.queue.remove(entries);
+  await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
+  return planned.length > 0;
+}
+
+function plan(state: SubmitterState): readonly (readonly Entry[])[] {
+  const { queue, block, batch, prepared, gas, doubts } = state;
+  const ahead = prepared.reduce((total, one) => total + one.gas, 0n);
+  const aheadBytes = prepared.reduce((total, one) => total + bytesOf(one.entries), 0);
+  const room = { gas: block.gas() - ahead, bytes: block.bytes() - aheadBytes };
+  const isFull = prepared.length > 0 && (room.gas <= GAS_PER_TRANSACTION || room.bytes <= 0);
+  if (isFull || queue.size() === 0) return [];
+  return planTransactions(
+    queue.entries().filter((entry) => mayPlan(state, entry)),
+    {
+      limits: batch.limits(),
+      room,
+      gasOf: (entry) => gas.estimate(gasItem(entry)),
+      groupOf: ({ result }) => doubts.get(result.query.id) ?? (result.isSuspect ? "suspects" : ""),
+    },
+  );
+}
+
+/** A KV result may be simulated while the one before it is in flight. A TX result may not overtake those before it. */
+function mayPlan(state: SubmitterState, { result }: Entry): boolean {
+  const { id, type } = result.query;
+  if (type === "kv") return true;
+  return !state.flying.has(id) && state.waiting.get(id) === state.queue.ofQuery(id).length;
+}
+
+function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((total, { result }) => total + result.message.length, 0);
+}
+
+/**
+ * Simulates one transaction, and notes it as prepared or applies its failure.
+ *
+ * A simulation runs on the mempool's state: sequences of pending transactions count there, their messages have not run. A
+ * client update in a pending transaction does not exist in it. So every simulation has the updates in front, also those
+ * that the broadcast leaves out.
+ */
+async function simulate(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<void> {
+  const slots = layOut(entries, ({ key }) => !state.included.has(key));
+  for (const entry of entries) entry.simulations += 1;
+  state.deps.metrics.simulations.inc();
+  let simulation: SimulationOutcome;
+  try {
+    simulation = await state.deps.window.simulate(toMessages(slots, state.options.submitTypeUrl), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const cause = error instanceof Error ? error : new Error("the simulation failed", { cause: error });
+    for (const entry of entries)
+      finish(state, entry, { kind: "unsent", reason: cause.message, error: cause });
+    return;
+  }
+  if (simulation.ok) notePrepared(state, slots, entries, simulation.gasUsed);
+  else applyBlame(state, { failure: simulation, slots, where: "simulation" });
+}
+
+function notePrepared(
+  state: SubmitterState,
+  slots: readonly Slot[],
+  entries: readonly Entry[],
+  gasUsed: bigint,
+): void {
+  const { gas, block, batch } = state;
+  gas.learn(slotItems(slots), gasUsed - GAS_PER_TRANSACTION);
+  const limit = min(block.gas(), batch.limits().gas);
+  const [fitting, rest] = fit(state, entries, limit);
+  putBack(state, rest);
+  const fixed =
+    gasUsed -
+    sum(
+      state,
+      slots.filter(({ kind }) => kind === "update"),
+    );
+  const used = rest.length === 0 ? fixed : gasOfEntries(state, fitting);
+  const prepared: Prepared = { entries: fitting, gas: used };
+  state.prepared = [...state.prepared, prepared];
+}
+
+/** The first entries that a transaction of this gas can hold, at least one, and the others. */
+function fit(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  limit: bigint,
+): readonly [readonly Entry[], readonly Entry[]] {
+  let gas = GAS_PER_TRANSACTION;
+  const end = entries.findIndex((entry, index) => {
+    gas += state.gas.estimate(gasItem(entry));
+    return index > 0 && gas > limit;
+  });
+  return end < 0 ? [entries, []] : [entries.slice(0, end), entries.slice(end)];
+}
+
+function sum(state: SubmitterState, slots: readonly Slot[]): bigint {
+  return slotItems(slots).reduce((total, item) => total + state.gas.estimate(item), 0n);
+}
+
+/** Expected gas of a transaction with these entries and without client updates. */
+export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): bigint {
+  return entries.reduce((total, entry) => total + state.gas.estimate(gasItem(entry)), GAS_PER_TRANSACTION);
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

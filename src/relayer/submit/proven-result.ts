@@ -1,0 +1,50 @@
+import type { WireMessage } from "../../client/tx/tx-sender.ts";
+import { MsgSubmitQueryResult, type QueryResult } from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import type { QueryFailure } from "../registry/query-state.ts";
+import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
+
+/** A result with verified proofs, on its way into a transaction. */
+export interface ProvenResult {
+  /** The query as it was when its result was proven. */
+  readonly query: RegisteredQuery;
+  /** Encoded `MsgSubmitQueryResult`. */
+  readonly message: Uint8Array;
+  /** Cautious estimate of its gas, for a query whose gas is not known yet. */
+  readonly gasGuess: bigint;
+  /** Remote height of the value, or of the transaction. */
+  readonly at: RemoteHeight;
+  /** The client update that the proofs need. Undefined when the chain has the consensus state, and for TX results. */
+  readonly update: ClientUpdate | undefined;
+  /** Whether the chain refused the last result of this query. Suspects travel apart from other results. */
+  readonly isSuspect: boolean;
+  /** Local height at which the query was due. */
+  readonly dueHeight: bigint;
+  /** Wall-clock time at which the cycle of this result began, ms. */
+  readonly startedAtMs: number;
+  /** Called once, with what became of the result. */
+  readonly settle: (outcome: ResultOutcome) => void;
+}
+
+/** One `MsgUpdateClient`, shared by the results of one connection and height. */
+export interface ClientUpdate {
+  /** Identifies client and height. */
+  readonly key: string;
+  readonly connectionId: string;
+  readonly message: WireMessage;
+}
+
+/** What became of a result. */
+export type ResultOutcome =
+  /** in a block of the local chain */
+  | { readonly kind: "included"; readonly height: bigint }
+  /** the query has a failure of its own */
+  | { readonly kind: "refused"; readonly error: QueryFailure }
+  /** not sent: the query was removed, or a newer result took its place */
+  | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" }
+  /** not included, and no failure of the query: it is due again. `error` is an error of its connection or of the account. */
+  | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
+
+/** Encodes a `MsgSubmitQueryResult`. `sender` is a bech32 address. */
+export function submitMessage(queryId: bigint, result: QueryResult, sender: string): Uint8Array {
+  return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();
+}

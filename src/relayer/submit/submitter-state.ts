@@ -1,0 +1,233 @@
+import { toHex } from "../../base/bytes.ts";
+import type { Dec18 } from "../../base/decimal.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { FlightTx, TxWindow } from "../../client/tx/tx-window.ts";
+import type { RelayerMetrics } from "../api/metrics.ts";
+import type { Upkeep } from "../connection/client-refresh.ts";
+import type { HeightSignal } from "../registry/height-signal.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { RemoteHeight } from "../registry/registered-query.ts";
+import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
+import type { BatchBudget } from "./batch-budget.ts";
+import type { BlockBudget, BlockLimits } from "./block-budget.ts";
+import type { GasBook, GasItem } from "./gas-book.ts";
+import type { Slot } from "./judge.ts";
+import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
+import type { ClientUpdate, ResultOutcome } from "./proven-result.ts";
+import type { Entry, ResultQueue } from "./result-queue.ts";
+import type { SubmitGate } from "./submit-gate.ts";
+
+export interface SubmitterOptions {
+  /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */
+  readonly submitTypeUrl: string;
+  /** Gas limit = expected gas × this / 1000. */
+  readonly gasAdjustmentPermille: bigint;
+  /** Limits of one transaction. */
+  readonly limits: BatchLimits;
+  /** Share of a block in per mille that the transactions in flight may use together. */
+  readonly blockSharePermille: bigint;
+  /** Number of connections, at least 1. */
+  readonly connections: number;
+}
+
+export interface SubmitterDeps {
+  readonly window: TxWindow;
+  readonly gate: SubmitGate;
+  /** Work that has the account for itself while nothing is in flight. */
+  readonly upkeep?: Upkeep;
+  readonly attempts: AttemptSink;
+  readonly registry: Pick<Registry, "state">;
+  readonly height: HeightSignal;
+  readonly readBlockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: RelayerMetrics;
+}
+
+/** A simulated transaction that is not broadcast yet. */
+export interface Prepared {
+  readonly entries: readonly Entry[];
+  /** Gas that its simulation used for all entries, without client updates. */
+  readonly gas: bigint;
+}
+
+/** A transaction in flight. */
+export interface SentTransaction {
+  readonly tx: FlightTx;
+  readonly slots: readonly Slot[];
+  /** Expected gas used. */
+  readonly gas: bigint;
+  /** Keys of client updates that earlier transactions carry for this one. */
+  readonly reliesOn: ReadonlySet<string>;
+  /** Tells the gate that the transaction costs nothing. */
+  readonly release: () => void;
+}
+
+/** Everything that the parts of the submitter share. */
+export interface SubmitterState {
+  readonly options: SubmitterOptions;
+  readonly deps: SubmitterDeps;
+  readonly queue: ResultQueue;
+  readonly gas: GasBook;
+  readonly block: BlockBudget;
+  /** Limits of one transaction, lowered while the node finds them too large. */
+  readonly batch: BatchBudget;
+  prepared: readonly Prepared[];
+  /** By sequence. */
+  sent: readonly SentTransaction[];
+  /** Queries with results that are not broadcast, and their number. */
+  readonly waiting: Map<bigint, number>;
+  /** Queries with results in flight. */
+  readonly flying: Map<bigint, FlyingQuery>;
+  /** Queries of failed transactions without a named message: members of a group are tried apart from all others. */
+  readonly doubts: Map<bigint, string>;
+  /** TX queries one of whose results was not sent. The later ones of the same search must not be sent either. */
+  readonly withdrawn: Set<bigint>;
+  /** Keys of client updates that were included, the newest last. */
+  readonly included: Set<string>;
+  /** The price that was read last, and the height at which it was read. */
+  price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
+  /** Duration of the last simulations and of the last broadcasts, ms. */
+  simulateMs: number;
+  broadcastMs: number;
+  /** Nothing is sent below this height: the price was refused. */
+  heldBelow: bigint;
+  /** Nothing is sent before this time, wall-clock ms. */
+  stoppedUntilMs: number;
+  /** Why nothing is sent. */
+  stopped: string | undefined;
+}
+
+/** Where the result of a query in flight came from, and when it was sent. */
+export interface FlyingQuery {
+  /** Local height of the broadcast. */
+  readonly sentAt: bigint;
+  /** Remote height of the result. */
+  readonly at: RemoteHeight;
+}
+
+/** Moves an entry. The maps of the state follow. */
+export function move(state: SubmitterState, entry: Entry, to: Entry["place"], isNew = false): void {
+  const { query, at } = entry.result;
+  const change = (by: number): void => {
+    const count = (state.waiting.get(query.id) ?? 0) + by;
+    if (count > 0) state.waiting.set(query.id, count);
+    else state.waiting.delete(query.id);
+  };
+  if (entry.place === "pending" && !isNew) change(-1);
+  if (entry.place === "flight") state.flying.delete(query.id);
+  if (to === "pending") change(1);
+  if (to === "flight") state.flying.set(query.id, { sentAt: state.deps.height.now(), at });
+  entry.place = to;
+}
+
+/** What the transaction of a result cost, for its attempt. */
+export interface PaidShare {
+  readonly txHash: string;
+  readonly gas: bigint;
+  readonly fee: bigint;
+}
+
+/** Settles a result. Has no effect when it was settled before. */
+export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
+  if (entry.place === "done") return;
+  if (entry.place === "pending") state.queue.remove([entry]);
+  move(state, entry, "done");
+  const { query, at, startedAtMs, dueHeight, settle } = entry.result;
+  const noted = OUTCOMES[outcome.kind](outcome);
+  state.deps.attempts.note([
+    {
+      queryId: query.id,
+      connectionId: query.connectionId,
+      owner: query.owner,
+      type: query.type,
+      startedAtMs,
+      dueHeight,
+      remoteHeight: at.height,
+      txHash: paid?.txHash,
+      outcome: noted.outcome,
+      reason: noted.reason,
+      localHeight: outcome.kind === "included" ? outcome.height : undefined,
+      gas: paid?.gas ?? 0n,
+      fee: paid?.fee ?? 0n,
+      simulations: entry.simulations,
+    },
+  ]);
+  settle(outcome);
+}
+
+interface NotedOutcome {
+  readonly outcome: AttemptOutcome;
+  readonly reason: string | undefined;
+}
+
+const OUTCOMES: { readonly [K in ResultOutcome["kind"]]: (outcome: ResultOutcome) => NotedOutcome } = {
+  included: () => ({ outcome: "included", reason: undefined }),
+  refused: (outcome) =>
+    outcome.kind === "refused"
+      ? { outcome: outcome.error.code, reason: outcome.error.reason }
+      : { outcome: "lost", reason: undefined },
+  dropped: (outcome) => ({
+    outcome: outcome.kind === "dropped" ? outcome.reason : "lost",
+    reason: undefined,
+  }),
+  unsent: (outcome) => ({ outcome: "lost", reason: outcome.kind === "unsent" ? outcome.reason : undefined }),
+};
+
+/** The outcome of a TX result behind one that was not sent. */
+export const WITHDRAWN: ResultOutcome = {
+  kind: "unsent",
+  reason: "a result before it was not sent",
+  error: undefined,
+};
+
+/** Puts results back that were planned, simulated or in flight, to be tried again at once. */
+export function putBack(state: SubmitterState, entries: readonly Entry[]): void {
+  const kept: Entry[] = [];
+  for (const entry of entries) {
+    const { query } = entry.result;
+    const isFlight = entry.place === "flight";
+    if (state.withdrawn.has(query.id)) finish(state, entry, WITHDRAWN);
+    // The next result was proven while this one was in flight.
+    else if (isFlight && query.type === "kv" && state.waiting.has(query.id)) finish(state, entry, SUPERSEDED);
+    else if (entry.place !== "done") {
+      if (isFlight) move(state, entry, "pending");
+      kept.push(entry);
+    }
+  }
+  for (const old of state.queue.putBack(kept)) finish(state, old, SUPERSEDED);
+}
+
+const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
+
+/** Returns the key and the guess under which the gas of an entry is learned. */
+export function gasItem({ result }: Entry): GasItem {
+  return { key: `${result.query.id}`, guess: result.gasGuess };
+}
+
+/** As {@link gasItem}, for a client update. */
+function updateItem({ connectionId }: ClientUpdate): GasItem {
+  return { key: connectionId, guess: GAS_PER_CLIENT_UPDATE };
+}
+
+/** Items of the slots of a transaction. */
+export function slotItems(slots: readonly Slot[]): readonly GasItem[] {
+  return slots.map((slot) => (slot.kind === "update" ? updateItem(slot.update) : gasItem(slot.entry)));
+}
+
+/** Returns the entries of the slots. */
+export function entriesOf(slots: readonly Slot[]): readonly Entry[] {
+  return slots.flatMap((slot) => (slot.kind === "result" ? [slot.entry] : []));
+}
+
+/** Adds the gas of the transactions in flight. */
+export function gasInFlight({ sent }: SubmitterState): bigint {
+  return sent.reduce((sum, { gas }) => sum + gas, 0n);
+}
+
+/** Formats a hash as attempts do: upper-case hex. */
+export function hashText(hash: Uint8Array): string {
+  return toHex(hash).toUpperCase();
+}

@@ -1,0 +1,57 @@
+import type { Histogram } from "../observation.ts";
+import type { Sample } from "../prometheus/line-parser.ts";
+import { SourceError } from "./source-failure.ts";
+
+/**
+ * Largest count or height: a block each millisecond for 30 years. Larger values are errors of the page. Sums of many of
+ * them would exceed the 64 bits of the state file.
+ */
+const MAX_COUNT = 1_000_000_000_000;
+
+/** Returns a count; throws {@link SourceError} for a fraction and outside 0 to 10^12. */
+export function requireCount({ name, value }: Sample, what = "a number of blocks"): bigint {
+  if (Number.isInteger(value) && value >= 0 && value <= MAX_COUNT) return BigInt(value);
+  throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not ${what}`);
+}
+
+/** Returns a count of events. */
+export function requireEvents(sample: Sample): bigint {
+  return requireCount(sample, "a count");
+}
+
+/** End of the year 9999. Later times have no ISO 8601 form with four digits. */
+const MAX_SECONDS = 253_402_300_799;
+
+/** Converts a time in seconds to ms. Throws {@link SourceError} outside the years 1970 to 9999. */
+export function requireTimeMs({ name, value }: Sample): number {
+  if (value >= 0 && value <= MAX_SECONDS) return Math.round(value * 1000);
+  throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not a time`);
+}
+
+/** Sums counts by the value of a label. Samples without the label are left out. */
+export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const sample of samples) {
+    const key = sample.labels.get(label);
+    if (key !== undefined) sums.set(key, (sums.get(key) ?? 0n) + requireEvents(sample));
+  }
+  return sums;
+}
+
+/** Adds up the histograms of one family, such as one for each endpoint. Undefined without a `_count` series. */
+export function histogramOf(samples: readonly Sample[], family: string): Histogram | undefined {
+  const of = (suffix: string): readonly Sample[] => samples.filter(({ name }) => name === family + suffix);
+  const counts = of("_count");
+  if (counts.length === 0) return undefined;
+  const buckets = new Map<number, bigint>();
+  for (const sample of of("_bucket")) {
+    const bound = Number(sample.labels.get("le"));
+    // "+Inf" is the count.
+    if (Number.isFinite(bound)) buckets.set(bound, (buckets.get(bound) ?? 0n) + requireEvents(sample));
+  }
+  return {
+    count: counts.reduce((sum, sample) => sum + requireEvents(sample), 0n),
+    sum: of("_sum").reduce((sum, { value }) => sum + (Number.isFinite(value) ? value : 0), 0),
+    buckets,
+  };
+}

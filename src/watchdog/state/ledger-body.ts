@@ -1,0 +1,90 @@
+import { z } from "zod";
+import type { Baseline } from "../ledger/advance.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { LedgerSource } from "../ledger/ledger-view.ts";
+import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
+import { EMPTY_SOURCE, type SourceLedger } from "../ledger/source-ledger.ts";
+
+const integer = z.string().transform((text, context) => {
+  if (/^-?\d{1,30}$/.test(text)) return BigInt(text);
+  context.addIssue("not a whole number");
+  return z.NEVER;
+});
+/** A key that may be absent or null. */
+const optional = <T extends z.ZodType>(type: T) => type.nullish().transform((value) => value ?? undefined);
+
+const baseline = z
+  .object({
+    chainId: z.string(),
+    success: integer,
+    failure: integer,
+    height: optional(integer),
+    processStartMs: optional(z.number()),
+    atMs: z.number(),
+  })
+  .transform(
+    ({ height, processStartMs, ...rest }): Baseline => ({
+      ...rest,
+      ...(height === undefined ? {} : { height }),
+      ...(processStartMs === undefined ? {} : { processStartMs }),
+    }),
+  );
+const conflict = z.object({ last: baseline, changedAtMs: z.number() });
+const track = z.object({ baseline, conflict: optional(conflict) }).transform((given) => ({
+  baseline: given.baseline,
+  ...(given.conflict === undefined ? {} : { conflict: given.conflict }),
+}));
+const cursor = z
+  .object({ atMs: z.number(), timeMs: z.number(), height: optional(integer), node: z.string() })
+  .transform(({ height, ...rest }) => ({ ...rest, ...(height === undefined ? {} : { height }) }));
+const source = z.object({ tracks: z.record(z.string(), track), cursor: optional(cursor) });
+const anchor = z.object({ timeMs: z.number(), height: integer });
+const progress = z
+  .object({ height: integer, sinceMs: z.number(), haltId: optional(z.number()) })
+  .transform(({ haltId, ...rest }) => ({ ...rest, ...(haltId === undefined ? {} : { haltId }) }));
+const body = z.object({
+  chainId: optional(z.string()),
+  sources: z.partialRecord(z.enum(LEDGER_SOURCES), source),
+  anchors: z.array(anchor).default([]),
+  progress: optional(progress),
+  params: optional(z.string()),
+  nextEventId: z.number().default(1),
+});
+
+/** Encodes everything of a ledger but its months, rollups and events, as JSON. Whole numbers of blocks are strings. */
+export function encodeLedgerBody(ledger: Ledger): string {
+  const { chainId, sources, anchors, progress: reached, params, events } = ledger;
+  const value = {
+    chainId,
+    sources: Object.fromEntries(
+      Object.entries(sources).map(([name, { tracks, cursor: at }]) => [
+        name,
+        { tracks: Object.fromEntries(tracks), cursor: at },
+      ]),
+    ),
+    anchors,
+    progress: reached,
+    params,
+    nextEventId: events.nextId,
+  };
+  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
+}
+
+/** Decodes what {@link encodeLedgerBody} encoded. Throws when the text is something else. */
+export function decodeLedgerBody(text: string): Ledger {
+  const { chainId, sources, anchors, progress: reached, params, nextEventId } = body.parse(JSON.parse(text));
+  const sourceOf = (name: LedgerSource): SourceLedger => {
+    const stored = sources[name];
+    if (stored === undefined) return EMPTY_SOURCE;
+    const tracks = new Map(Object.entries(stored.tracks));
+    return { ...EMPTY_SOURCE, tracks, ...(stored.cursor === undefined ? {} : { cursor: stored.cursor }) };
+  };
+  return {
+    ...(chainId === undefined ? {} : { chainId }),
+    sources: { calls: sourceOf("calls"), votes: sourceOf("votes"), revenue: sourceOf("revenue") },
+    anchors,
+    ...(reached === undefined ? {} : { progress: reached }),
+    ...(params === undefined ? {} : { params }),
+    events: { recent: [], nextId: nextEventId },
+  };
+}

@@ -1,0 +1,257 @@
+import type Database from "libsql";
+import { z } from "zod";
+import { type Books, KEPT_MS, type Rollups, type Span, SPANS } from "../ledger/books.ts";
+import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
+import type { StoredEvent } from "../ledger/ledger-events.ts";
+import {
+  LEDGER_EVENT_KINDS,
+  LEDGER_SOURCES,
+  type LedgerSource,
+  type MonthRecord,
+  type Rollup,
+  type Tally,
+} from "../ledger/ledger-view.ts";
+import { decodeLedgerBody, encodeLedgerBody } from "./ledger-body.ts";
+
+const integer = z.bigint();
+const tallyColumns = {
+  good: integer,
+  bad: integer,
+  unknown: integer,
+  estimated_good: integer,
+  estimated_bad: integer,
+  estimated_unknown: integer,
+};
+const monthRow = z.object({
+  month: z.string(),
+  covered_from_ms: integer,
+  ...tallyColumns,
+  sealed_ms: integer.nullable(),
+  hash: z.string().nullable(),
+});
+const rollupRow = z.object({ start_ms: integer, ...tallyColumns });
+const eventRow = z.object({
+  id: integer,
+  kind: z.enum(LEDGER_EVENT_KINDS),
+  from_ms: integer,
+  to_ms: integer,
+  node: z.string().nullable(),
+  text: z.string(),
+});
+const ledgerRow = z.object({ validator: z.string(), body: z.string() });
+
+/** Hours are kept for this long, days for ever. */
+const HOURS_KEPT_MS = 400 * SPANS.day;
+
+const SPAN_NAMES: readonly Span[] = ["minute", "hour", "day"];
+
+/** Recent events that are loaded. */
+const LOADED_EVENTS = 200;
+
+/** Reads the ledgers of all validators: all months, and the rollups and events that belong into memory. */
+export function readLedgers(database: Database.Database): ReadonlyMap<string, Ledger> {
+  const rows = z.array(ledgerRow).parse(database.prepare("SELECT validator, body FROM ledgers").all());
+  return new Map(rows.map(({ validator, body }) => [validator, readLedger(database, validator, body)]));
+}
+
+function readLedger(database: Database.Database, validator: string, body: string): Ledger {
+  const ledger = decodeLedgerBody(body);
+  const withBooks = (name: LedgerSource) => ({
+    ...ledger.sources[name],
+    books: readBooks(database, validator, name),
+  });
+  const recent = readEvents(
+    database,
+    "WHERE validator = ? ORDER BY id DESC LIMIT ?",
+    validator,
+    LOADED_EVENTS,
+  );
+  return {
+    ...ledger,
+    sources: { calls: withBooks("calls"), votes: withBooks("votes"), revenue: withBooks("revenue") },
+    events: { ...ledger.events, recent: recent.toReversed() },
+  };
+}
+
+function readBooks(database: Database.Database, validator: string, source: LedgerSource): Books {
+  const months = readMonths(database, validator, source);
+  const rollups = (span: Span): Rollups => {
+    const latest = z
+      .object({ latest: integer.nullable() })
+      .parse(
+        database
+          .prepare(
+            "SELECT max(start_ms) AS latest FROM rollups WHERE validator = ? AND source = ? AND span = ?",
+          )
+          .safeIntegers()
+          .get(validator, source, span),
+      ).latest;
+    if (latest === null) return new Map();
+    const found = readRollups(
+      database,
+      { validator, source, span },
+      Number(latest) - KEPT_MS[span],
+      Number(latest) + 1,
+    );
+    return new Map(found.map((rollup) => [rollup.startMs, rollup]));
+  };
+  return {
+    months: new Map(months.map((record) => [record.month, record])),
+    minute: rollups("minute"),
+    hour: rollups("hour"),
+    day: rollups("day"),
+  };
+}
+
+/** Reads all months of one source, oldest first. */
+export function readMonths(
+  database: Database.Database,
+  validator: string,
+  source: LedgerSource,
+): readonly MonthRecord[] {
+  const rows = database
+    .prepare("SELECT * FROM ledger_months WHERE validator = ? AND source = ? ORDER BY month")
+    .safeIntegers()
+    .all(validator, source);
+  return z
+    .array(monthRow)
+    .parse(rows)
+    .map((row) => ({
+      month: row.month,
+      ...tallyOf(row),
+      coveredFromMs: Number(row.covered_from_ms),
+      ...(row.sealed_ms === null || row.hash === null
+        ? {}
+        : { seal: { atMs: Number(row.sealed_ms), hash: row.hash } }),
+    }));
+}
+
+/** Whose rollups, of what. */
+export interface RollupsOf {
+  readonly validator: string;
+  readonly source: LedgerSource;
+  readonly span: Span;
+}
+
+/** Reads rollups that start in [fromMs, toMs), oldest first. */
+export function readRollups(
+  database: Database.Database,
+  { validator, source, span }: RollupsOf,
+  fromMs: number,
+  toMs: number,
+): readonly Rollup[] {
+  const rows = database
+    .prepare(
+      "SELECT * FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms >= ? AND start_ms < ? ORDER BY start_ms",
+    )
+    .safeIntegers()
+    .all(validator, source, span, Math.floor(fromMs), Math.floor(toMs));
+  return z
+    .array(rollupRow)
+    .parse(rows)
+    .map((row) => ({ startMs: Number(row.start_ms), ...tallyOf(row) }));
+}
+
+/** Reads events. `where` is the rest of the statement. */
+export function readEvents(
+  database: Database.Database,
+  where: string,
+  ...values: readonly (string | number)[]
+): readonly StoredEvent[] {
+  const rows = database
+    .prepare(`SELECT * FROM ledger_events ${where}`)
+    .safeIntegers()
+    .all(...values);
+  return z
+    .array(eventRow)
+    .parse(rows)
+    .map(({ id, kind, from_ms, to_ms, node, text }) => ({
+      id: Number(id),
+      kind,
+      fromMs: Number(from_ms),
+      toMs: Number(to_ms),
+      ...(node === null ? {} : { node }),
+      text,
+    }));
+}
+
+function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
+  return {
+    counts: { good: row.good, bad: row.bad, unknown: row.unknown },
+    estimated: { good: row.estimated_good, bad: row.estimated_bad, unknown: row.estimated_unknown },
+  };
+}
+
+/** Writes what differs between two states of a ledger. `before` is the state that the file has. */
+export function writeLedger(
+  database: Database.Database,
+  validator: string,
+  ledger: Ledger,
+  before: Ledger = EMPTY_LEDGER,
+): void {
+  if (ledger === before) return;
+  database.prepare("INSERT OR REPLACE INTO ledgers VALUES (?, ?)").run(validator, encodeLedgerBody(ledger));
+  for (const source of LEDGER_SOURCES)
+    writeBooks(database, { validator, source }, ledger.sources[source].books, before.sources[source].books);
+  const known = new Map(before.events.recent.map((event) => [event.id, event]));
+  for (const event of ledger.events.recent) {
+    if (known.get(event.id) === event) continue;
+    const { id, kind, fromMs, toMs, node = null, text } = event;
+    database
+      .prepare("INSERT OR REPLACE INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?)")
+      .run(validator, id, kind, Math.round(fromMs), Math.round(toMs), node, text);
+  }
+}
+
+type BooksOf = Omit<RollupsOf, "span">;
+
+function writeBooks(database: Database.Database, of: BooksOf, books: Books, before: Books): void {
+  const { validator, source } = of;
+  const month = database.prepare(
+    "INSERT OR REPLACE INTO ledger_months VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  for (const [name, record] of books.months) {
+    if (before.months.get(name) === record) continue;
+    const { coveredFromMs, seal } = record;
+    month.run(
+      validator,
+      source,
+      name,
+      Math.round(coveredFromMs),
+      ...tallyValues(record),
+      seal?.atMs ?? null,
+      seal?.hash ?? null,
+    );
+  }
+  const rollup = database.prepare("INSERT OR REPLACE INTO rollups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const span of SPAN_NAMES) {
+    if (books[span] === before[span]) continue;
+    let hasNew = false;
+    for (const [startMs, value] of books[span]) {
+      const known = before[span].get(startMs);
+      if (known === value) continue;
+      hasNew ||= known === undefined;
+      rollup.run(validator, source, span, startMs, ...tallyValues(value));
+    }
+    if (hasNew) prune(database, { validator, source, span }, latestStart(books[span]));
+  }
+}
+
+/** Deletes rollups that are too old to be kept. */
+function prune(database: Database.Database, { validator, source, span }: RollupsOf, latestMs: number): void {
+  if (span === "day") return;
+  const keptMs = span === "hour" ? HOURS_KEPT_MS : KEPT_MS.minute;
+  database
+    .prepare("DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?")
+    .run(validator, source, span, latestMs - keptMs);
+}
+
+function latestStart(rollups: Rollups): number {
+  let latest = 0;
+  for (const startMs of rollups.keys()) latest = Math.max(latest, startMs);
+  return latest;
+}
+
+function tallyValues({ counts, estimated }: Tally): readonly bigint[] {
+  return [counts.good, counts.bad, counts.unknown, estimated.good, estimated.bad, estimated.unknown];
+}

@@ -1,0 +1,281 @@
+import { z } from "zod";
+import { decodeBech32 } from "../base/bech32.ts";
+import { parseDec18 } from "../base/decimal.ts";
+import { durationField, httpUrlField, parseListenAddress } from "../ops/config-fields.ts";
+import { issueText } from "../ops/config-issue.ts";
+import type { ValidatorConfig } from "./config.ts";
+import { CURVES } from "./policy/assessment.ts";
+import { SPECIFIED_POLICY } from "./policy/policies.ts";
+import type { NodeTarget, ValidatorTarget } from "./sources/targets.ts";
+import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "./state/schema.ts";
+
+const NODE_URL = "http://127.0.0.1:26660/metrics";
+const PRICES_URL = "http://127.0.0.1:8080/";
+const ORACLE_METRICS_URL = "http://127.0.0.1:8001/metrics";
+const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
+
+function addressField(prefix: RegExp, example: string) {
+  return z.string().refine((text) => hasPrefix(text, prefix), {
+    error: issueText("is not such an address", `bech32, such as ${example}`),
+  });
+}
+
+function hasPrefix(text: string, pattern: RegExp): boolean {
+  try {
+    return pattern.test(decodeBech32(text).prefix);
+  } catch {
+    return false;
+  }
+}
+
+function targetField() {
+  return z.string().refine((text) => parseListenAddress(text) !== undefined, {
+    error: issueText("is not a host and a port", '"host:port", such as "127.0.0.1:9090"'),
+  });
+}
+
+function nameField() {
+  return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
+    error: issueText("is not a name", 'letters, digits, "-", "_" and ".", at most 63'),
+  });
+}
+
+/** Keys that say which validator it is. */
+export const identity = {
+  chain_id: z.string().min(1).max(50).optional().describe("the chain that the node must be on"),
+  consensus_address: addressField(/valcons$/, "neutronvalcons1…")
+    .optional()
+    .describe("the validator's consensus address; with it, its votes in the blocks are counted too"),
+  operator_address: addressField(/valoper$/, "neutronvaloper1…")
+    .optional()
+    .describe("the validator's operator address; with it, the chain is asked what it pays"),
+};
+
+const nodeUrls = {
+  node: httpUrlField().optional().describe(`metrics page of the validator's node; default ${NODE_URL}`),
+  prices: httpUrlField()
+    .nullable()
+    .optional()
+    .describe(
+      `price API of the sidecar; without a path, the watchdog tries both known paths; null disables the source; default ${PRICES_URL}`,
+    ),
+  oracle_metrics: httpUrlField()
+    .nullable()
+    .optional()
+    .describe(
+      `oracle metrics; many machines have none, which is normal; null disables the source; default ${ORACLE_METRICS_URL}`,
+    ),
+  sidecar_metrics: httpUrlField()
+    .nullable()
+    .optional()
+    .describe(`metrics page of the sidecar; null disables the source; default ${SIDECAR_METRICS_URL}`),
+  grpc: targetField()
+    .optional()
+    .describe("host:port of the node's gRPC server, from which the sidecar reads its markets; no default"),
+};
+
+/** Section `sources`: the one node, and the limits of all scrapes. */
+export const sources = z.strictObject({
+  ...nodeUrls,
+  egress: z
+    .array(targetField())
+    .max(20)
+    .default([])
+    .describe('"host:port" that must be reachable from this machine, such as "api.kraken.com:443"'),
+  deadline: durationField(100)
+    .prefault("4s")
+    .describe("limit for one scrape of one source, including the body"),
+  max_page_bytes: z
+    .int()
+    .min(1024)
+    .max(256 * 1024 * 1024)
+    .default(32 * 1024 * 1024)
+    .describe("the scrape of a larger metrics page fails"),
+});
+
+/** Section `chain`. */
+export const chain = z.strictObject({
+  rest: httpUrlField().describe("REST of a node of the chain, without path; no default"),
+  module: z
+    .string()
+    .regex(/^[a-z0-9]{1,30}$/)
+    .default("neutron")
+    .describe("name of the chain in the paths of its own modules"),
+  pairs: z
+    .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
+    .max(100)
+    .default(["BTC/USD", "ETH/USD"])
+    .describe("pairs whose price on the chain is read"),
+});
+
+/** Section `policy`. */
+export const policy = z.strictObject({
+  curve: z
+    .enum(CURVES)
+    .default("linear")
+    .describe("reward between the two boundaries: linear, or as the chain's revenue module computes it"),
+  full_percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(98)
+    .describe("from this success rate on the reward is complete"),
+  none_percent: z.number().min(0).max(100).default(95).describe("below this success rate there is no reward"),
+  reward: z
+    .number()
+    .min(0)
+    .max(1_000_000_000)
+    .default(3000)
+    .describe("reward of a full month, in currency units"),
+  from_chain: z
+    .boolean()
+    .default(false)
+    .describe("use the parameters of the chain's revenue module while they can be read"),
+});
+
+const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
+
+/** Section `validators`. */
+export const validators = z
+  .array(
+    z.strictObject({
+      name: nameField().describe("unique; names the validator in the state file, the API and the metrics"),
+      ...identity,
+      nodes: z
+        .array(node)
+        .min(1)
+        .max(20)
+        .describe(
+          "nodes that vote for this validator; in each poll the one with the best share of good blocks counts",
+        ),
+      chain: chain.optional(),
+      policy: policy.prefault({}),
+    }),
+  )
+  .min(1)
+  .max(500)
+  .describe(
+    "several validators; replaces the keys for one: chain_id, the addresses, the URLs of sources, chain, policy",
+  );
+
+/** The parts of the file that say which validators there are. */
+interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
+  readonly sources: z.output<typeof sources>;
+  readonly chain?: z.output<typeof chain> | undefined;
+  readonly policy: z.output<typeof policy>;
+  readonly validators?: z.output<typeof validators> | undefined;
+}
+
+/** Refuses the keys for one validator beside `validators`, and names that are not unique. */
+export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): void {
+  if (file.validators === undefined) return;
+  const single = {
+    ...file,
+    ...Object.fromEntries(Object.keys(nodeUrls).map((key) => [`sources.${key}`, nodeUrl(file, key)])),
+  };
+  for (const [key, value] of Object.entries(single))
+    if (value !== undefined && isSingleKey(key))
+      context.addIssue({
+        code: "custom",
+        path: key.split("."),
+        message: issueText("is used beside validators", "this key within each validator"),
+      });
+  refuseDuplicates(file.validators, ["validators"], context);
+  for (const [index, { nodes }] of file.validators.entries())
+    refuseDuplicates(nodes, ["validators", index, "nodes"], context);
+}
+
+function nodeUrl({ sources: given }: ValidatorKeys, key: string): unknown {
+  return Object.entries(given).find(([name]) => name === key)?.[1];
+}
+
+function isSingleKey(key: string): boolean {
+  return key in identity || key === "chain" || key.startsWith("sources.");
+}
+
+function refuseDuplicates(
+  entries: readonly { readonly name: string }[],
+  path: readonly (string | number)[],
+  context: z.RefinementCtx,
+): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of entries.entries()) {
+    if (seen.has(name))
+      context.addIssue({
+        code: "custom",
+        path: [...path, index, "name"],
+        message: issueText("is used twice", "a unique name"),
+      });
+    seen.add(name);
+  }
+}
+
+/** Returns the validators of the file: those of `validators`, or the one that the other keys describe. */
+export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
+  const { egress } = file.sources;
+  if (file.validators !== undefined)
+    return file.validators.map((given) => ({
+      target: {
+        name: given.name,
+        ...toTarget(given),
+        nodes: given.nodes.map((each) => toNode(each.name, each)),
+        egress,
+      },
+      policy: toPolicy(given.policy),
+    }));
+  const target = {
+    name: DEFAULT_VALIDATOR,
+    ...toTarget(file),
+    nodes: [toNode(DEFAULT_NODE, file.sources)],
+    egress,
+  };
+  return [{ target, policy: toPolicy(file.policy) }];
+}
+
+type Identity = Pick<ValidatorKeys, keyof typeof identity | "chain">;
+
+function toTarget(given: Identity): Omit<ValidatorTarget, "name" | "nodes" | "egress"> {
+  const { chain_id: chainId, consensus_address: consensusAddress, operator_address: operatorAddress } = given;
+  return {
+    ...(chainId === undefined ? {} : { chainId }),
+    ...(consensusAddress === undefined ? {} : { consensusAddress }),
+    ...(operatorAddress === undefined ? {} : { operatorAddress }),
+    ...(given.chain === undefined ? {} : { chain: given.chain }),
+  };
+}
+
+function toNode(name: string, given: z.output<z.ZodObject<typeof nodeUrls>>): NodeTarget {
+  const { prices = PRICES_URL, oracle_metrics: oracleMetrics = ORACLE_METRICS_URL } = given;
+  const { sidecar_metrics: sidecarMetrics = SIDECAR_METRICS_URL } = given;
+  return {
+    name,
+    node: given.node ?? NODE_URL,
+    ...(prices === null ? {} : { prices }),
+    ...(oracleMetrics === null ? {} : { oracleMetrics }),
+    ...(sidecarMetrics === null ? {} : { sidecarMetrics }),
+    ...(given.grpc === undefined ? {} : { grpc: given.grpc }),
+  };
+}
+
+/** Converts a percentage to a share with 18 places. */
+function toShare(percent: number): bigint {
+  return parseDec18(percent.toFixed(6)) / 100n;
+}
+
+function toPolicy(given: z.output<typeof policy>): ValidatorConfig["policy"] {
+  const configured = {
+    ...SPECIFIED_POLICY,
+    curve: given.curve,
+    least: { full: toShare(given.full_percent), none: toShare(given.none_percent) },
+    fullRewardCents: BigInt(Math.round(given.reward * 100)),
+  };
+  const isSpecified =
+    given.curve === SPECIFIED_POLICY.curve &&
+    configured.least.full === SPECIFIED_POLICY.least.full &&
+    configured.least.none === SPECIFIED_POLICY.least.none &&
+    configured.fullRewardCents === SPECIFIED_POLICY.fullRewardCents;
+  return {
+    policy: isSpecified ? SPECIFIED_POLICY : { ...configured, source: "configuration" },
+    fromChain: given.from_chain,
+  };
+}

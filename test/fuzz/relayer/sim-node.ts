@@ -1,0 +1,288 @@
+import { fromBase64, toHex } from "../../../src/base/bytes.ts";
+import { sha256 } from "../../../src/base/sha256.ts";
+import { ClientError } from "../../../src/client/errors.ts";
+import { createTxWindow, type TxWindowDeps } from "../../../src/client/tx/create-tx-window.ts";
+import type { Signer } from "../../../src/client/tx/signer.ts";
+import type { WireMessage } from "../../../src/client/tx/tx-sender.ts";
+import type { TxWindow } from "../../../src/client/tx/tx-window.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { BaseAccount } from "../../../src/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import { QueryAccountResponse } from "../../../src/proto/gen/cosmos/auth/v1beta1/query.ts";
+import { SimulateRequest, SimulateResponse } from "../../../src/proto/gen/cosmos/tx/v1beta1/service.ts";
+import { AuthInfo, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/query.ts";
+import type { BlockLimits } from "../../../src/relayer/submit/block-budget.ts";
+import type { ManualClock } from "../../support/manual-clock.ts";
+import type { Random } from "../random.ts";
+import type { LocalFault } from "./sim-events.ts";
+import { execute, Refusal, type SimState } from "./sim-execution.ts";
+
+/** The mempool, the blocks and the transaction index of the simulated local chain, as one account sees them. */
+export interface SimNode {
+  readonly window: TxWindow;
+  readonly blockLimits: () => BlockLimits;
+  /** Executes the transactions of the mempool at the height of the state. */
+  readonly makeBlock: () => void;
+  /** Forgets account, mempool and index. */
+  readonly reset: () => void;
+  /** Number of included transactions. */
+  readonly transactions: () => number;
+  /** Gas used by included transactions. */
+  readonly gasUsed: () => bigint;
+  readonly simulations: () => number;
+  /** Largest number of transactions of one block. */
+  readonly mostInBlock: () => number;
+}
+
+export interface SimNodeDeps {
+  readonly state: SimState;
+  readonly faults: ReadonlySet<LocalFault>;
+  readonly clock: ManualClock;
+  readonly random: Random;
+  /** Answers a call. A `Refusal` becomes a `ClientError`. */
+  readonly respond: <T>(signal: AbortSignal, read: () => T) => Promise<T>;
+}
+
+const BLOCK_GAS = 30_000_000n;
+/** Gas of a block while blocks are full: a transaction with two results. */
+const FULL_BLOCK_GAS = 250_000n;
+const TX_GAS = 108_000n;
+const UPDATE_GAS = 85_000n;
+const RESULT_GAS = 28_000n;
+/** Messages of one simulation while the node accepts small requests only. */
+const SMALL_REQUEST_MESSAGES = 3;
+/** Longest time between a block and its transactions in the index. */
+const INDEX_LAG_MS = 90;
+
+interface SimTx {
+  readonly hash: string;
+  readonly sequence: bigint;
+  readonly timeoutHeight: bigint;
+  readonly gasLimit: bigint;
+  readonly messages: readonly WireMessage[];
+}
+
+interface SimResult {
+  readonly height: bigint;
+  readonly code: number;
+  readonly codespace: string;
+  readonly log: string;
+  readonly gasUsed: bigint;
+  readonly indexedAtMs: number;
+}
+
+const signer: Signer = {
+  address: "neutron1relayer",
+  publicKey: new Uint8Array(33),
+  feeGranter: "",
+  sign: () => Promise.resolve(new Uint8Array(64)),
+};
+
+/** Creates a node whose account has sequence 0. */
+export function createSimNode(deps: SimNodeDeps): SimNode {
+  const { state, faults, clock, random, respond } = deps;
+  let committed = 0n;
+  let expected = 0n;
+  let mempool: SimTx[] = [];
+  let results = new Map<string, SimResult>();
+  let [transactions, gasUsed, simulations, mostInBlock] = [0, 0n, 0, 0];
+
+  const checkTx = (bytes: Uint8Array): unknown => {
+    const tx = readTx(bytes);
+    if (mempool.some(({ hash }) => hash === tx.hash))
+      throw rpcError("broadcast_tx_sync", "tx already exists in cache");
+    if (faults.has("no-funds")) return refusal(5, "spendable balance is smaller: insufficient funds");
+    if (tx.sequence !== expected) return refusal(32, mismatch(expected, tx.sequence));
+    // As on a real node: the sequence counts although gas runs out in the step after it.
+    expected += 1n;
+    if (faults.has("refuses-some") && random.chance(0.3))
+      return refusal(11, "out of gas in location: WriteFlat");
+    if (!faults.has("loses-txs") || random.chance(0.3)) mempool.push(tx);
+    return { code: 0, codespace: "", log: "" };
+  };
+
+  const broadcast = async (
+    params: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
+    const result = await respond(signal, () => checkTx(bytesOf(params["tx"])));
+    if (faults.has("no-answers") && random.chance(0.5)) throw unreachable();
+    return result;
+  };
+
+  const find = (hash: string): unknown => {
+    const result = results.get(hash);
+    if (result === undefined || result.indexedAtMs > clock.nowMs())
+      throw rpcError("tx", `tx (${hash}) not found`);
+    const { height, code, codespace, log, gasUsed: gas } = result;
+    const tx_result = { code, codespace, log, gas_used: `${gas}`, gas_wanted: `${gas}` };
+    return { height: `${height}`, tx_result };
+  };
+
+  const simulate = (request: Uint8Array): Uint8Array => {
+    const { txBytes } = SimulateRequest.decode(request);
+    const tx = readTx(txBytes);
+    simulations += 1;
+    if (faults.has("small-requests") && tx.messages.length > SMALL_REQUEST_MESSAGES)
+      throw new ClientError({ code: "request-too-large", endpoint: "sim" }, "the body is too large");
+    if (tx.sequence !== expected) throw new Refusal(`${mismatch(expected, tx.sequence)}: invalid request`);
+    // On the mempool's state: sequences of pending transactions count, their messages have not run.
+    execute(state, tx.messages);
+    const gasInfo = { gasWanted: 0n, gasUsed: gasOf(tx.messages) };
+    return SimulateResponse.encode({ gasInfo, result: undefined }).finish();
+  };
+
+  const query = (path: string, request: Uint8Array): Uint8Array => {
+    if (path.endsWith("/Simulate")) return simulate(request);
+    if (path.endsWith("/GasPrice"))
+      return GasPriceResponse.encode({ price: { denom: "untrn", amount: "1000000000000000" } }).finish();
+    const account = { address: signer.address, pubKey: undefined, accountNumber: 1n, sequence: committed };
+    const value = BaseAccount.encode(account).finish();
+    return QueryAccountResponse.encode({
+      account: { typeUrl: "/cosmos.auth.v1beta1.BaseAccount", value },
+    }).finish();
+  };
+
+  const client: TxWindowDeps["client"] = {
+    grpcQuery: (path, request, signal) => respond(signal, () => query(path, request)),
+    pool: {
+      call: () => Promise.reject(new Error("the relayer's account makes no such call")),
+      read: async ({ method, params, decode }, signal) =>
+        decode(
+          method === "tx"
+            ? await respond(signal, () => find(toHex(bytesOf(params["hash"]))))
+            : await broadcast(params, signal),
+          "sim",
+        ),
+      check: () => Promise.resolve([]),
+      health: () => [],
+      close: () => {},
+    },
+  };
+
+  const deliver = (tx: SimTx, used: bigint): bigint => {
+    committed += 1n;
+    const gas = gasOf(tx.messages);
+    const note = (code: number, codespace: string, log: string): void =>
+      void results.set(tx.hash, {
+        height: state.height,
+        code,
+        codespace,
+        log,
+        gasUsed: gas,
+        indexedAtMs: clock.nowMs() + random.int(INDEX_LAG_MS),
+      });
+    const cap = faults.has("full-blocks") ? FULL_BLOCK_GAS : BLOCK_GAS;
+    if (tx.gasLimit < gas) {
+      note(11, "sdk", "out of gas in location: ReadFlat");
+      return used;
+    }
+    try {
+      const commit = execute(state, tx.messages);
+      if (used + gas > cap) {
+        note(
+          1,
+          "undefined",
+          `block utilization of ${used + gas} cannot exceed max block utilization of ${cap}`,
+        );
+        return used;
+      }
+      commit();
+      note(0, "", "");
+      transactions += 1;
+      gasUsed += gas;
+      return used + gas;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      note(1, "sim", error.message);
+      return used;
+    }
+  };
+
+  return {
+    window: createTxWindow(
+      { chainId: "local-1", memo: "", gasPrice: { denom: "untrn", multiplier: 10n ** 18n, cap: 10n ** 18n } },
+      { client, signer, clock, random: random.next, logger: silentLogger },
+    ),
+    blockLimits: () => ({ utilization: BLOCK_GAS, gas: undefined, bytes: 20_000_000n }),
+    makeBlock: () => {
+      state.answeredInBlock.clear();
+      // Another program uses the account.
+      if (faults.has("shared-account") && random.chance(0.2)) committed += 1n;
+      let used = 0n;
+      let count = 0;
+      const left: SimTx[] = [];
+      for (const tx of mempool) {
+        const isLate = left.length > 0 || (faults.has("late-txs") && random.chance(0.3));
+        if (isLate) left.push(tx);
+        else if (tx.sequence === committed && tx.timeoutHeight >= state.height) {
+          used = deliver(tx, used);
+          count += 1;
+        }
+      }
+      mostInBlock = Math.max(mostInBlock, count);
+      recheck(left);
+    },
+    reset: () => {
+      [committed, expected, mempool, results] = [0n, 0n, [], new Map()];
+    },
+    transactions: () => transactions,
+    gasUsed: () => gasUsed,
+    simulations: () => simulations,
+    mostInBlock: () => mostInBlock,
+  };
+
+  /** The mempool keeps what still follows the committed sequence. */
+  function recheck(left: readonly SimTx[]): void {
+    expected = committed;
+    mempool = [];
+    for (const tx of left) {
+      if (tx.sequence !== expected) continue;
+      mempool.push(tx);
+      expected += 1n;
+    }
+  }
+}
+
+function gasOf(messages: readonly WireMessage[]): bigint {
+  return messages.reduce(
+    (sum, { typeUrl }) => sum + (typeUrl.endsWith("MsgUpdateClient") ? UPDATE_GAS : RESULT_GAS),
+    TX_GAS,
+  );
+}
+
+function readTx(bytes: Uint8Array): SimTx {
+  const raw = TxRaw.decode(bytes);
+  const body = TxBody.decode(raw.bodyBytes);
+  const { signerInfos, fee } = AuthInfo.decode(raw.authInfoBytes);
+  return {
+    hash: toHex(sha256(bytes)),
+    sequence: signerInfos[0]?.sequence ?? 0n,
+    timeoutHeight: body.timeoutHeight,
+    gasLimit: fee?.gasLimit ?? 0n,
+    messages: body.messages,
+  };
+}
+
+function mismatch(expected: bigint, got: bigint): string {
+  return `account sequence mismatch, expected ${expected}, got ${got}: incorrect account sequence`;
+}
+
+function refusal(code: number, log: string): unknown {
+  return { code, codespace: "sdk", log };
+}
+
+function rpcError(method: string, data: string): ClientError {
+  return new ClientError({ code: "rpc", endpoint: "sim", method, rpcCode: -32603, data }, data);
+}
+
+function unreachable(): ClientError {
+  return new ClientError(
+    { code: "unreachable", endpoint: "sim", reason: "ECONNRESET" },
+    "sim is unreachable",
+  );
+}
+
+function bytesOf(base64: unknown): Uint8Array {
+  return typeof base64 === "string" ? fromBase64(base64) : new Uint8Array();
+}

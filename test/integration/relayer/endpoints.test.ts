@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { EndpointStatus } from "../../../src/relayer/api/status.ts";
+import type { ProxyFault } from "../../support/fault-proxy.ts";
+import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
+
+/** A failure of the first endpoint, and how the health of the endpoint shows it. */
+interface Row {
+  readonly name: string;
+  readonly fault: (net: FaultyLocalnet, chain: "local" | "remote") => ProxyFault;
+  readonly shown: (endpoint: EndpointStatus | undefined) => void;
+}
+
+const isDown = (endpoint: EndpointStatus | undefined): void => expect(endpoint?.state).toBe("down");
+
+const ROWS: readonly Row[] = [
+  { name: "resets every connection", fault: () => ({ kind: "reset" }), shown: isDown },
+  { name: "never responds", fault: () => ({ kind: "hang" }), shown: isDown },
+  { name: "responds with 503", fault: () => ({ kind: "status", status: 503 }), shown: isDown },
+  { name: "breaks off each response", fault: () => ({ kind: "truncate" }), shown: isDown },
+  {
+    name: "is a node of another chain",
+    fault: ({ net }, chain) => ({
+      kind: "other-node",
+      url: net.urls[chain === "local" ? "remote" : "local"],
+    }),
+    shown: (endpoint) => expect(endpoint?.state).toBe("wrong-chain"),
+  },
+  {
+    name: "has no new block",
+    fault: () => ({ kind: "stale" }),
+    shown: (endpoint) => expect(endpoint?.lagBlocks ?? 0n).toBeGreaterThan(5n),
+  },
+];
+
+describe("with a second endpoint, the relayer goes on while the first one", () => {
+  let net: FaultyLocalnet;
+  beforeAll(async () => {
+    net = await startFaultyLocalnet(true);
+  });
+  afterAll(() => net.stop());
+
+  const rows = (["remote", "local"] as const).flatMap((chain) =>
+    ROWS.map((row) => [chain, row.name, row] as const),
+  );
+  it.each(rows)(
+    "of the %s chain %s",
+    async (chain, _name, { fault, shown }) => {
+      const proxy = net.proxies[chain];
+      const first = (): EndpointStatus | undefined =>
+        net.net.relayer.status().endpoints.find(({ name }) => name === new URL(proxy.url).host);
+      proxy.set(fault(net, chain));
+      await Promise.all([net.transfer(), net.register()]);
+      await vi.waitFor(() => shown(first()), WAIT);
+      await net.transfer();
+      await net.expectNothingLost();
+      shown(first());
+      proxy.set(undefined);
+      await vi.waitFor(() => {
+        expect(first()).toMatchObject({ state: "good" });
+        expect(first()?.lagBlocks ?? 0n).toBeLessThan(6n);
+      }, WAIT);
+    },
+    60_000,
+  );
+});

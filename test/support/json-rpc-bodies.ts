@@ -1,0 +1,57 @@
+import { isRecord } from "../../src/base/json.ts";
+
+/** A JSON-RPC call that passes the proxy. */
+export interface ProxiedCall {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** A call with the id of its response. */
+export interface IdentifiedCall extends ProxiedCall {
+  readonly id: unknown;
+}
+
+/** Returns the calls of a request body. */
+export function callsOf(body: string): readonly IdentifiedCall[] {
+  const parsed: unknown = body === "" ? [] : JSON.parse(body);
+  return (Array.isArray(parsed) ? parsed : [parsed]).flatMap((call: unknown) => {
+    if (!isRecord(call) || typeof call["method"] !== "string") return [];
+    return [
+      { id: call["id"], method: call["method"], params: isRecord(call["params"]) ? call["params"] : {} },
+    ];
+  });
+}
+
+/** Changes the results in a response body. */
+export function mapResults(
+  body: string,
+  calls: readonly IdentifiedCall[],
+  change: (call: ProxiedCall, result: unknown) => unknown,
+): string {
+  const parsed: unknown = JSON.parse(body);
+  const one = (response: unknown): unknown => {
+    const call = isRecord(response) ? calls.find(({ id }) => id === response["id"]) : undefined;
+    if (!isRecord(response) || call === undefined || !("result" in response)) return response;
+    return { ...response, result: change(call, structuredClone(response["result"])) };
+  };
+  return JSON.stringify(Array.isArray(parsed) ? parsed.map(one) : one(parsed));
+}
+
+/** Replaces heights above `height` by one that the node does not have either, and the latest height by `height`. */
+export function atHeight(body: string, height: bigint): string {
+  const change = (call: unknown): unknown => {
+    if (!isRecord(call) || !isRecord(call["params"])) return call;
+    const asked = call["params"]["height"];
+    if (typeof asked !== "string" || !/^\d+$/.test(asked)) return call;
+    if (BigInt(asked) > height) return { ...call, params: { ...call["params"], height: "999999999" } };
+    return BigInt(asked) === 0n ? { ...call, params: { ...call["params"], height: `${height}` } } : call;
+  };
+  const parsed: unknown = JSON.parse(body);
+  return JSON.stringify(Array.isArray(parsed) ? parsed.map(change) : change(parsed));
+}
+
+/** Replaces the latest height in a result of `status`. */
+export function withHeight(result: unknown, height: bigint): unknown {
+  if (!isRecord(result) || !isRecord(result["sync_info"])) return result;
+  return { ...result, sync_info: { ...result["sync_info"], latest_block_height: `${height}` } };
+}
