@@ -80,7 +80,7 @@ export const RECORDED_BLOCKS: readonly RecordedBlock[] = JSON.parse(
 );
 
 export const FIRST_HEIGHT = 2354;
-export const LAST_HEIGHT = 3061;
+const LAST_HEIGHT = 3061;
 
 const VALIDATOR_1 = "dS2D2MaKWouvgxwq48t0s6mNvjr8WUtsl/4vRYahgro=";
 const VALIDATOR_2 = "kOZl9zixNoKymbK2rNVMevOBxHUSW/G2vRk7gJgGIco=";
@@ -147,7 +147,7 @@ function coinsOf(address: string, amount: string): JsonObject {
 }
 
 /** What our modules made of a recorded transaction. */
-export interface ReplayedTx {
+interface ReplayedTx {
   readonly code: number;
   readonly codespace: string;
   readonly text: string;
@@ -155,7 +155,7 @@ export interface ReplayedTx {
   readonly responses: readonly Uint8Array[];
 }
 
-export interface ReplayedBlock {
+interface ReplayedBlock {
   readonly events: readonly ChainEvent[];
   readonly updates: readonly { readonly key: string; readonly power: bigint }[];
 }

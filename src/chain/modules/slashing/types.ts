@@ -10,7 +10,7 @@ export interface SlashingOptions {
 }
 
 /** A validator of the staking module. Addresses are 20 bytes. */
-export interface ValidatorFacts {
+interface ValidatorFacts {
   readonly consensus: Uint8Array;
   readonly publicKey: Uint8Array;
   readonly jailed: boolean;
@@ -19,7 +19,7 @@ export interface ValidatorFacts {
 }
 
 /** Functions of the staking module that slashing calls. */
-export interface SlashingStaking {
+interface SlashingStaking {
   readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
   /** All validators. */
   readonly operators: (context: Context) => Iterable<Uint8Array>;

@@ -3,7 +3,6 @@ import { registerError } from "../../runtime/module-error.ts";
 // Errors of codespace "staking" by their Go names (cosmos-sdk v0.50 x/staking/types/errors.go).
 const register = (code: number, text: string) => registerError("staking", code, text);
 
-export const ErrEmptyValidatorAddr = register(2, "empty validator address");
 export const ErrNoValidatorFound = register(3, "validator does not exist");
 export const ErrValidatorOwnerExists = register(
   4,

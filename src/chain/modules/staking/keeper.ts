@@ -17,7 +17,7 @@ import {
 } from "./validators.ts";
 
 /** What slashing knows about a validator. */
-export interface ValidatorFacts {
+interface ValidatorFacts {
   readonly consensus: Uint8Array;
   readonly publicKey: Uint8Array;
   readonly jailed: boolean;

@@ -14,7 +14,7 @@ export interface StakingOptions {
 }
 
 /** Functions of the bank module that staking calls. `module` is the name of a pool. */
-export interface StakingBank {
+interface StakingBank {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
   /** Moves coins of a delegator into a pool. */
   readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
@@ -69,7 +69,7 @@ export function createEnvironment(options: StakingOptions, deps: StakingDeps): E
 }
 
 /** Creates the codec of one prefix. As in the SDK, a wrong prefix is sdk/35 and any other invalid text an `AddressError`. */
-export function addressCodec(prefix: string): AddressCodec {
+function addressCodec(prefix: string): AddressCodec {
   return {
     parse: (text) => {
       try {
