@@ -8,6 +8,7 @@ import { benchParser } from "./parser.ts";
 import { benchProofs } from "./proofs.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
+import { benchWatchdog } from "./watchdog.ts";
 
 /** Measures the figures of one group. */
 export type BenchGroup = (settings: BenchSettings) => readonly BenchRow[] | Promise<readonly BenchRow[]>;
@@ -18,6 +19,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   "light-client": benchLightClient,
   client: benchClient,
   parser: benchParser,
+  watchdog: benchWatchdog,
   keeper: benchKeeper,
   chain: benchChain,
   node: benchNode,
