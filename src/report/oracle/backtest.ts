@@ -62,7 +62,7 @@ function createReplay(data: ValidatorData, rules: readonly AlertRule[]): Replay 
   const advance = (rule: AlertRule, verdict: Verdict, nowMs: number, misses: bigint): void => {
     const { name } = rule.condition;
     const before = states.get(name);
-    const timing = { nowMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
+    const timing = { nowMs, gapMs: MINUTE_MS, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
     const created = { validator: data.ledger.validator, alert: name, badBlocksBefore: misses };
     const after = advanceAlert(before, verdict, timing, created);
     if (after === undefined) states.delete(name);

@@ -27,6 +27,8 @@ export interface JudgedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
+  /** Time between two polls up to which a condition counts as active in between. */
+  readonly gapMs: number;
   /** By name of the condition. */
   readonly verdicts: ReadonlyMap<string, Verdict>;
   /** Failed blocks of the validator so far, over all months. */
@@ -106,7 +108,7 @@ function advanceOne(
 ): AlertState | undefined {
   const { name } = rule.condition;
   const verdict = poll.verdicts.get(name) ?? { kind: "unknown", reason: "not judged" };
-  const timing = { nowMs: poll.nowMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
+  const timing = { nowMs: poll.nowMs, gapMs: poll.gapMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
   const created = { validator: poll.validator, alert: name, badBlocksBefore: poll.badBlocks };
   return advanceAlert(before, verdict, timing, created);
 }

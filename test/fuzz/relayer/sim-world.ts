@@ -224,6 +224,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     {
       engine,
       registry,
+      journal,
       watches,
       isConnected: local.subscription.isConnected,
       gate: () => ({ leadership: { role: "leader" }, store: { error: undefined }, refusal: undefined }),
