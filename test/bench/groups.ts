@@ -6,6 +6,7 @@ import { benchLightClient } from "./light-client.ts";
 import { benchNode } from "./node.ts";
 import { benchParser } from "./parser.ts";
 import { benchProofs } from "./proofs.ts";
+import { benchReport } from "./report.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
 
@@ -18,6 +19,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   "light-client": benchLightClient,
   client: benchClient,
   parser: benchParser,
+  report: benchReport,
   keeper: benchKeeper,
   chain: benchChain,
   node: benchNode,
