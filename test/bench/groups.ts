@@ -6,6 +6,7 @@ import { benchLightClient } from "./light-client.ts";
 import { benchNode } from "./node.ts";
 import { benchParser } from "./parser.ts";
 import { benchProofs } from "./proofs.ts";
+import { benchReport } from "./report.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
 import { benchWatchdog } from "./watchdog.ts";
@@ -20,6 +21,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   client: benchClient,
   parser: benchParser,
   watchdog: benchWatchdog,
+  report: benchReport,
   keeper: benchKeeper,
   chain: benchChain,
   node: benchNode,

@@ -39,7 +39,11 @@ const CHAIN_ID = "local-1";
 const BLOCK_TIME_MS = 1000;
 const TICK_MS = 250;
 
-export function createSimulatedValidator(clock: ManualClock, signal: AbortSignal): SimulatedValidator {
+export function createSimulatedValidator(
+  clock: ManualClock,
+  signal: AbortSignal,
+  tickMs = TICK_MS,
+): SimulatedValidator {
   const sidecar = createSidecarProcess(
     {
       chainId: CHAIN_ID,
@@ -73,7 +77,7 @@ export function createSimulatedValidator(clock: ManualClock, signal: AbortSignal
   const tick = async (): Promise<void> => {
     for (;;) {
       sidecar.tick();
-      await clock.sleep(TICK_MS, signal);
+      await clock.sleep(tickMs, signal);
     }
   };
   for (const loop of [tick(), makeBlocks()]) loop.catch(() => {});

@@ -88,7 +88,7 @@ export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfi
 export async function startRig(
   config: WatchdogConfig,
   clock: ManualClock,
-  world: World,
+  world: Pick<World, "read">,
   receiver: Receiver,
 ): Promise<Rig> {
   const end = new AbortController();
