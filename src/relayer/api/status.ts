@@ -16,6 +16,7 @@ import type { Watches } from "../health/watches.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { Journal } from "../state/journal.ts";
 
 /** The state of the relayer at one instant. */
 export interface RelayerStatus {
@@ -37,6 +38,8 @@ export interface RelayerStatus {
   readonly queries: readonly QueryView[];
   readonly endpoints: readonly EndpointStatus[];
   readonly gate: GateFacts;
+  /** Number of stored dead letters. */
+  readonly deadLetters: number;
 }
 
 /** One connection in {@link RelayerStatus}. */
@@ -89,6 +92,7 @@ export interface StatusDeps {
     readonly leadership: Pick<GateStatus["leadership"], "role">;
     readonly store: Pick<GateStatus["store"], "error">;
   };
+  readonly journal: Pick<Journal, "deadLetters">;
   readonly isConnected: () => boolean;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
@@ -110,7 +114,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
   const lateness = createLateness(deps);
   const queries = registry
     .states()
-    .map((state) => toView(state, lateness(state), nowMs))
+    .map((state) => toView(state, lateness(state), deps.clock.monotonicMs()))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { leadership, store, refusal } = deps.gate();
   const gate = { role: leadership.role, storeError: store.error, refusal };
@@ -124,6 +128,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     loaded: facts.isLoaded,
     problems: findProblems(facts),
     endpoints: deps.endpoints(),
+    deadLetters: deps.journal.deadLetters().length,
   };
 }
 
@@ -143,7 +148,7 @@ function unseen(): undefined {
   return undefined;
 }
 
-function toView(state: QueryState, lateness: Lateness, nowMs: number): QueryView {
+function toView(state: QueryState, lateness: Lateness, monotonicMs: number): QueryView {
   const { query } = state;
   return {
     id: query.id,
@@ -159,6 +164,6 @@ function toView(state: QueryState, lateness: Lateness, nowMs: number): QueryView
     isRequested: state.isRequested,
     failures: state.failures,
     error: state.error,
-    retryInMs: Math.max(0, state.notBeforeMs - nowMs),
+    retryInMs: Math.max(0, state.notBeforeMs - monotonicMs),
   };
 }

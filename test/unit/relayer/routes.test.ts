@@ -175,6 +175,7 @@ describe("the routes", () => {
       local: HEAD,
       account: { denom: "untrn", balance: "70", days_left: null, error: null },
       role: "leader",
+      dead_letters: 0,
       not_sending: null,
       connections: CONNECTIONS,
       queries: QUERIES,

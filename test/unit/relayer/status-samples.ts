@@ -100,6 +100,7 @@ export function sampleStatus(fields: Partial<RelayerStatus> = {}): RelayerStatus
     connections: [sampleConnection()],
     queries: [],
     endpoints: [],
+    deadLetters: 0,
     gate: { role: "leader", storeError: undefined, refusal: undefined },
     ...fields,
   };
