@@ -401,7 +401,7 @@ describe("report relayer", () => {
       method: "GET",
       path,
       handle: ({ query }) => {
-        asked.push(`${path}?${query}`);
+        asked.push(`${path}?${query.toString()}`);
         return jsonReply(200, body);
       },
     });
