@@ -37,7 +37,7 @@ export interface ScenarioResult {
 }
 
 const SET_UP_DEADLINE_MS = 180_000;
-const INCLUSION_DEADLINE_MS = 60_000;
+const INCLUSION_DEADLINE_MS = 150_000;
 const MNEMONIC_VARIABLE = "BENCH_RELAYER_MNEMONIC";
 
 /**
