@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: "in process",
           include: ["test/**/*.test.ts"],
-          exclude: [...excluded, "test/e2e/**"],
+          exclude: [...excluded, "test/e2e/**", "test/stack/**"],
           isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },

@@ -1,8 +1,14 @@
 import { httpUrl } from "../../src/ops/config-fields.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
+import { supervise } from "../../src/base/service.ts";
 import { createMetricsRegistry } from "../../src/ops/metrics.ts";
+import { createReportRoutes } from "../../src/report/oracle/data-routes.ts";
+import { createReportService } from "../../src/report/schedule/report-service.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config.ts";
+import { postJson } from "../../src/watchdog/notify/http-post.ts";
+import { sendSmtp } from "../../src/watchdog/notify/send-mail.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
+import { createWatchdogReports } from "./report-source.ts";
 
 /** Called once, when the watchdog listens. */
 export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpoint[]) => void;
@@ -15,10 +21,26 @@ export async function runOracleWatchdog(
 ): Promise<void> {
   const { build, ...deps } = context;
   const registry = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
-  const watchdog = createWatchdog(config, { ...deps, registry });
+  const reports = createWatchdogReports(() => watchdog, config.stateDir, deps.clock.nowMs);
+  const watchdog: Watchdog = createWatchdog(config, {
+    ...deps,
+    registry,
+    routes: createReportRoutes(reports),
+  });
   watchdog.ready.then(
     (address) => onReady(watchdog, [{ name: "oracle-watchdog", url: httpUrl(address) }]),
     () => {},
   );
-  await watchdog.run(context.signal);
+  const senders = { post: postJson, mail: sendSmtp };
+  const schedule = createReportService(config.reports, config.notify.channels, {
+    ...deps,
+    ...senders,
+    validators: reports.validators,
+  });
+  try {
+    const [first] = await supervise([watchdog, schedule], context.signal, context.logger);
+    if (first !== undefined) throw first.error;
+  } finally {
+    reports.close();
+  }
 }

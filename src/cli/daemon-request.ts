@@ -12,8 +12,12 @@ export interface DaemonRequest {
   /** Base URL: "http://127.0.0.1:9998". */
   readonly url: string;
   readonly path: string;
-  /** Sent as JSON with POST. Absent: GET. */
+  /** Default: POST with a body, otherwise GET. */
+  readonly method?: "DELETE" | "POST";
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Statuses from 400 on whose body is a result too. */
+  readonly accepts?: readonly number[];
   readonly token?: Secret;
   /** What starts the daemon or selects another one, for the message of an unreachable daemon. */
   readonly hint: string;
@@ -33,19 +37,19 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
     throw new CliError(EXIT.unseen, `${daemon} does not answer at ${new URL(url).host}; ${hint}`, { cause });
   });
   const value = parseJson(text);
-  if (status < 400 && value !== undefined) return value;
+  if ((status < 400 || asked.accepts?.includes(status)) && value !== undefined) return value;
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);
 }
 
 function send(
-  { daemon, url, path, body, token }: DaemonRequest,
+  { daemon, url, path, method, body, token }: DaemonRequest,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly text: string }> {
   return withDeadline(daemon, DEADLINE_MS, signal, async (inner) => {
     const response = await request(`${url}${path}`, {
-      method: body === undefined ? "GET" : "POST",
+      method: method ?? (body === undefined ? "GET" : "POST"),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
       signal: inner,

@@ -3,6 +3,7 @@ import { CodedError, errorText } from "../base/errors.ts";
 import { EXIT, type ExitCode } from "../base/exit-codes.ts";
 import { ConfigError } from "../ops/config-error.ts";
 import { StopRequest } from "../ops/shutdown.ts";
+import { CheckExit } from "./check-exit.ts";
 import { CliError } from "./cli-error.ts";
 
 /** Error codes caused by the configuration. A supervisor must not restart the process. */
@@ -26,6 +27,7 @@ export function toExit(error: unknown): {
   readonly message: string | undefined;
 } {
   if (error instanceof StopRequest) return { exitCode: EXIT.ok, message: undefined };
+  if (error instanceof CheckExit) return { exitCode: error.exitCode, message: undefined };
   if (error instanceof CliError) return { exitCode: error.facts.exitCode, message: errorText(error) };
   if (error instanceof CommanderError) {
     // Commander has already printed the help, the version or the error.

@@ -1,9 +1,10 @@
-import type { Ports } from "../../daemons/localnet/ports.ts";
+import { type Ports, portsAt } from "../../daemons/localnet/ports.ts";
 import { localnetAccounts } from "../node/localnet/accounts.ts";
 import { parseConfig } from "../ops/config.ts";
 import { type RelayerConfig, relayerConfigSchema } from "../relayer/config.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../watchdog/config.ts";
 import { unreachable } from "../base/errors.ts";
+import { controlToken, controlTokenFile } from "./state-home.ts";
 
 /** Relayer configuration for a localnet on these ports. Transactions are signed by the public test account `relayer`. */
 export function localnetRelayerConfig(
@@ -23,14 +24,18 @@ ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
   return parseConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));
 }
 
-/** Watchdog configuration for a localnet on these ports. */
+/** Watchdog configuration for a localnet at this port offset. The token of the control API opens its guarded routes. */
 export function localnetWatchdogConfig(
-  ports: Ports,
+  portOffset: number,
   stateDir: string | undefined,
   hosts: readonly string[] = [],
 ): WatchdogConfig {
+  const ports = portsAt(portOffset);
+  // Creates the file, which the configuration refers to.
+  controlToken(portOffset);
+  const token = JSON.stringify(controlTokenFile(portOffset));
   const text = `
-http: { listen: "127.0.0.1:${ports.watchdog}", hosts: ${JSON.stringify(hosts)} }
+http: { listen: "127.0.0.1:${ports.watchdog}", hosts: ${JSON.stringify(hosts)}, token: { file: ${token} } }
 chain_id: local-1
 interval: 1s
 sources:

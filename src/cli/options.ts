@@ -1,4 +1,6 @@
+import { systemClock } from "../base/clock.ts";
 import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
+import { monthOf, monthsBefore } from "../watchdog/ledger/month.ts";
 import { isHostName, parseDurationMs } from "../ops/config-fields.ts";
 import { type HttpAccess, isOriginPattern } from "../ops/http-access.ts";
 import { InvalidArgumentError, Option } from "commander";
@@ -83,6 +85,22 @@ export function parseDuration(text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined && durationMs > 0) return durationMs;
   throw new InvalidArgumentError('a duration such as "30s", "2m" or "1h30m" was expected');
+}
+
+/** `--month MONTH`. The value is undefined without the option; see {@link lastMonth}. */
+export function monthOption(): Option {
+  return new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(
+    (text) => {
+      if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+      throw new InvalidArgumentError("a month such as 2026-10 was expected");
+    },
+  );
+}
+
+/** Returns the last closed month. */
+export function lastMonth(): string {
+  const now = monthOf(systemClock.nowMs());
+  return monthsBefore(now, 1)[0] ?? now;
 }
 
 function parsePortOffset(text: string): number {

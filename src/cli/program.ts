@@ -26,6 +26,37 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./commands/watchdog-start.ts")).watchdogCommand,
   },
   {
+    name: "status",
+    description:
+      "rate, tier, headroom and alerts of the validators; exits 1 for a problem, 3 when nothing is seen",
+    load: async () => (await import("./commands/oracle-status.ts")).statusCommand,
+  },
+  {
+    name: "why",
+    description: "what is wrong now, what to do, and what this month's misses came from",
+    load: async () => (await import("./commands/oracle-status.ts")).whyCommand,
+  },
+  {
+    name: "forecast",
+    description: "how the month will end, and how far each boundary is",
+    load: async () => (await import("./commands/oracle-status.ts")).forecastCommand,
+  },
+  {
+    name: "what-if",
+    description: "what an outage or a restart of the sidecar now would cost",
+    load: async () => (await import("./commands/what-if.ts")).whatIfCommand,
+  },
+  {
+    name: "alerts",
+    description: "list, test and silence alerts",
+    load: async () => (await import("./commands/alerts.ts")).alertsCommand,
+  },
+  {
+    name: "report",
+    description: "reports of months, shifts and the relayer",
+    load: async () => (await import("./commands/report.ts")).reportCommand,
+  },
+  {
     name: "query",
     aliases: ["q"],
     description: "query the state of a chain",

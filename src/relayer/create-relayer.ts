@@ -3,15 +3,18 @@ import { truncateDec18 } from "../base/decimal.ts";
 import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
+import type { RpcObserver } from "../client/rpc/rpc-caller.ts";
 import { type DaemonContext, LISTEN_KEY } from "../ops/daemon-context.ts";
 import { isLoopbackName } from "../ops/http-access.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
+import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
 import type { RelayerStatus } from "./api/status.ts";
 import { followLocalChain, openClient, openWindow } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
 import type { RelayerConfig } from "./config.ts";
+import { createClientRefresh } from "./connection/client-refresh.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./create-gate-parts.ts";
 import { createHealth } from "./create-health.ts";
@@ -23,7 +26,7 @@ import { createLocalQueries } from "./local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
-import { createBlockHashReader, createLocalHistoryCheck } from "./state/history.ts";
+import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { openStore } from "./state/store.ts";
 import { createResubmissions } from "./tx/resubmissions.ts";
@@ -34,6 +37,8 @@ export interface Relayer {
   /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
+  /** Makes queries due at once. */
+  readonly request: (ids: readonly bigint[]) => void;
   /** Closes the connections and the store. Call it after the services have ended. */
   readonly close: () => Promise<void>;
 }
@@ -51,7 +56,8 @@ export async function createRelayer(
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
-  const chains = openChains(config, metrics, context);
+  const go = config.metrics.go_relayer_names ? createGoMetrics(metricsRegistry, clock.nowMs) : undefined;
+  const chains = openChains(config, (part, chainId) => observerOf(metrics, go, part, chainId), context);
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const subscription = followLocalChain(config, context);
   const window = await openWindow(config, chains.local.client, context);
@@ -101,6 +107,12 @@ export async function createRelayer(
       connectionId,
       remote: watchedClient(client, watchOf(watches, connectionId).remote),
       local,
+      checkHistory: createRemoteHistoryCheck({
+        ...common,
+        connectionId,
+        journal,
+        blockHash: createBlockHashReader(client),
+      }),
       settings: workerSettings(config),
     })),
     height,
@@ -117,11 +129,29 @@ export async function createRelayer(
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,
     gate,
-    attempts: store.attempts,
+    upkeep: createClientRefresh({
+      ...common,
+      connections: chains.remotes.map(({ connectionId, client: remote }) => ({
+        connectionId,
+        remote,
+        watch: watchOf(watches, connectionId).client,
+      })),
+      local,
+      window,
+      gate,
+      height,
+      leads: leadership.leads,
+    }),
+    attempts: go?.attempts(store.attempts) ?? store.attempts,
     leads: leadership.leads,
   });
+  go?.readGauges({
+    queries: () => registry.states().length,
+    queued: () => engine.submitter().queued,
+    deadLetters: () => journal.deadLetters().length,
+  });
   const { isConnected } = subscription;
-  const state = { engine, registry, watches, isConnected, gate: gate.status };
+  const state = { engine, registry, journal, watches, isConnected, gate: gate.status };
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
   const openResubmit = isResubmitOpen(config.http);
@@ -144,6 +174,10 @@ export async function createRelayer(
     services: [http, check, leadership.service, ...health.services, ...engine.services],
     http,
     status,
+    request: (ids) => {
+      registry.request(ids);
+      height.wake();
+    },
     close: async () => {
       for (const { client } of allChains) client.close();
       await store.close(leadership.release);
@@ -184,6 +218,18 @@ function isResubmitOpen({ listen, token, open_resubmit: isOpen }: RelayerConfig[
   return isOpen ?? (token === undefined && isLoopbackName(listen.host));
 }
 
+type ChainPart = "local" | "remote";
+
+function observerOf(
+  metrics: RelayerMetrics,
+  go: GoMetrics | undefined,
+  part: ChainPart,
+  chainId: string,
+): RpcObserver {
+  const observer = createRpcObserver(metrics, chainId);
+  return go?.observer(part, observer) ?? observer;
+}
+
 interface OpenChain {
   readonly chainId: string;
   readonly client: PooledChainClient;
@@ -192,21 +238,21 @@ interface OpenChain {
 /** Creates a client for the local chain and one for each connection. */
 function openChains(
   config: RelayerConfig,
-  metrics: RelayerMetrics,
+  toObserver: (part: ChainPart, chainId: string) => RpcObserver,
   context: DaemonContext,
 ): {
   readonly local: OpenChain;
   readonly remotes: readonly (OpenChain & { readonly connectionId: string })[];
 } {
-  const open = (chainId: string, rpc: readonly string[]): OpenChain => {
-    const observer = createRpcObserver(metrics, chainId);
+  const open = (part: ChainPart, chainId: string, rpc: readonly string[]): OpenChain => {
+    const observer = toObserver(part, chainId);
     return { chainId, client: openClient({ id: chainId, rpc }, config, { context, observer }) };
   };
   return {
-    local: open(config.chain.id, config.chain.rpc),
+    local: open("local", config.chain.id, config.chain.rpc),
     remotes: config.connections.map(({ id, chain_id, rpc }) => ({
       connectionId: id,
-      ...open(chain_id, rpc),
+      ...open("remote", chain_id, rpc),
     })),
   };
 }

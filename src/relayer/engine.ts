@@ -5,6 +5,7 @@ import type { ChainClient } from "../client/chain-client.ts";
 import type { ChainSubscription } from "../client/events/subscription.ts";
 import type { TxWindow } from "../client/tx/tx-window.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
+import type { Upkeep } from "./connection/client-refresh.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
 import { runWorker } from "./connection/worker-loop.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
@@ -43,6 +44,7 @@ export interface EngineDeps {
   /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
+  readonly upkeep?: Upkeep;
   /** Whether this process submits. Otherwise the workers rest, and everything else goes on. */
   readonly leads: () => boolean;
   readonly clock: Clock;

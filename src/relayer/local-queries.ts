@@ -21,7 +21,10 @@ import {
   QueryRegisteredQueriesResponse,
   QueryRegisteredQueryRequest,
   QueryRegisteredQueryResponse,
+  QueryRegisteredQueryResultRequest,
+  QueryRegisteredQueryResultResponse,
 } from "../proto/gen/neutron/interchainqueries/query.ts";
+import type { StorageValue } from "../proto/gen/neutron/interchainqueries/tx.ts";
 import { fromWireQuery, type RegisteredQuery, type RemoteHeight } from "./registry/registered-query.ts";
 import { RelayError } from "./relay-error.ts";
 import type { BlockLimits } from "./submit/block-budget.ts";
@@ -107,6 +110,19 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
     blockLimits: (signal) => readBlockLimits(client, signal),
     ...clientQueries(client),
   };
+}
+
+/** Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` when there is none. */
+export async function readQueryResult(
+  client: Pick<ChainClient, "grpcQuery">,
+  chainName: string,
+  queryId: bigint,
+  signal: AbortSignal,
+): Promise<readonly StorageValue[]> {
+  const path = `/${chainName}.interchainqueries.Query/QueryResult`;
+  const request = QueryRegisteredQueryResultRequest.encode({ queryId }).finish();
+  const response = QueryRegisteredQueryResultResponse.decode(await client.grpcQuery(path, request, signal));
+  return response.result?.kvResults ?? [];
 }
 
 function clientQueries(

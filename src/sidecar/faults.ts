@@ -3,7 +3,7 @@ import { unknownFault } from "../base/fault-switches.ts";
 /** Faults that can be injected, with their visible effect. */
 export const SIDECAR_FAULTS = {
   "sidecar-down":
-    "the process is stopped: it drains for 7.5 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",
+    "the process is stopped: it drains for 7.75 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",
   "sidecar-killed":
     "the process is killed: all ports refuse connections at once; it starts again with new counters when the fault is switched off",
   startup: "a new process has not finished its first tick: prices are {} with the timestamp of year 1",

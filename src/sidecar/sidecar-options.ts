@@ -26,7 +26,7 @@ export interface SidecarOptions {
   readonly maxPriceAgeMs?: number;
   /** Delay of responses during the fault `slow`; default 3 s. */
   readonly slowMs?: number;
-  /** Time from a stop of the process to its end; default 7.5 s, as measured at a deployed sidecar. */
+  /** Time from a stop of the process to its end; default 7.75 s, as measured at a deployed sidecar. */
   readonly drainMs?: number;
   /** Pairs without a price during the fault `pair-missing`; default TIA/USD. */
   readonly missingPairs?: readonly string[];

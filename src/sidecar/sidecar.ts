@@ -81,7 +81,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
 }
 
 /** A real sidecar was measured to fail for eight blocks of one second between its stop and its end. */
-const DRAIN_MS = 7_500;
+const DRAIN_MS = 7_750;
 
 /** Runs `change` after the change that is under way. */
 function inOrder<T>(state: SidecarState, change: () => Promise<T>): Promise<T> {

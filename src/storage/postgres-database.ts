@@ -99,6 +99,8 @@ function bound(values: readonly SqlValue[] = []): unknown[] {
   );
 }
 
-function rowsOf({ rows }: { readonly rows: readonly unknown[] }): readonly SqlRow[] {
-  return rows.filter(isRecord);
+/** A text with several statements, such as a migration, has a list of results. Their rows are of no interest. */
+function rowsOf(result: unknown): readonly SqlRow[] {
+  const rows: unknown = isRecord(result) ? result["rows"] : undefined;
+  return Array.isArray(rows) ? rows.filter(isRecord) : [];
 }

@@ -51,8 +51,8 @@ export interface WriteQueueDeps {
   readonly onError: (error: string | undefined) => void;
 }
 
-/** Offered writes that may wait. */
-const MAX_OFFERED = 10_000;
+/** Offered writes that may wait. Each may hold several hundred rows. */
+const MAX_OFFERED = 200;
 /** Writes in one transaction. A commit waits for the disk once, however many writes it has. */
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
@@ -138,7 +138,8 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   return {
     push: (write) => add({ write, mayDrop: false }),
     offer: (write) => {
-      if (writes.length < MAX_OFFERED) add({ write, mayDrop: true });
+      const offered = writes.reduce((sum, { mayDrop }) => sum + (mayDrop ? 1 : 0), 0);
+      if (offered < MAX_OFFERED) add({ write, mayDrop: true });
       else dropped += 1;
     },
     flushed,

@@ -10,6 +10,7 @@ import {
 import { type AlertsConfig, alertsSchema } from "./conditions/alerts-config.ts";
 import { type NotifyConfig, notifySchema } from "./notify/notify-config.ts";
 import type { PolicyChoice } from "./evaluation.ts";
+import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
 import { maintenanceField, type MaintenanceWindow } from "./silences/maintenance.ts";
 import type { SourceLimits, ValidatorTarget } from "./sources/targets.ts";
 import {
@@ -39,6 +40,7 @@ export interface WatchdogConfig {
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
   readonly maintenance: readonly MaintenanceWindow[];
+  readonly reports: ReportsConfig;
 }
 
 /** One validator, and how it is paid. */
@@ -81,10 +83,14 @@ const fileSchema = z.strictObject({
     .max(100)
     .default([])
     .describe("planned work: alerts do not notify, blocks are still counted"),
+  reports: reportsSchema,
 });
 
 /** Schema of the configuration file. Every key is optional. */
-export const watchdogConfigSchema = fileSchema.superRefine(refuseTwoForms).transform(toWatchdogConfig);
+export const watchdogConfigSchema = fileSchema
+  .superRefine(refuseTwoForms)
+  .superRefine(refuseReportChannels)
+  .transform(toWatchdogConfig);
 
 function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
   const { state_dir: stateDir } = file;
@@ -99,5 +105,6 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
     alerts: file.alerts,
     notify: file.notify,
     maintenance: file.maintenance,
+    reports: withDirectory(file.reports, stateDir),
   };
 }

@@ -114,18 +114,22 @@ export function createPollLoop(
   return { run, status, isAlive, problem };
 }
 
-function alertOptions({ alerts, notify, maintenance }: WatchdogConfig): AlertOptions {
+function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {
   const { channels, reminders, runbooks } = notify;
   // Alertmanager gets the state of the alerts, not their events.
   const eventChannels = channels.filter(({ kind }) => kind !== "alertmanager");
-  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks };
+  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks, intervalMs };
 }
 
+/** A block of the end of a month can be committed so long after it. */
+const EDGE_MS = 3000;
+
 /**
- * Returns the time until the next poll. A month ends with a poll: the counters of the node then say how many blocks belong to
- * it, also when the chain cannot be asked.
+ * Returns the time until the next poll. A month ends with a poll, and another follows soon: the counters of the node then say
+ * how many of the few blocks in between belong to it, and what their results were.
  */
 function pauseMs(intervalMs: number, nowMs: number): number {
+  if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;
   const untilEdgeMs = nextMonthMs(nowMs) - nowMs;
   return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
 }

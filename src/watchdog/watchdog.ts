@@ -6,10 +6,14 @@ import { type Service, supervise } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { LISTEN_KEY } from "../ops/daemon-context.ts";
+import type { HttpRoute } from "../ops/http-route.ts";
 import { createHttpService } from "../ops/http-service.ts";
+import type { PastAlert } from "./alerts/alert-history.ts";
 import { createAlertRoutes } from "./api/alert-routes.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
 import type { WatchdogConfig } from "./config.ts";
+import type { LedgerView } from "./ledger/ledger-view.ts";
+import { memoryView } from "./ledger/memory-view.ts";
 import { createWatchdogMetrics } from "./metrics.ts";
 import type { PostJson } from "./notify/http-post.ts";
 import { createNotifier, type Notifier } from "./notify/notify-services.ts";
@@ -39,6 +43,8 @@ export interface WatchdogDeps {
   readonly post?: PostJson;
   /** Default: SMTP. */
   readonly mail?: SendMail;
+  /** More routes of the HTTP server. */
+  readonly routes?: readonly HttpRoute[];
 }
 
 export interface Watchdog extends Service {
@@ -48,6 +54,10 @@ export interface Watchdog extends Service {
   readonly statuses: () => readonly WatchdogStatus[];
   /** Status of the first validator. */
   readonly status: () => WatchdogStatus;
+  /** Counts of a validator that are in memory; undefined before its first reading. */
+  readonly ledger: (validator: string) => LedgerView | undefined;
+  /** Alerts that fired, of all validators, oldest first. */
+  readonly alertHistory: () => readonly PastAlert[];
 }
 
 /**
@@ -93,7 +103,18 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       await reader.close();
     }
   };
-  return { name: "oracle-watchdog", run, ready: ready.promise, statuses, status: () => firstOf(statuses()) };
+  return {
+    name: "oracle-watchdog",
+    run,
+    ready: ready.promise,
+    statuses,
+    status: () => firstOf(statuses()),
+    ledger: (validator) => {
+      const ledger = keeper.current().ledgers.get(validator);
+      return ledger === undefined ? undefined : memoryView(validator, ledger);
+    },
+    alertHistory: () => keeper.current().alerting.history,
+  };
 }
 
 interface Parts {
@@ -133,6 +154,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
           maintenance: config.maintenance,
           test: notifier.test,
         }),
+        ...(deps.routes ?? []),
       ],
     },
     deps,

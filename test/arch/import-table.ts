@@ -24,6 +24,8 @@ export const SIDEWAYS: ReadonlySet<string> = new Set([
   "comet>proto",
   "comet>merkle",
   "storage>ops",
+  "report>watchdog",
+  "report>relayer",
   "cli>daemons",
 ]);
 

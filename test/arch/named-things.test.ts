@@ -10,7 +10,13 @@ const files = repositoryFiles();
 const prose: readonly Prose[] = [...documents(files), ...comments()];
 
 /** Files that a running program writes. */
-const RUNTIME_FILES: ReadonlySet<string> = new Set(["node.db", "lock.db", "lock.pid", "bench.json"]);
+const RUNTIME_FILES: ReadonlySet<string> = new Set([
+  "node.db",
+  "lock.db",
+  "lock.pid",
+  "bench.json",
+  "delivered.json",
+]);
 
 /** Files that the reader of an example writes. */
 const EXAMPLE_FILES: ReadonlySet<string> = new Set([
@@ -112,7 +118,8 @@ describe("READMEs, documents and comments", () => {
   it("name options and commands that exist", async () => {
     const { paths, options } = await commandLine();
     const OPTION = /(?<![\w-])--[a-z][a-z_-]+/g;
-    const scriptSources = ["test/bench/main.ts", "test/bench/dex.ts", "test/fuzz/main.ts", "package.json"]
+    const benches = ["main", "dex", "month"].map((name) => `test/bench/${name}.ts`);
+    const scriptSources = [...benches, "test/fuzz/main.ts", "package.json"]
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
     const isOption = (name: string): boolean =>

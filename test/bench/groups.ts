@@ -7,6 +7,7 @@ import { benchNode } from "./node.ts";
 import { benchParser } from "./parser.ts";
 import { benchProofs } from "./proofs.ts";
 import { benchRelayer } from "./relayer.ts";
+import { benchReport } from "./report.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
 
@@ -19,6 +20,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   "light-client": benchLightClient,
   client: benchClient,
   parser: benchParser,
+  report: benchReport,
   keeper: benchKeeper,
   chain: benchChain,
   node: benchNode,

@@ -8,6 +8,36 @@ const COMMANDS: readonly LazyCommand[] = [
     description: "run the interchain query relayer until asked to stop",
     load: async () => (await import("./relayer-start.ts")).startCommand,
   },
+  {
+    name: "once",
+    description: "answer queries once, whenever they are due, and exit",
+    load: async () => (await import("./relayer-once.ts")).onceCommand,
+  },
+  {
+    name: "dry-run",
+    description: "prove and simulate every query, send nothing, and compare with what another relayer sent",
+    load: async () => (await import("./relayer-dry-run.ts")).dryRunCommand,
+  },
+  {
+    name: "doctor",
+    description: "check endpoints, account, light clients and one proof of each connection",
+    load: async () => (await import("./relayer-doctor.ts")).doctorCommand,
+  },
+  {
+    name: "queries",
+    description: "list the queries of a running relayer",
+    load: async () => (await import("./relayer-queries.ts")).queriesCommand,
+  },
+  {
+    name: "inspect",
+    description: "show one query: its state, attempts, cost and proof, and why it is not answered",
+    load: async () => (await import("./relayer-inspect.ts")).inspectCommand,
+  },
+  {
+    name: "dead-letters",
+    description: "transactions that a running relayer does not send again",
+    load: async () => (await import("./relayer-dead-letters.ts")).deadLettersCommand,
+  },
 ];
 
 /** `relaywatch relayer`. */

@@ -122,7 +122,7 @@ function createParts(
   const watchdog = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     await runOracleWatchdog(
-      localnetWatchdogConfig(ports, undefined, access.hosts),
+      localnetWatchdogConfig(options.portOffset, undefined, access.hosts),
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, watchdog: running };

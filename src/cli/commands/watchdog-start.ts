@@ -1,6 +1,5 @@
 import type { LogLevel } from "../../base/logger.ts";
 import { Command } from "commander";
-import { portsAt } from "../../../daemons/localnet/ports.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
 import { loadConfig } from "../../ops/config.ts";
 import type { DaemonContext } from "../../ops/daemon-context.ts";
@@ -32,7 +31,7 @@ export function watchdogCommand(context: CliContext): Command {
 async function startWatchdog(options: Options, context: CliContext): Promise<void> {
   const config =
     options.config === undefined
-      ? localnetWatchdogConfig(portsAt(options.portOffset), options.stateDir)
+      ? localnetWatchdogConfig(options.portOffset, options.stateDir)
       : loadConfig(options.config, watchdogConfigSchema);
   await runOracleWatchdog(config, await contextFor(options, context), (_watchdog, endpoints) => {
     for (const { name, url } of endpoints) context.print(`${name} ${url}`);

@@ -1,4 +1,4 @@
-import { withDeadline } from "../../base/abort.ts";
+import { withTimeout } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
@@ -73,7 +73,9 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps): Or
       });
       const fetch = (requestSignal: AbortSignal): Promise<Prices> => fetchPrices(requestSignal, signal);
       try {
-        return result(true, await withDeadline("oracle prices", options.timeoutMs, signal, fetch));
+        const prices = await withTimeout(options.timeoutMs, deps.clock, signal, fetch);
+        if (prices === undefined) throw new Error("context deadline exceeded");
+        return result(true, prices);
       } catch (error) {
         signal.throwIfAborted();
         deps.logger.debug("failed to retrieve oracle prices for vote extension", { error: errorText(error) });

@@ -1,10 +1,12 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 
 /** Counters and histograms of the relayer. Its gauges are in `status-gauges.ts`; `docs/metrics.md` lists all. */
 export interface RelayerMetrics {
   readonly results: Counter<"connection_id" | "outcome">;
+  /** Timestamp of the last result in a block. */
+  readonly lastIncluded: Gauge<"connection_id">;
   readonly clientUpdates: Counter<"connection_id">;
   readonly cycles: Counter<"connection_id" | "outcome">;
   readonly transactions: Counter<"outcome">;
@@ -32,6 +34,12 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     clientUpdates: new Counter({
       name: "relaywatch_relayer_client_updates_total",
       help: "Client updates in included transactions.",
+      labelNames: ["connection_id"],
+      registers,
+    }),
+    lastIncluded: new Gauge({
+      name: "relaywatch_relayer_last_included_timestamp_seconds",
+      help: "Time at which the relayer saw the last of its results in a block. Absent before the first one.",
       labelNames: ["connection_id"],
       registers,
     }),

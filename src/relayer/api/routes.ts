@@ -5,6 +5,7 @@ import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptsReply } from "./attempts.ts";
+import { costsReply } from "./costs.ts";
 import { type GoRouteDeps, goRelayerRoutes } from "./go-routes.ts";
 import type { RelayerStatus } from "./status.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
@@ -13,7 +14,7 @@ import { statusPage } from "./status-page.ts";
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
   readonly registry: Pick<Registry, "states">;
-  readonly attempts: Pick<AttemptLog, "find">;
+  readonly attempts: Pick<AttemptLog, "find" | "costs">;
   readonly metrics: MetricsRegistry;
 }
 
@@ -34,6 +35,7 @@ export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
     get("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
     get("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
     get("/api/attempts", ({ query }) => attemptsReply(deps.attempts, query)),
+    get("/api/costs", ({ query }) => costsReply(deps.attempts, query)),
     ...goRelayerRoutes(deps),
   ];
 }

@@ -1,27 +1,16 @@
 import { Gauge, type Registry } from "prom-client";
 import { UNANSWERABLE } from "../health/lateness.ts";
 import { PROBLEM_CODES } from "../health/problems.ts";
-import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
-import type { ConnectionStatus, QueryView, RelayerStatus } from "./status.ts";
+import { QUERY_STATUSES } from "../registry/query-state.ts";
+import { SAFETY_GAUGES } from "./safety-gauges.ts";
+import { greatest, perConnection, seenAt, series, type StatusGauge } from "./status-gauge.ts";
+import type { RelayerStatus } from "./status.ts";
 import { blocksBehind } from "./status-json.ts";
-
-/** A gauge with values from the status. */
-interface StatusGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
-  /** Returns all series. A series that is not returned is absent, for instance before its first reading. */
-  readonly values: (status: RelayerStatus) => readonly Series[];
-}
-
-interface Series {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
 
 /** Queries with series of their own, in the order of their ids. Without a limit, each contract could add series. */
 const MAX_QUERY_SERIES = 200;
 
+/** Gauges for the question: is it current? */
 const CURRENT: readonly StatusGauge[] = [
   {
     name: "relaywatch_relayer_ready",
@@ -166,87 +155,13 @@ const CURRENT: readonly StatusGauge[] = [
   },
 ];
 
-const SAFE: readonly StatusGauge[] = [
-  {
-    name: "relaywatch_relayer_account_balance",
-    help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
-    labelNames: ["denom"],
-    values: ({ account: { balance, denom } }) =>
-      balance === undefined ? [] : [series(Number(balance), { denom })],
-  },
-  {
-    name: "relaywatch_relayer_account_left_seconds",
-    help: "Time until the balance is spent at the rate of the last day. Absent while nothing was spent.",
-    labelNames: [],
-    values: ({ account: { daysLeft } }) => (daysLeft === undefined ? [] : [series(daysLeft * 86_400)]),
-  },
-  {
-    name: "relaywatch_relayer_client_expiry_timestamp_seconds",
-    help: "Time at which the connection's client expires without an update. Absent before the first read.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ client: { reading } }) =>
-        reading === undefined ? [] : [series(reading.expiresAtMs / 1_000)],
-      ),
-  },
-  {
-    name: "relaywatch_relayer_client_active",
-    help: "1 while the connection's client is active, 0 when it is expired or frozen. Absent before the first read.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ client: { reading } }) =>
-        reading === undefined ? [] : [series(reading.status === "Active" ? 1 : 0)],
-      ),
-  },
-  {
-    name: "relaywatch_relayer_backing_off_queries",
-    help: "Queries that are backing off, by the code of their last failure.",
-    labelNames: ["connection_id", "code"],
-    values: (status) =>
-      perConnection(status, (_connection, queries) =>
-        QUERY_FAILURE_CODES.map((code) =>
-          series(queries.filter(({ error }) => error?.code === code).length, { code }),
-        ),
-      ),
-  },
-  {
-    name: "relaywatch_relayer_endpoint_up",
-    help: "1 while the last call to the endpoint succeeded, else 0. Absent before the first call.",
-    labelNames: ["chain_id", "endpoint"],
-    values: ({ endpoints }) =>
-      endpoints.flatMap(({ chainId, name, state }) =>
-        state === "unchecked"
-          ? []
-          : [series(state === "good" ? 1 : 0, { chain_id: chainId, endpoint: name })],
-      ),
-  },
-  {
-    name: "relaywatch_relayer_endpoint_lag_blocks",
-    help: "Blocks that the endpoint was behind the best endpoint of its chain at the last comparison.",
-    labelNames: ["chain_id", "endpoint"],
-    values: ({ endpoints }) =>
-      endpoints.flatMap(({ chainId, name, lagBlocks }) =>
-        lagBlocks === undefined ? [] : [series(Number(lagBlocks), { chain_id: chainId, endpoint: name })],
-      ),
-  },
-  {
-    name: "relaywatch_relayer_endpoint_latency_seconds",
-    help: "Time that the last status of the endpoint took. Absent before the first one.",
-    labelNames: ["chain_id", "endpoint"],
-    values: ({ endpoints }) =>
-      endpoints.flatMap(({ chainId, name, latencyMs }) =>
-        latencyMs === undefined ? [] : [series(latencyMs / 1_000, { chain_id: chainId, endpoint: name })],
-      ),
-  },
-];
-
 /**
  * Registers gauges that take their values from the status when they are scraped, so that a loop that hangs cannot leave
  * them as they were.
  */
 export function registerStatusGauges(registry: Registry, status: () => RelayerStatus): void {
   const scraped = oncePerTurn(status);
-  for (const { name, help, labelNames, values } of [...CURRENT, ...SAFE]) {
+  for (const { name, help, labelNames, values } of [...CURRENT, ...SAFETY_GAUGES]) {
     const gauge: Gauge<string> = new Gauge({
       name,
       help,
@@ -273,28 +188,4 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
     });
     return current;
   };
-}
-
-function perConnection(
-  { connections, queries }: RelayerStatus,
-  read: (connection: ConnectionStatus, queries: readonly QueryView[]) => readonly Series[],
-): readonly Series[] {
-  return connections.flatMap((connection) =>
-    read(
-      connection,
-      queries.filter(({ connectionId }) => connectionId === connection.id),
-    ).map(({ labels, value }) => series(value, { connection_id: connection.id, ...labels })),
-  );
-}
-
-function seenAt(sinceMs: number | undefined, nowMs: number): readonly Series[] {
-  return sinceMs === undefined ? [] : [series((nowMs - sinceMs) / 1_000)];
-}
-
-function greatest(values: readonly number[]): number {
-  return values.reduce((most, value) => Math.max(most, value), 0);
-}
-
-function series(value: number, labels: Series["labels"] = {}): Series {
-  return { value, labels };
 }

@@ -17,6 +17,7 @@ export function statusJson(status: RelayerStatus): JsonObject {
     local: headJson(status.local),
     account: accountJson(status.account),
     role: status.gate.role,
+    dead_letters: status.deadLetters,
     not_sending: status.gate.refusal ?? null,
     connections: connectionsJson(status),
     queries: status.queries.map(queryJson),

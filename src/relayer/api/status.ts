@@ -16,6 +16,7 @@ import type { Watches } from "../health/watches.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { Journal } from "../state/journal.ts";
 
 /** The state of the relayer at one instant. */
 export interface RelayerStatus {
@@ -37,6 +38,8 @@ export interface RelayerStatus {
   readonly queries: readonly QueryView[];
   readonly endpoints: readonly EndpointStatus[];
   readonly gate: GateFacts;
+  /** Number of stored dead letters. */
+  readonly deadLetters: number;
 }
 
 /** One connection in {@link RelayerStatus}. */
@@ -70,6 +73,8 @@ export interface QueryView {
   readonly lateness: Lateness;
   /** Results included since the relayer started. */
   readonly results: number;
+  /** Whether an operator wants its next cycle at once, and it has not ended. */
+  readonly isRequested: boolean;
   /** Failures since the last result. */
   readonly failures: number;
   readonly error: QueryFailure | undefined;
@@ -87,6 +92,7 @@ export interface StatusDeps {
     readonly leadership: Pick<GateStatus["leadership"], "role">;
     readonly store: Pick<GateStatus["store"], "error">;
   };
+  readonly journal: Pick<Journal, "deadLetters">;
   readonly isConnected: () => boolean;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
@@ -122,6 +128,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     loaded: facts.isLoaded,
     problems: findProblems(facts),
     endpoints: deps.endpoints(),
+    deadLetters: deps.journal.deadLetters().length,
   };
 }
 
@@ -154,6 +161,7 @@ function toView(state: QueryState, lateness: Lateness, nowMs: number): QueryView
     lastRemoteHeight: query.lastRemoteHeight?.height,
     lateness,
     results: state.results,
+    isRequested: state.isRequested,
     failures: state.failures,
     error: state.error,
     retryInMs: Math.max(0, state.notBeforeMs - nowMs),

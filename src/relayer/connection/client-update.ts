@@ -13,8 +13,14 @@ import { memoize } from "./memoize.ts";
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** A trusted height must not expire within five minutes: the update has to be included before that. */
+/** A trusted height must not expire within this time: the update has to be included before that. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
+
+/** At most a tenth of the trusting period, so that clients with short periods can be updated too. */
+function marginOf({ trustingPeriodNs }: LightClientState): bigint {
+  const tenth = trustingPeriodNs / 10n;
+  return tenth < TRUST_MARGIN_NS ? tenth : TRUST_MARGIN_NS;
+}
 
 /** The trusted height of a client update. */
 export interface Trust {
@@ -73,7 +79,7 @@ export function createTrustFinder(
       // Both are read at once. The time is almost always good, so the validator set is almost always needed.
       const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
       const nowNs = BigInt(Math.round(deps.clock.nowMs())) * 1_000_000n;
-      if (timeNs + client.trustingPeriodNs <= nowNs + TRUST_MARGIN_NS) throw noTrustedHeight(client, at);
+      if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
       return trust;
     },
   };

@@ -37,6 +37,8 @@ export interface ViewDeps {
   readonly remote: Pick<ChainClient, "status">;
   readonly local: Pick<LocalQueries, "clientState" | "clientStatus">;
   readonly client: ClientOfConnection;
+  /** Notices that the remote chain was reset (`src/relayer/state/history.ts`); absent: not checked. */
+  readonly checkHistory?: ((latestHeight: bigint, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** The SDK refuses proofs at height 1 (baseapp: "cannot query with proof when height <= 1"). Block 3 proves the state at 2. */
@@ -53,6 +55,7 @@ export async function viewConnection(
 ): Promise<ConnectionView | undefined> {
   const [status, client] = await Promise.all([deps.remote.status(signal), activeClient(deps, signal)]);
   requireSameChain(deps, client, status.chainId);
+  await deps.checkHistory?.(status.latestHeight, signal);
   if (status.latestHeight < FIRST_PROVING_BLOCK) return undefined;
   const revision = revisionOfChainId(client.chainId);
   const headerAt = { revision, height: status.latestHeight };

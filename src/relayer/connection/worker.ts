@@ -10,7 +10,7 @@ import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { AttemptSink } from "../state/attempt.ts";
 import type { ResultOutcome } from "../submit/proven-result.ts";
 import type { Submitter } from "../submit/submitter.ts";
-import type { ClientOfConnection } from "./connection-view.ts";
+import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 import type { SubmissionHealth } from "./submission-health.ts";
 
 /** A worker of one connection: everything that its cycles use. Each connection has one for KV and one for TX queries. */
@@ -29,6 +29,7 @@ export interface ConnectionWorker {
   readonly localHeight: () => bigint;
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
+  readonly checkHistory?: ViewDeps["checkHistory"];
   readonly submission: SubmissionHealth;
 }
 

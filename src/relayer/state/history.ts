@@ -2,6 +2,7 @@ import { raceAbort } from "../../base/abort.ts";
 import { toHex } from "../../base/bytes.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
 import { ClientError } from "../../client/errors.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type Journal, LOCAL_CHAIN } from "./journal.ts";
@@ -60,6 +61,47 @@ export function createLocalHistoryCheck(
     journal.reset();
     registry.reset();
     await hasKnownHistory(LOCAL_CHAIN, latestHeight, deps, signal);
+  };
+}
+
+export interface RemoteHistoryDeps {
+  readonly connectionId: string;
+  readonly journal: HistoryDeps["journal"] & Pick<Journal, "forget">;
+  readonly registry: Pick<Registry, "states">;
+  readonly blockHash: HistoryDeps["blockHash"];
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly logger: Logger;
+}
+
+/** Interval of the check of a remote chain. */
+const REMOTE_CHECK_MS = 60_000;
+
+/**
+ * Creates a check of the remote chain of a connection at its latest height. When the chain has another history, the
+ * progress of the connection's searches is forgotten: the same heights hold other transactions. Reads twice a minute at
+ * most, and at once when the height is lower than before.
+ */
+export function createRemoteHistoryCheck(
+  deps: RemoteHistoryDeps,
+): (latestHeight: bigint, signal: AbortSignal) => Promise<void> {
+  const { connectionId, journal, registry, clock, logger } = deps;
+  let nextMs = Number.NEGATIVE_INFINITY;
+  return async (latestHeight, signal) => {
+    const knownHeight = journal.knownBlock(connectionId)?.height ?? 0n;
+    if (clock.monotonicMs() < nextMs && latestHeight >= knownHeight) return;
+    nextMs = clock.monotonicMs() + REMOTE_CHECK_MS;
+    if (await hasKnownHistory(connectionId, latestHeight, deps, signal)) return;
+    logger.warn("the remote chain was reset, the progress of its searches is forgotten", {
+      connectionId,
+      knownHeight,
+      latestHeight,
+    });
+    for (const { query } of registry.states())
+      if (query.connectionId === connectionId) journal.forget(query.id);
+    journal.noteBlock(connectionId, {
+      height: latestHeight,
+      hash: (await deps.blockHash(latestHeight, signal)) ?? "",
+    });
   };
 }
 

@@ -78,6 +78,7 @@ function noteIncluded(
     state.doubts.delete(query.id);
     const labels = { connection_id: query.connectionId };
     state.deps.metrics.results.inc({ ...labels, outcome: "included" });
+    state.deps.metrics.lastIncluded.set(labels, state.deps.clock.nowMs() / 1_000);
     state.deps.metrics.lateBlocks.observe(labels, Math.max(0, Number(height - dueHeight)));
     finish(state, entry, { kind: "included", height }, paid(entry));
   }

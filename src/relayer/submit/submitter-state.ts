@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { FlightTx, TxWindow } from "../../client/tx/tx-window.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
+import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
@@ -33,6 +34,8 @@ export interface SubmitterOptions {
 export interface SubmitterDeps {
   readonly window: TxWindow;
   readonly gate: SubmitGate;
+  /** Work that has the account for itself while nothing is in flight. */
+  readonly upkeep?: Upkeep;
   readonly attempts: AttemptSink;
   readonly registry: Pick<Registry, "state">;
   readonly height: HeightSignal;

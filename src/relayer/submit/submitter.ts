@@ -192,6 +192,12 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
     clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
   ]);
   dropOld(state);
+  const { upkeep } = state.deps;
+  if (upkeep?.isDue() === true) {
+    // Nothing new is sent until the account is free.
+    if (state.sent.length === 0) await upkeep.run(signal);
+    return;
+  }
   await launch(state, signal);
   const startedMs = clock.monotonicMs();
   if (await prepare(state, signal)) state.simulateMs = clock.monotonicMs() - startedMs;

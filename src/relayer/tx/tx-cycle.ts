@@ -1,7 +1,6 @@
 import { toHex } from "../../base/bytes.ts";
 import { errorText } from "../../base/errors.ts";
 import { mapLimit } from "../../base/map-limit.ts";
-import { bad, good, type Result } from "../../base/result.ts";
 import { ClientError } from "../../client/errors.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
@@ -11,7 +10,7 @@ import { RelayError } from "../relay-error.ts";
 import type { DeadLetter } from "../state/journal.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
-import { splitPruned } from "./pruned-range.ts";
+import { skipPruned } from "./pruned-range.ts";
 import { txFinderOf } from "./tx-finder.ts";
 import type { FoundTx } from "./tx-proof.ts";
 import { createTxProver, type TxProver } from "./tx-prover.ts";
@@ -74,12 +73,13 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
     const at = { localHeight: worker.localHeight(), results: 0 };
     return updateState(worker, state.query, (current) => searched(current, at));
   }
-  const range = await skipPruned(cycle, state, planned, signal);
+  const search = { queryId: id, range: planned, tip: view.stateAt.height };
+  const range = await skipPruned(worker, deps, search, signal);
   if (!range.ok) return noteUnproven(worker, state.query, range.error);
   if (range.value === undefined) return;
-  const search = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
-  if (search.ok) relayTxs(worker, deps, state, search);
-  else noteUnproven(worker, state.query, search.error);
+  const found = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
+  if (found.ok) relayTxs(worker, deps, state, found);
+  else noteUnproven(worker, state.query, found.error);
 }
 
 /**
@@ -123,36 +123,6 @@ async function sendAgain(
 
 function byHeight(a: DeadLetter, b: DeadLetter): number {
   return Number(a.remoteHeight - b.remoteHeight);
-}
-
-/** Distance to the tip from which on a search is not checked for pruned blocks: every node keeps more. */
-const NEVER_PRUNED = 20n;
-
-/**
- * Returns the part of a range that the endpoints still have, or undefined when all of it is pruned. The pruned part counts
- * as searched, or fails the query unless `skipPruned` is set.
- */
-async function skipPruned(
-  { worker, deps, view }: TxCycle,
-  state: QueryState,
-  range: HeightRange,
-  signal: AbortSignal,
-): Promise<Result<HeightRange | undefined, QueryFailure>> {
-  if (range.from + NEVER_PRUNED > view.stateAt.height) return good(range);
-  const { pruned, left } = splitPruned(range, await worker.remote.earliestHeight(signal));
-  if (pruned === undefined) return good(left);
-  const { connectionId, logger, metrics } = worker;
-  const blocks = `${pruned.from} to ${pruned.to}`;
-  if (deps.skipPruned === false)
-    return bad({ code: "pruned", reason: `every endpoint has pruned the remote blocks ${blocks}` });
-  deps.journal.noteSearched(state.query.id, pruned.to);
-  metrics.prunedBlocks.inc({ connection_id: connectionId }, Number(pruned.to - pruned.from + 1n));
-  logger.warn("pruned remote blocks are skipped: their transactions are not searched", {
-    connectionId,
-    queryId: state.query.id,
-    blocks,
-  });
-  return good(left);
 }
 
 type SearchOutcome =

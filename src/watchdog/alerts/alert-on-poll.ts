@@ -19,6 +19,8 @@ export interface CountedPoll {
 /** Configuration of alerting, and of the conditions. */
 export interface AlertOptions extends AlertingOptions {
   readonly majorPairs: readonly string[];
+  /** Time between two polls. */
+  readonly intervalMs: number;
 }
 
 /** Result of {@link alertOnPoll}. */
@@ -30,6 +32,12 @@ export interface PollAlerts extends AlertsPlan {
 const FIVE_MINUTES = 300_000;
 const HALF_HOUR = 1_800_000;
 
+/** Gap between two polls that is never too long: a short `for` survives slow polls. */
+const MIN_GAP_MS = 60_000;
+
+/** Polls that can be missed before a gap is too long. */
+const GAP_POLLS = 3;
+
 /** Judges all conditions on one poll of one validator, and advances its alerts. Pure. */
 export function alertOnPoll(
   state: AlertingState,
@@ -38,7 +46,8 @@ export function alertOnPoll(
   options: AlertOptions,
 ): PollAlerts {
   const { observation, ledger, assessment } = poll;
-  const trail = advanceTrail(previous, observation);
+  const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
+  const trail = advanceTrail(previous, observation, gapMs);
   const recent = (windowMs: number): BlockCounts =>
     ledger
       .minutes(observation.atMs - windowMs, observation.atMs + 1)
@@ -56,6 +65,7 @@ export function alertOnPoll(
       validator: observation.validator,
       chainId: ledger.chainId ?? "unknown chain",
       nowMs: observation.atMs,
+      gapMs,
       verdicts,
       badBlocks: ledger.months().reduce((sum, { counts }) => sum + counts.bad, 0n),
       costOf: (blocks) => costOf(blocks, assessment),

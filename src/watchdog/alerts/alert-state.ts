@@ -42,6 +42,8 @@ export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
   readonly resolveForMs: number;
+  /** Time between two evaluations up to which the condition counts as active in between, when it is longer than `forMs`. */
+  readonly gapMs: number;
 }
 
 /** The part of an alert's state that one evaluation creates. */
@@ -74,7 +76,7 @@ export function advanceAlert(
 function advanceActive(
   current: AlertState | undefined,
   verdict: Verdict,
-  { nowMs, forMs }: AlertTiming,
+  { nowMs, forMs, gapMs }: AlertTiming,
   created: NewAlert,
 ): AlertState {
   const cause = {
@@ -89,15 +91,12 @@ function advanceActive(
   // past the times cannot be compared. In both cases the time begins again.
   const goesOn =
     current !== undefined &&
-    nowMs - current.lastActiveMs <= Math.max(forMs, MIN_GAP_MS) &&
+    nowMs - current.lastActiveMs <= Math.max(forMs, gapMs) &&
     nowMs >= current.sinceMs;
   const begin = goesOn ? current : { ...created, sinceMs: nowMs };
   const isDue = forMs === 0 || nowMs - begin.sinceMs > forMs;
   return { ...begin, ...cause, phase: isDue ? "firing" : "pending", lastActiveMs: nowMs };
 }
-
-/** Gap between two polls that never begins the time again, so that a short `for` survives one slow poll. */
-const MIN_GAP_MS = 60_000;
 
 function advanceClear(
   firing: AlertState,
@@ -113,14 +112,14 @@ function advanceClear(
 /** A pending alert lasts until its last active evaluation is too old. A firing alert stays: only a clear verdict ends it. */
 function advanceUnknown(
   current: AlertState | undefined,
-  { nowMs, forMs }: AlertTiming,
+  { nowMs, forMs, gapMs }: AlertTiming,
 ): AlertState | undefined {
   if (current?.phase === "firing") {
     // What was not seen was not clear.
     const { clearSinceMs: _, ...rest } = current;
     return rest;
   }
-  return current !== undefined && nowMs - current.lastActiveMs <= Math.max(forMs, MIN_GAP_MS)
+  return current !== undefined && nowMs - current.lastActiveMs <= Math.max(forMs, gapMs)
     ? current
     : undefined;
 }

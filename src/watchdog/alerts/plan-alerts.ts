@@ -4,6 +4,7 @@ import type { ChannelSettings } from "../notify/channel.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
+import { noteAlerts, type PastAlert } from "./alert-history.ts";
 import { type AlertState, advanceAlert } from "./alert-state.ts";
 import { dueNotification, type ReminderTimes, toEvent, withNotification } from "./plan-notification.ts";
 
@@ -14,16 +15,20 @@ export interface AlertingState {
   readonly silences: readonly Silence[];
   /** Events that channels have not accepted yet, oldest first. */
   readonly outbox: readonly Delivery[];
+  /** Alerts that fired, oldest first; the newest are kept. */
+  readonly history: readonly PastAlert[];
 }
 
 /** The state before the first poll. */
-export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [] };
+export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
 
 /** One poll of one validator, judged. */
 export interface JudgedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
+  /** Time between two polls up to which a condition counts as active in between. */
+  readonly gapMs: number;
   /** By name of the condition. */
   readonly verdicts: ReadonlyMap<string, Verdict>;
   /** Failed blocks of the validator so far, over all months. */
@@ -79,6 +84,7 @@ export function planAlerts(state: AlertingState, poll: JudgedPoll, options: Aler
       ]),
       silences: sameOr(state.silences, withoutExpired(state.silences, poll.nowMs)),
       outbox: enqueue(state.outbox, events, options.channels),
+      history: noteAlerts(state.history, alerts, poll, options.rules),
     },
     events,
   };
@@ -102,7 +108,7 @@ function advanceOne(
 ): AlertState | undefined {
   const { name } = rule.condition;
   const verdict = poll.verdicts.get(name) ?? { kind: "unknown", reason: "not judged" };
-  const timing = { nowMs: poll.nowMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
+  const timing = { nowMs: poll.nowMs, gapMs: poll.gapMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
   const created = { validator: poll.validator, alert: name, badBlocksBefore: poll.badBlocks };
   return advanceAlert(before, verdict, timing, created);
 }

@@ -63,27 +63,37 @@ export const EMPTY_TRAIL: Trail = { nodes: new Map(), chain: {} };
 /** The trail of a node that was not polled yet. */
 export const UNSEEN: NodeTrail = { progress: {}, webSockets: new Map() };
 
-/** Longest time between two readings that still says when the change between them happened. */
-const MAX_GAP_MS = 60_000;
-
-/** Adds one poll. Nodes that the poll does not have are dropped. */
-export function advanceTrail({ nodes, chain }: Trail, observation: Observation): Trail {
+/**
+ * Adds one poll. Nodes that the poll does not have are dropped. `gapMs` is the longest time between two polls that still says
+ * when the change between them happened.
+ */
+export function advanceTrail({ nodes, chain }: Trail, observation: Observation, gapMs: number): Trail {
   const { atMs } = observation;
   const { head } = observation.chain;
   return {
     nodes: new Map(
-      observation.nodes.map((node) => [node.name, advanceNode(nodes.get(node.name) ?? UNSEEN, node, atMs)]),
+      observation.nodes.map((node) => [
+        node.name,
+        advanceNode(nodes.get(node.name) ?? UNSEEN, node, { atMs, gapMs }),
+      ]),
     ),
     chain: head.state === "up" ? advanceHeight(chain, head.value.height, atMs) : chain,
   };
 }
 
+/** Time of a poll. */
+interface PollTime {
+  readonly atMs: number;
+  readonly gapMs: number;
+}
+
 function advanceNode(
   before: NodeTrail,
   { metrics, prices, sidecar }: NodeObservation,
-  atMs: number,
+  time: PollTime,
 ): NodeTrail {
-  const withCalls = metrics.state === "up" ? advanceCalls(before, metrics.value, atMs) : before;
+  const { atMs } = time;
+  const withCalls = metrics.state === "up" ? advanceCalls(before, metrics.value, time) : before;
   const tick = advanceTick(before.tick, prices, atMs);
   return {
     ...withCalls,
@@ -92,9 +102,13 @@ function advanceNode(
   };
 }
 
-function advanceCalls(before: NodeTrail, { success, failure, height }: NodePage, atMs: number): NodeTrail {
+function advanceCalls(
+  before: NodeTrail,
+  { success, failure, height }: NodePage,
+  { atMs, gapMs }: PollTime,
+): NodeTrail {
   // The first reading, and one after a gap, do not say when their calls were made.
-  const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= MAX_GAP_MS;
+  const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
   return {
     ...before,
     progress: height === undefined ? before.progress : advanceHeight(before.progress, height, atMs),

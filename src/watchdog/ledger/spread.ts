@@ -50,8 +50,13 @@ function shareByHeight(
   if (heights === undefined || edge === undefined) return undefined;
   if (edge.month !== monthOf(toMs) || edge.month !== monthOf(edgeMs)) return undefined;
   if (nextMonthMs(fromMs) !== edgeMs || heights.to <= heights.from) return undefined;
-  const before = clamp(edge.firstHeight - 1n - heights.from, heights.to - heights.from);
-  return partOfCounts(counts, before, heights.to - heights.from);
+  const blocks = heights.to - heights.from;
+  const before = clamp(edge.firstHeight - 1n - heights.from, blocks);
+  const share = partOfCounts(counts, before, blocks);
+  // Rounding down must not lose a block. Most blocks are good.
+  const total = ((counts.good + counts.bad + counts.unknown) * before) / blocks;
+  const rounded = total - share.good - share.bad - share.unknown;
+  return { ...share, good: clamp(share.good + rounded, counts.good) };
 }
 
 function shareByTime({ counts, fromMs, toMs }: Stretch, partMs: number): BlockCounts {

@@ -15,8 +15,11 @@ export interface ForecastSamples {
 /** Periods below which a forecast is drawn from shorter ones. */
 const MIN_SAMPLES = 3;
 
-/** Resampled months. Enough that the tenth and ninetieth percentile of a month move by less than a block in a thousand. */
-const RESAMPLES = 400;
+/** Resampled months. Enough for a tenth and a ninetieth percentile; the forecast is made in every poll. */
+const RESAMPLES = 200;
+
+/** Draws for one month, at most. Of hours, one draw stands for several: what is wrong in one hour is often wrong in the next. */
+const MAX_DRAWS = 31;
 
 /**
  * Forecasts the end of a month.
@@ -95,10 +98,11 @@ function projectMisses(periods: readonly BlockCounts[], remaining: bigint): Miss
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): readonly number[] {
   const shares = periods.map(({ good, bad }) => Number(bad) / Number(good + bad));
   const random = createFixedRandom();
+  const blocksOfDraw = Math.max(blocksEach, remaining / MAX_DRAWS);
   return Array.from({ length: RESAMPLES }, () => {
     let misses = 0;
-    for (let left = remaining; left > 0; left -= blocksEach)
-      misses += (shares[Math.floor(random() * shares.length)] ?? 0) * Math.min(left, blocksEach);
+    for (let left = remaining; left > 0; left -= blocksOfDraw)
+      misses += (shares[Math.floor(random() * shares.length)] ?? 0) * Math.min(left, blocksOfDraw);
     return misses;
   }).toSorted((a, b) => a - b);
 }

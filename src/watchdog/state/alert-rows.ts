@@ -1,6 +1,7 @@
 import type Database from "libsql";
 import { z } from "zod";
 import { stringifyJson } from "../../base/json.ts";
+import type { PastAlert } from "../alerts/alert-history.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import { SEVERITIES } from "../conditions/condition.ts";
@@ -54,10 +55,22 @@ const alertState = z.strictObject({
     .exactOptional(),
 }) satisfies z.ZodType<AlertState>;
 
+const pastAlert = z.strictObject({
+  validator: z.string(),
+  alert: z.string(),
+  severity: z.enum(SEVERITIES),
+  title: z.string(),
+  sinceMs: z.number(),
+  firedAtMs: z.number(),
+  resolvedAtMs: z.number().exactOptional(),
+  reason: z.string(),
+}) satisfies z.ZodType<PastAlert>;
+
 const bodyRow = z.object({ body: z.string() });
 const deliveryRow = z.object({ channel: z.string(), body: z.string() });
 
-/** Reads the state of alerting from the tables `alert_states`, `silences` and `outbox`. */
+/** Reads the state of alerting from the tables `alert_states`, `silences`, `outbox` and
+ * `alert_history`. */
 export function readAlerting(database: Database.Database): AlertingState {
   const rows = (table: string): unknown[] => database.prepare(`SELECT * FROM ${table} ORDER BY 1`).all();
   const bodies = (table: string): unknown[] =>
@@ -72,13 +85,17 @@ export function readAlerting(database: Database.Database): AlertingState {
       .array(deliveryRow)
       .parse(rows("outbox"))
       .map(({ channel, body }) => ({ channel, event: alertEvent.parse(JSON.parse(body)) })),
+    history: z
+      .array(pastAlert)
+      .parse(bodies("alert_history"))
+      .toSorted((a, b) => a.firedAtMs - b.firedAtMs),
   };
 }
 
 /** Writes what changed since `before`. Part of the caller's transaction. */
 export function writeAlerting(
   database: Database.Database,
-  { alerts, silences, outbox }: AlertingState,
+  { alerts, silences, outbox, history }: AlertingState,
   before: AlertingState,
 ): void {
   if (alerts !== before.alerts)
@@ -93,12 +110,38 @@ export function writeAlerting(
       "silences",
       silences.map((silence) => [stringifyJson(silence)]),
     );
+  if (history !== before.history) writeHistory(database, history, before.history);
   if (outbox === before.outbox) return;
   replaceRows(
     database,
     "outbox",
     outbox.map(({ channel, event }) => [channel, stringifyJson(event)]),
   );
+}
+
+/** Writes the alerts that are new or changed, and deletes those that are not kept any more. */
+function writeHistory(
+  database: Database.Database,
+  history: readonly PastAlert[],
+  before: readonly PastAlert[],
+): void {
+  const stored = new Set(before);
+  const insert = database.prepare("INSERT OR REPLACE INTO alert_history VALUES (?, ?, ?, ?)");
+  for (const past of history) {
+    if (stored.has(past)) continue;
+    const { validator, alert, sinceMs } = past;
+    insert.run(validator, alert, sinceMs, stringifyJson(past));
+  }
+  const kept = new Set(history.map(historyKey));
+  const remove = database.prepare(
+    "DELETE FROM alert_history WHERE validator = ? AND alert = ? AND since_ms = ?",
+  );
+  for (const past of before)
+    if (!kept.has(historyKey(past))) remove.run(past.validator, past.alert, past.sinceMs);
+}
+
+function historyKey({ validator, alert, sinceMs }: PastAlert): string {
+  return `${validator} ${alert} ${sinceMs}`;
 }
 
 /** Replaces all rows of a table; the first column is the position. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import { z } from "zod";
+import type { Ledger } from "../ledger/ledger.ts";
 import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
 import { decodeLedgerBody } from "./ledger-body.ts";
 import { readEvents, readMonths, readRollups } from "./ledger-rows.ts";
@@ -13,6 +14,8 @@ export interface LedgerFile {
   readonly validators: () => readonly string[];
   /** Undefined for a validator that the file does not have. */
   readonly view: (validator: string) => LedgerView | undefined;
+  /** Time of the last counted reading. */
+  readonly cursorMs: (validator: string) => number | undefined;
   readonly close: () => void;
 }
 
@@ -35,6 +38,10 @@ export function openLedgerFile(folder: string): LedgerFile {
 /** Reads ledgers from an open database. */
 export function ledgerReader(database: Database.Database): Omit<LedgerFile, "close"> {
   const bodyOf = database.prepare("SELECT body FROM ledgers WHERE validator = ?");
+  const read = (validator: string): Ledger | undefined => {
+    const row = z.object({ body: z.string() }).optional().parse(bodyOf.get(validator));
+    return row && decodeLedgerBody(row.body);
+  };
   return {
     validators: () =>
       z
@@ -42,9 +49,10 @@ export function ledgerReader(database: Database.Database): Omit<LedgerFile, "clo
         .parse(database.prepare("SELECT validator FROM ledgers ORDER BY validator").all())
         .map(({ validator }) => validator),
     view: (validator) => {
-      const row = z.object({ body: z.string() }).optional().parse(bodyOf.get(validator));
-      return row === undefined ? undefined : viewOf(database, validator, decodeLedgerBody(row.body).chainId);
+      const ledger = read(validator);
+      return ledger && viewOf(database, validator, ledger.chainId);
     },
+    cursorMs: (validator) => read(validator)?.sources.calls.cursor?.atMs,
   };
 }
 

@@ -71,6 +71,9 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE ledger_events (
      validator TEXT NOT NULL, id INTEGER NOT NULL, kind TEXT NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL,
      node TEXT, text TEXT NOT NULL, PRIMARY KEY (validator, id)) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE alert_history (
+     validator TEXT NOT NULL, alert TEXT NOT NULL, since_ms INTEGER NOT NULL, body TEXT NOT NULL,
+     PRIMARY KEY (validator, alert, since_ms)) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Name of the validator, and of its node, in a configuration that names none, and in files up to version 3. */

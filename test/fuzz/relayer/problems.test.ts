@@ -78,7 +78,7 @@ async function seen(world: SimWorld) {
     journal: world.journal,
     resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
     openResubmit: false,
-    attempts: { find: async () => [] },
+    attempts: { find: async () => [], costs: async () => [] },
     metrics: world.metrics,
   };
   const get = async (path: string) => {

@@ -10,6 +10,7 @@ export type LocalFault =
   | "down"
   | "halts"
   | "client-expired"
+  | "short-trust"
   | "client-frozen"
   | "empty-account"
   | "no-events"

@@ -192,7 +192,8 @@ function createSimQueries({ state, respond, faults }: SimChain): Omit<LocalQueri
       respond(signal, () => {
         const { remote, latest } = clientOf(state, clientId);
         const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
-        const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : 10n ** 15n;
+        const longNs = faults.has("short-trust") ? 300_000_000_000n : 10n ** 15n;
+        const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : longNs;
         return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs };
       }),
     clientStatus: (_clientId, signal) =>

@@ -6,6 +6,8 @@ import { supervise } from "../../../src/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
 import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
 import { type ChainPool, createHealth } from "../../../src/relayer/create-health.ts";
+import { unreachable } from "../../../src/base/errors.ts";
+import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { watchedClient } from "../../../src/relayer/health/watched-client.ts";
 import { createWatches } from "../../../src/relayer/health/watches.ts";
@@ -199,6 +201,19 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     reloadMs: 60_000,
     onLocalError: watches.local.noteError,
     gate: parts.gate,
+    upkeep: createClientRefresh({
+      ...common,
+      connections: remotes.map(({ client: remote }, index) => ({
+        connectionId: `connection-${index}`,
+        remote,
+        watch: watches.connections[index]?.client ?? unreachable("no watch"),
+      })),
+      local: local.queries,
+      window: local.window,
+      gate: openGate,
+      height,
+      leads: () => true,
+    }),
     window: local.window,
     submission: {
       submitTypeUrl: "/x.MsgSubmitQueryResult",
@@ -229,6 +244,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     {
       engine,
       registry,
+      journal,
       watches,
       isConnected: local.subscription.isConnected,
       gate: () => ({ leadership: { role: "leader" }, store: { error: undefined }, refusal: undefined }),

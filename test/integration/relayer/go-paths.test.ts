@@ -49,7 +49,7 @@ function unsuccessful(data: unknown): readonly Readonly<Record<string, unknown>>
 describe("a client library of the Go relayer", () => {
   let net: RelayedLocalnet;
   beforeAll(async () => {
-    net = await startRelayedLocalnet();
+    net = await startRelayedLocalnet({ relayer: "metrics: { go_relayer_names: true }" });
   });
   afterAll(() => net.stop());
 
@@ -95,6 +95,22 @@ describe("a client library of the Go relayer", () => {
     expect(await axios(net, "GET", "/unsuccessful-txs")).toEqual({ status: 200, data: [] });
     const received = await net.queryConsumer({ transactions: { query_id: txs[0]?.query_id } });
     expect(received).toMatchObject({ transactions: [{}, {}] });
+  });
+
+  it("finds the metrics of the Go relayer beside the own ones", async () => {
+    const page = String((await axios(net, "GET", "/metrics")).data);
+    for (const line of [
+      /^relayer_requests\{type="success"\} [1-9]/m,
+      /^submitted_txs\{type="success"\} 2$/m,
+      /^submitted_txs\{type="failed"\} [1-9]/m,
+      /^request_time_count\{method="kv",type="success"\} [1-9]/m,
+      /^proof_neutron_time_count\{method="kv",type="success"\} [1-9]/m,
+      /^action_durations_count\{method="GetUpdateClientMsg",type="success"\} [1-9]/m,
+      /^queries_to_process 2$/m,
+      /^unsuccessful_txs 0$/m,
+      /^relaywatch_relayer_ready /m,
+    ])
+      expect(page).toMatch(line);
   });
 
   it("gets the status and the text that it expects for an unknown transaction and for GET", async () => {

@@ -1,3 +1,4 @@
+import { reportsSchema } from "../../../src/watchdog/reports-config.ts";
 import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -128,7 +129,7 @@ async function startWatchdog(
 }
 
 /** One alert that fires after 200 ms, and a webhook. */
-function quickAlerts(url?: string): Pick<WatchdogConfig, "alerts" | "notify" | "maintenance"> {
+function quickAlerts(url?: string): Pick<WatchdogConfig, "alerts" | "notify" | "maintenance" | "reports"> {
   const alerts = alertsSchema.parse({ all_prices_missing: { for: "200ms", resolve_for: "0s" } });
   const notify = notifySchema.parse({ group_wait: "0s" });
   const webhook = {
@@ -146,6 +147,7 @@ function quickAlerts(url?: string): Pick<WatchdogConfig, "alerts" | "notify" | "
     },
     notify: url === undefined ? notify : { ...notify, channels: [{ ...webhook, url: new Secret(url) }] },
     maintenance: [],
+    reports: reportsSchema.parse({}),
   };
 }
 

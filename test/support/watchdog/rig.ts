@@ -1,3 +1,4 @@
+import { reportsSchema } from "../../../src/watchdog/reports-config.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
@@ -78,6 +79,7 @@ export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfi
       runbooks: "",
     },
     maintenance: [],
+    reports: reportsSchema.parse({}),
     ...extra,
   };
 }
@@ -86,7 +88,7 @@ export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfi
 export async function startRig(
   config: WatchdogConfig,
   clock: ManualClock,
-  world: World,
+  world: Pick<World, "read">,
   receiver: Receiver,
 ): Promise<Rig> {
   const end = new AbortController();

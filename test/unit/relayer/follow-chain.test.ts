@@ -13,7 +13,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
   const queue = createNoticeQueue(100);
   const stop = new AbortController();
   const calls = { reloads: 0, applied: [] as string[], warned: [] as string[], heights: [] as bigint[] };
-  const chain = { height: 5n, isDown: false };
+  const chain = { height: 5n, isDown: false, hasStream: true };
   const height = createHeightSignal(clock, () => {});
   const logger: Logger = { ...silentLogger, warn: (message) => void calls.warned.push(message) };
   const done = followChain(
@@ -26,7 +26,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
           return { chainId: "a-1", latestHeight, latestTimeNs: 0n, earliestHeight: 1n, catchingUp: false };
         },
       },
-      subscription: { run: async () => {}, next: queue.next, isConnected: () => true },
+      subscription: { run: async () => {}, next: queue.next, isConnected: () => chain.hasStream },
       registry: {
         reload: async () => void (calls.reloads += 1),
         apply: async ({ action, queryId }) => {
@@ -97,6 +97,32 @@ describe("followChain", () => {
     queue.offer({ kind: "block", height: 9n, timeNs: 0n });
     await clock.advance(0);
     expect(height.now()).toBe(9n);
+    await end();
+  });
+
+  it("polls height and list while there is no event stream", async () => {
+    const { clock, chain, height, calls, end } = setUp();
+    chain.hasStream = false;
+    await clock.advance(0);
+    for (let seconds = 1; seconds <= 9; seconds++) {
+      chain.height += 1n;
+      await clock.advance(1_000);
+      expect(height.now()).toBe(chain.height);
+    }
+    expect(calls.reloads).toBe(1);
+    for (let seconds = 0; seconds < 23; seconds++) await clock.advance(1_000);
+    expect(calls.reloads).toBe(3);
+    await end();
+  });
+
+  it("reads the list soon when the stream is silent although the chain goes on", async () => {
+    const { clock, chain, calls, end } = setUp();
+    await clock.advance(0);
+    for (let seconds = 0; seconds < 15; seconds += 3) await clock.advance(3_000);
+    expect(calls.reloads).toBe(1);
+    chain.height += 9n;
+    for (let seconds = 0; seconds < 15; seconds += 3) await clock.advance(3_000);
+    expect(calls.reloads).toBe(2);
     await end();
   });
 

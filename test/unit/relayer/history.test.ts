@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { createLocalHistoryCheck, hasKnownHistory } from "../../../src/relayer/state/history.ts";
+import {
+  createLocalHistoryCheck,
+  createRemoteHistoryCheck,
+  hasKnownHistory,
+} from "../../../src/relayer/state/history.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { sampleState } from "./samples.ts";
 import { createJournal } from "../../../src/relayer/state/journal.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -76,5 +82,39 @@ describe("the history of a chain", () => {
     ]);
     await check(5_001n, SIGNAL);
     expect(resets).toBe(1);
+  });
+
+  it("of a remote chain forgets the searches of its connection only, and is read once a minute", async () => {
+    const { chain, journal, blockHash } = openHistory();
+    const clock = createManualClock(0);
+    let reads = 0;
+    const registry = {
+      states: () => [sampleState({ id: 3n }), sampleState({ id: 4n, connectionId: "connection-1" })],
+    };
+    const check = createRemoteHistoryCheck({
+      connectionId: "connection-0",
+      journal,
+      registry,
+      blockHash: (height) => {
+        reads += 1;
+        return blockHash(height);
+      },
+      clock,
+      logger: silentLogger,
+    });
+    await check(100n, SIGNAL);
+    journal.noteSearched(3n, 90n);
+    journal.noteSearched(4n, 90n);
+    chain.name = "second";
+    await check(5_000n, SIGNAL);
+    expect([reads, journal.searchedTo(3n)]).toEqual([1, 90n]);
+    await clock.advance(60_000);
+    await check(5_001n, SIGNAL);
+    expect([journal.searchedTo(3n), journal.searchedTo(4n)]).toEqual([undefined, 90n]);
+    expect(journal.knownBlock("connection-0")).toEqual({ height: 5_001n, hash: "second 5001" });
+    journal.noteSearched(3n, 5_000n);
+    // Much lower than before: no wait for the minute.
+    await check(7n, SIGNAL);
+    expect(journal.searchedTo(3n)).toBeUndefined();
   });
 });

@@ -43,7 +43,12 @@ function deps({ status = {}, onFind = () => {} }: Scene = {}): ApiDeps {
     journal: { deadLetters: () => [] },
     resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
     openResubmit: false,
-    attempts: { find: async (filter) => (onFind(filter), [ATTEMPT]) },
+    attempts: {
+      find: async (filter) => (onFind(filter), [ATTEMPT]),
+      costs: async ({ from, to }) => [
+        { day: from, owner: "neutron1owner", attempts: 3, included: 2, gas: 5n, fee: BigInt(to) },
+      ],
+    },
     metrics: new MetricsRegistry(),
   };
 }
@@ -170,6 +175,7 @@ describe("the routes", () => {
       local: HEAD,
       account: { denom: "untrn", balance: "70", days_left: null, error: null },
       role: "leader",
+      dead_letters: 0,
       not_sending: null,
       connections: CONNECTIONS,
       queries: QUERIES,
@@ -284,5 +290,17 @@ describe("the routes", () => {
       body: "local-not-followed: it is down\ncycle-failed: connection-1: no\n",
     });
     expect(await get(deps({ status: { problems } }), "/livez")).toMatchObject({ status: 200 });
+  });
+});
+
+describe("GET /api/costs", () => {
+  it("returns the costs by day and owner, with amounts as text", async () => {
+    expect(await getJson(deps(), "/api/costs?from=20000&to=20001")).toEqual([
+      { day: 20_000, owner: "neutron1owner", attempts: 3, included: 2, gas: "5", fee: "20001" },
+    ]);
+  });
+
+  it.each(["", "from=1", "from=2&to=1", "from=0&to=500", "from=a&to=1"])("refuses %j", async (query) => {
+    expect((await get(deps(), `/api/costs?${query}`)).status).toBe(400);
   });
 });

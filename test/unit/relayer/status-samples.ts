@@ -74,6 +74,7 @@ export function sampleView(fields: Partial<QueryView> = {}): QueryView {
     failures: 0,
     error: undefined,
     retryInMs: 0,
+    isRequested: false,
     ...fields,
   };
 }
@@ -99,6 +100,7 @@ export function sampleStatus(fields: Partial<RelayerStatus> = {}): RelayerStatus
     connections: [sampleConnection()],
     queries: [],
     endpoints: [],
+    deadLetters: 0,
     gate: { role: "leader", storeError: undefined, refusal: undefined },
     ...fields,
   };

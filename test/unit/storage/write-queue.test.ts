@@ -69,13 +69,31 @@ describe("the write queue", () => {
 
   it("drops offered writes while it is full, and never pushed ones", async () => {
     const { queue, committed, write } = openQueue();
-    for (let index = 0; index < 10_005; index++) queue.offer(write(`${index}`));
+    for (let index = 0; index < 205; index++) queue.offer(write(`${index}`));
     queue.push(write("last"));
-    expect(queue.status()).toMatchObject({ pending: 10_001, dropped: 5 });
+    expect(queue.status()).toMatchObject({ pending: 201, dropped: 5 });
     await queue.flushed(SIGNAL);
     expect(committed.flat().at(-1)).toBe("last");
-    expect(committed.flat()).toHaveLength(10_001);
-    expect(Math.max(...committed.map((batch) => batch.length))).toBe(500);
+    expect(committed.flat()).toHaveLength(201);
+  });
+
+  it("limits the writes of one transaction", async () => {
+    const { queue, committed, write } = openQueue();
+    for (let index = 0; index < 1_200; index++) queue.push(write(`${index}`));
+    await queue.flushed(SIGNAL);
+    expect(committed.map((batch) => batch.length)).toEqual([500, 500, 200]);
+  });
+
+  it("drops an offered write that the database refuses for good, and writes all others", async () => {
+    const { queue, committed, write } = openQueue();
+    queue.push(write("a"));
+    queue.offer(async () => {
+      throw new RangeError("the integer has 65 bits");
+    });
+    queue.push(write("b"));
+    await queue.flushed(SIGNAL);
+    expect(committed.flat()).toEqual(["a", "b"]);
+    expect(queue.status()).toEqual({ pending: 0, dropped: 1, error: undefined });
   });
 
   it("stops retrying when it is closed", async () => {

@@ -62,17 +62,29 @@ describe("watchdog configuration", () => {
         runbooks: "",
       },
       maintenance: [],
+      reports: {
+        dailyAt: "0 7 * * *",
+        monthlyAt: "30 0 1 * *",
+        directory: undefined,
+        formats: ["text", "json"],
+        channels: [],
+      },
     });
     expect(alerts.rules.map(({ condition }) => condition)).toEqual(CONDITIONS);
     expect(alerts.majorPairs).toEqual(["BTC/USD", "ETH/USD", "NTRN/USD"]);
   });
 
   it("has an example with the defaults, and with the keys that have none", () => {
-    const { validators, stateDir, hosts, token, notify, maintenance, ...rest } = parse(
+    const { validators, stateDir, hosts, token, notify, maintenance, reports, ...rest } = parse(
       readFileSync(example, "utf8"),
     );
     const { channels, runbooks, deadMan, ...times } = notify;
-    const { notify: defaults, maintenance: _, validators: __, ...others } = parse("");
+    const { notify: defaults, maintenance: _, validators: __, reports: ownReports, ...others } = parse("");
+    expect(reports).toEqual({
+      ...ownReports,
+      directory: "/var/lib/relaywatch/oracle-watchdog/reports",
+      channels: ["mail"],
+    });
     expect(rest).toEqual(others);
     expect({ ...defaults, ...times }).toEqual(defaults);
     expect(validators).toEqual([

@@ -81,6 +81,27 @@ const FULL: WatchdogState = {
     ["two", { ...LEDGER, chainId: "c-2" }],
   ]),
   alerting: {
+    history: [
+      {
+        validator: "default",
+        alert: "sidecar-down",
+        severity: "critical",
+        title: "Sidecar down",
+        sinceMs: 1,
+        firedAtMs: 2,
+        resolvedAtMs: 3,
+        reason: "refused",
+      },
+      {
+        validator: "default",
+        alert: "sidecar-down",
+        severity: "critical",
+        title: "Sidecar down",
+        sinceMs: 4,
+        firedAtMs: 5,
+        reason: "refused again",
+      },
+    ],
     alerts: [
       {
         validator: "default",

@@ -44,6 +44,7 @@ const OPTIONS = {
     reminders: { critical: 0, warning: 0, info: 0 },
     runbooks: "",
     majorPairs: [],
+    intervalMs: 5000,
   },
   intervalMs: 5000,
   policy: VALIDATOR.policy,

@@ -75,6 +75,7 @@ function play(minutes: readonly Minute[], playOptions: PlayOptions = {}) {
         validator,
         chainId: "c-1",
         nowMs,
+        gapMs: MINUTE,
         verdicts,
         badBlocks: BigInt(startMinute + index) * badBlocksPerMinute,
         costOf: (blocks) => ({ blocks, pay: `${blocks}.00` }),

@@ -65,7 +65,7 @@ function play({ rule, change, badForMs, goodForMs, restartsMs = [] }: PlayOption
     }
     const isBad = atMs >= BAD_FROM_MS && atMs < BAD_FROM_MS + badForMs;
     const frame = isBad ? change(healthyFrame(atMs)) : healthyFrame(atMs);
-    trail = advanceTrail(trail, frame.observation);
+    trail = advanceTrail(trail, frame.observation, 60_000);
     const verdicts = judgeAll([rule], { ...frame, trail, majorPairs });
     const plan = planAlerts(state, judgedPoll(atMs, verdicts), options);
     state = plan.state;
@@ -76,7 +76,7 @@ function play({ rule, change, badForMs, goodForMs, restartsMs = [] }: PlayOption
 
 function judgedPoll(nowMs: number, verdicts: ReadonlyMap<string, Verdict>) {
   const costOf = (blocks: bigint) => ({ blocks });
-  return { validator: "default", chainId: "test-1", nowMs, verdicts, badBlocks: 0n, costOf };
+  return { validator: "default", chainId: "test-1", gapMs: 60_000, nowMs, verdicts, badBlocks: 0n, costOf };
 }
 
 /** The state after it was saved and loaded. */

@@ -1,0 +1,69 @@
+import { Command } from "commander";
+import { errorText } from "../../base/errors.ts";
+import { type JsonObject, stringifyJson } from "../../base/json.ts";
+import { openPreview, servedQueries } from "../../relayer/preview/open-preview.ts";
+import { previewKv } from "../../relayer/preview/preview-kv.ts";
+import { previewTx } from "../../relayer/preview/preview-tx.ts";
+import type { CliContext } from "../cli-context.ts";
+import { kvPreviewJson, txPreviewJson } from "../preview-json.ts";
+import { printAnswer } from "../print-answer.ts";
+import { queryIdArgument } from "../query-id.ts";
+import { addRelayerApiOptions, readRelayer, type RelayerApiOptions } from "../relayer-api-options.ts";
+import {
+  addRelayerConfigOptions,
+  type RelayerConfigOptions,
+  relayerContext,
+  selectRelayerConfig,
+} from "../relayer-config-options.ts";
+
+interface Options extends RelayerApiOptions, RelayerConfigOptions {}
+
+/** `relaywatch relayer inspect ID`. */
+export function inspectCommand(context: CliContext): Command {
+  return addRelayerConfigOptions(addRelayerApiOptions(new Command()))
+    .addArgument(queryIdArgument())
+    .addHelpText(
+      "after",
+      `
+"state" and "attempts" are those of the running relayer (--url). "proof" is made now from the configuration, and not sent.`,
+    )
+    .action((id: bigint, options: Options) => inspect(id, options, context));
+}
+
+async function inspect(id: bigint, options: Options, context: CliContext): Promise<void> {
+  const [state, attempts, proof] = await Promise.all([
+    part(() => readRelayer(options, `/api/queries/${id}`, context.signal), context.signal),
+    part(() => readRelayer(options, `/api/attempts?query_id=${id}&limit=10`, context.signal), context.signal),
+    part(() => prove(id, options, context), context.signal),
+  ]);
+  const answer = { id: `${id}`, state, attempts, proof };
+  if (options.json) context.print(stringifyJson(answer, 2));
+  else printAnswer(JSON.parse(stringifyJson(answer)), {}, context);
+}
+
+/** A part that cannot be read says why, so that the others are still shown. */
+async function part(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    signal.throwIfAborted();
+    return { error: errorText(error) };
+  }
+}
+
+async function prove(id: bigint, options: Options, context: CliContext): Promise<JsonObject> {
+  const selected = await selectRelayerConfig(options, context);
+  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
+  try {
+    for (const connection of preview.connections) {
+      const [query] = await servedQueries(preview, connection.id, [id], context.signal);
+      if (query?.type === "tx")
+        return txPreviewJson(await previewTx(preview, connection, query, context.signal));
+      const [kv] = query === undefined ? [] : await previewKv(preview, connection, [query], context.signal);
+      if (kv !== undefined) return kvPreviewJson(kv);
+    }
+    return { error: "the configuration does not serve this query: see its connections, owners and ids" };
+  } finally {
+    preview.close();
+  }
+}

@@ -1,0 +1,36 @@
+import { Option } from "commander";
+import { EXIT, type ExitCode } from "../base/exit-codes.ts";
+import { REPORT_FORMATS, type Report, type ReportFormat, type ReportVerdict } from "../report/document.ts";
+import { renderReport } from "../report/render/render-report.ts";
+import { CheckExit } from "./check-exit.ts";
+import type { CliContext } from "./cli-context.ts";
+
+/** Options of every command that prints a report. */
+export interface ReportFormatOptions {
+  readonly format: ReportFormat;
+  readonly json?: true;
+}
+
+/** The options of {@link ReportFormatOptions}. */
+export function formatOptions(): readonly Option[] {
+  return [
+    new Option("--format <format>", "form of the output").choices(REPORT_FORMATS).default("text"),
+    new Option("--json", "short for --format json").conflicts("format"),
+  ];
+}
+
+const EXIT_CODES: Readonly<Record<ReportVerdict, ExitCode>> = {
+  fine: EXIT.ok,
+  problem: EXIT.fatal,
+  unseen: EXIT.unseen,
+};
+
+/** Prints a report. Throws {@link CheckExit} unless it is fine: 1 for a problem, 3 when the data do not show. */
+export function printReport(
+  report: Report,
+  { format, json }: ReportFormatOptions,
+  context: CliContext,
+): void {
+  context.print(renderReport(report, json ? "json" : format).replace(/\r?\n$/, ""));
+  if (report.verdict !== "fine") throw new CheckExit(EXIT_CODES[report.verdict]);
+}

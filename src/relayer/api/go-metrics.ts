@@ -1,0 +1,96 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
+import type { Attempt, AttemptSink } from "../state/attempt.ts";
+
+/** What the gauges are read from, at each scrape. */
+interface GoGaugeSource {
+  /** Served queries. */
+  readonly queries: () => number;
+  /** Proven results that are not in a transaction. */
+  readonly queued: () => number;
+  readonly deadLetters: () => number;
+}
+
+/** The metrics of the Go relayer, under its names, for dashboards that were made for it. */
+export interface GoMetrics {
+  /** Counts attempts and passes them on. */
+  readonly attempts: (inner: AttemptSink) => AttemptSink;
+  /** Measures the calls to a chain and passes them on. */
+  readonly observer: (chain: "local" | "remote", inner: RpcObserver) => RpcObserver;
+  readonly readGauges: (source: GoGaugeSource) => void;
+}
+
+/** Upper bounds of the Go relayer's histograms, seconds. */
+const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
+
+/** The steps of one update header. Here they are one read of a remote block. */
+const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
+
+/** Outcomes of attempts that are no failure: the result was not needed any more. */
+const NOT_NEEDED: ReadonlySet<Attempt["outcome"]> = new Set(["superseded", "removed"] as const);
+
+/**
+ * Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). `nowMs` is the wall-clock time. Gauges are absent before
+ * `readGauges`.
+ */
+export function createGoMetrics(registry: Registry, nowMs: () => number): GoMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ["type"], registers });
+  const requests = counter("relayer_requests", "Attempts to answer a query.");
+  const proofs = counter("relayer_proofs", "Proven results that were included in a block, or not.");
+  const submitted = counter("submitted_txs", "Results of TX queries that were included in a block, or not.");
+  const histogram = (name: string, help: string) =>
+    new Histogram({ name, help, labelNames: ["method", "type"], buckets: BUCKETS, registers });
+  const requestTime = histogram(
+    "request_time",
+    "Time from the read of the remote chain to the end of an attempt.",
+  );
+  const proofTime = histogram("proof_neutron_time", "Time of a broadcast to the local chain.");
+  const actions = histogram("action_durations", "Time of a read of a remote block, for an update header.");
+  for (const type of ["success", "failed"])
+    for (const one of [requests, proofs, submitted]) one.inc({ type }, 0);
+  const note = (attempt: Attempt): void => {
+    if (NOT_NEEDED.has(attempt.outcome)) return;
+    const type = attempt.outcome === "included" ? "success" : "failed";
+    requests.inc({ type });
+    requestTime.observe({ method: attempt.type, type }, Math.max(0, nowMs() - attempt.startedAtMs) / 1_000);
+    // An attempt without a remote height ended before anything was proven.
+    if (attempt.remoteHeight === 0n) return;
+    proofs.inc({ type });
+    if (attempt.type === "tx") submitted.inc({ type });
+  };
+  return {
+    attempts: (inner) => ({
+      note: (attempts) => {
+        for (const attempt of attempts) note(attempt);
+        inner.note(attempts);
+      },
+    }),
+    observer: (chain, inner) => ({
+      ...inner,
+      onCall: (call) => {
+        const seconds = call.durationMs / 1_000;
+        if (chain === "local" && call.method === "broadcast_tx_sync")
+          proofTime.observe({ method: "kv", type: call.outcome === "ok" ? "success" : "failed" }, seconds);
+        if (chain === "remote" && call.method === "commit" && call.outcome === "ok")
+          for (const method of HEADER_STEPS) actions.observe({ method, type: "success" }, seconds);
+        inner.onCall(call);
+      },
+    }),
+    readGauges: (source) => registerGauges(registry, source),
+  };
+}
+
+function registerGauges(registry: Registry, source: GoGaugeSource): void {
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const one: Gauge = new Gauge({ name, help, registers: [registry], collect: () => one.set(read()) });
+  };
+  gauge("queries_to_process", "Served queries.", source.queries);
+  gauge(
+    "subscriber_task_queue_num_elements",
+    "Proven results that are not in a transaction yet.",
+    source.queued,
+  );
+  gauge("unsuccessful_txs", "Dead letters: remote transactions that are not sent again.", source.deadLetters);
+}

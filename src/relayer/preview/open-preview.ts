@@ -1,0 +1,84 @@
+import type { PooledChainClient } from "../../client/create-chain-client.ts";
+import { silentObserver } from "../../client/rpc/rpc-caller.ts";
+import { createTxSender } from "../../client/tx/create-tx-sender.ts";
+import { createSigner } from "../../client/tx/signer.ts";
+import type { TxSender } from "../../client/tx/tx-sender.ts";
+import type { DaemonContext } from "../../ops/daemon-context.ts";
+import { openClient } from "../chain-access.ts";
+import type { RelayerConfig } from "../config.ts";
+import { createLocalQueries, type LocalQueries } from "../local-queries.ts";
+import { isServed, type RegisteredQuery } from "../registry/registered-query.ts";
+import { signingKey } from "../signer-config.ts";
+
+/** Access to the chains of a relayer, for commands that send nothing. */
+export interface Preview {
+  readonly config: RelayerConfig;
+  readonly context: DaemonContext;
+  readonly localClient: PooledChainClient;
+  readonly local: LocalQueries;
+  readonly connections: readonly PreviewConnection[];
+  /** The relayer's account. It can simulate and not send. */
+  readonly account: Pick<TxSender, "address" | "simulate">;
+  readonly close: () => void;
+}
+
+/** A connection and its remote chain. */
+export interface PreviewConnection {
+  readonly id: string;
+  readonly chainId: string;
+  readonly remote: PooledChainClient;
+}
+
+/** Opens clients and account. Throws `ClientError` "bad-endpoint" and "bad-key". */
+export async function openPreview(config: RelayerConfig, context: DaemonContext): Promise<Preview> {
+  const open = (id: string, rpc: readonly string[]): PooledChainClient =>
+    openClient({ id, rpc }, config, { context, observer: silentObserver });
+  const { prefix, fee_granter: feeGranter, memo } = config.signer;
+  const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
+  const localClient = open(config.chain.id, config.chain.rpc);
+  const connections = config.connections.map(({ id, chain_id: chainId, rpc }) => ({
+    id,
+    chainId,
+    remote: open(chainId, rpc),
+  }));
+  const { address, simulate } = createTxSender(
+    {
+      chainId: config.chain.id,
+      memo,
+      gasPrice: {
+        denom: config.gas.denom,
+        multiplier: config.gas.price_multiplier,
+        cap: config.gas.max_price,
+        fallback: config.gas.fallback_price,
+      },
+    },
+    { client: localClient, signer, clock: context.clock, random: context.random, logger: context.logger },
+  );
+  return {
+    config,
+    context,
+    localClient,
+    local: createLocalQueries(localClient, config.chain.name),
+    connections,
+    account: { address, simulate },
+    close: () => {
+      localClient.close();
+      for (const { remote } of connections) remote.close();
+    },
+  };
+}
+
+/** Returns the queries that the relayer would serve over a connection, by id. `ids` empty: all. */
+export async function servedQueries(
+  { config, local }: Pick<Preview, "config" | "local">,
+  connectionId: string,
+  ids: readonly bigint[],
+  signal: AbortSignal,
+): Promise<readonly RegisteredQuery[]> {
+  const { owners, ids: configured, kv, tx } = config.queries;
+  const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
+  const filter = { connectionIds: [connectionId], owners, queryIds: configured, types };
+  return (await local.registeredQueries(connectionId, signal))
+    .filter((query) => isServed(query, filter) && (ids.length === 0 || ids.includes(query.id)))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}

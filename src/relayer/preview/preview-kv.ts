@@ -1,0 +1,180 @@
+import { equalBytes } from "../../base/bytes.ts";
+import { errorText } from "../../base/errors.ts";
+import { mapLimit } from "../../base/map-limit.ts";
+import type { WireMessage } from "../../client/tx/tx-sender.ts";
+import { MsgSubmitQueryResult, type StorageValue } from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import {
+  createTrustFinder,
+  headerAny,
+  isUpdatedTo,
+  updateClientMessage,
+} from "../connection/client-update.ts";
+import {
+  type ConnectionView,
+  createClientOfConnection,
+  viewConnection,
+} from "../connection/connection-view.ts";
+import { proveResults } from "../kv/prove.ts";
+import { readKeys } from "../kv/read-keys.ts";
+import { readQueryResult } from "../local-queries.ts";
+import { refreshed } from "../registry/query-state.ts";
+import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
+import { RelayError } from "../relay-error.ts";
+import type { Preview, PreviewConnection } from "./open-preview.ts";
+
+/** What a relayer would do for one KV query now, and what another one did. */
+export interface KvPreview {
+  readonly query: RegisteredQuery;
+  /** The remote height of the values. */
+  readonly at: RemoteHeight;
+  /** Whether the proofs verify and the local chain accepts the result. */
+  readonly outcome:
+    | {
+        readonly kind: "accepted";
+        readonly gas: bigint;
+        readonly bytes: number;
+        readonly values: readonly StorageValue[];
+      }
+    | { readonly kind: "unproven" | "refused"; readonly reason: string };
+  readonly other: Comparison;
+}
+
+/** The last result on the chain beside the remote state at its height. */
+export type Comparison =
+  /** no result yet */
+  | { readonly kind: "none" }
+  | { readonly kind: "same"; readonly at: RemoteHeight }
+  | { readonly kind: "differs"; readonly at: RemoteHeight; readonly keys: number }
+  | { readonly kind: "unreadable"; readonly at: RemoteHeight; readonly reason: string };
+
+/** Queries that are simulated and compared at once. */
+const AT_ONCE = 4;
+
+/**
+ * Reads, proves and simulates KV queries of one connection at its newest height, and compares the last result of each with
+ * the remote chain. Sends nothing. Throws `RelayError` and `ClientError` for an error of the connection.
+ */
+export async function previewKv(
+  preview: Preview,
+  connection: PreviewConnection,
+  queries: readonly RegisteredQuery[],
+  signal: AbortSignal,
+): Promise<readonly KvPreview[]> {
+  if (queries.length === 0) return [];
+  const { local, account, config } = preview;
+  const { id: connectionId, remote } = connection;
+  const client = createClientOfConnection(local, connectionId);
+  const view = await viewConnection({ connectionId, remote, local, client }, signal);
+  if (view === undefined)
+    throw new RelayError(
+      { code: "remote-behind", chainId: connection.chainId, height: 0n },
+      `${connection.chainId} has too few blocks for proofs`,
+    );
+  const proven = await proveAt(preview, connection, { queries, at: view.stateAt }, signal);
+  const update = await updateMessage(preview, connection, view, signal);
+  const submitUrl = `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`;
+  return mapLimit(proven, AT_ONCE, async ({ query, result }) => {
+    const other = await compare(preview, connection, query, signal);
+    const common = { query, at: view.stateAt, other };
+    if (!result.ok) return { ...common, outcome: { kind: "unproven", reason: result.reason } as const };
+    const messages = [
+      ...(update === undefined ? [] : [update]),
+      { typeUrl: submitUrl, value: result.message },
+    ];
+    const simulation = await account.simulate(messages, signal);
+    if (!simulation.ok)
+      return {
+        ...common,
+        outcome: {
+          kind: "refused",
+          reason: `${simulation.codespace}/${simulation.code}: ${simulation.log}`,
+        } as const,
+      };
+    const values = valuesOf(result.message);
+    const outcome = {
+      kind: "accepted",
+      gas: simulation.gasUsed,
+      bytes: result.message.length,
+      values,
+    } as const;
+    return { ...common, outcome };
+  });
+}
+
+interface ProvenQuery {
+  readonly query: RegisteredQuery;
+  readonly result:
+    | { readonly ok: true; readonly message: Uint8Array }
+    | { readonly ok: false; readonly reason: string };
+}
+
+/** Reads and proves the queries at one height of the remote state. */
+async function proveAt(
+  { account, config }: Preview,
+  { remote }: PreviewConnection,
+  { queries, at }: { readonly queries: readonly RegisteredQuery[]; readonly at: RemoteHeight },
+  signal: AbortSignal,
+): Promise<readonly ProvenQuery[]> {
+  const keys = queries.flatMap((query) => query.keys);
+  const [block, answers] = await Promise.all([
+    remote.lightBlock(at.height + 1n, signal),
+    readKeys(remote, keys, at.height, signal),
+  ]);
+  const states = queries.map((query) => refreshed(undefined, query, 0n));
+  const options = { sender: account.address, allowKvCallbacks: config.queries.allow_kv_callbacks };
+  const proofs = proveResults(states, answers, { appHash: block.appHash, at }, options);
+  return proofs.map(({ state, result }) => ({
+    query: state.query,
+    result: result.ok
+      ? { ok: true, message: result.value.message }
+      : { ok: false, reason: `${result.error.code}: ${result.error.reason}` },
+  }));
+}
+
+async function updateMessage(
+  { local, account, context }: Preview,
+  { remote }: PreviewConnection,
+  { client, headerAt }: ConnectionView,
+  signal: AbortSignal,
+): Promise<WireMessage | undefined> {
+  if (isUpdatedTo(client, headerAt)) return undefined;
+  const finder = createTrustFinder({ local, remote, clock: context.clock }, client, signal);
+  const [block, trust] = await Promise.all([
+    remote.lightBlock(headerAt.height, signal),
+    finder.below(headerAt),
+  ]);
+  return updateClientMessage(client.clientId, headerAny(block, trust), account.address);
+}
+
+/** Reads the last result from the chain and the same keys from the remote chain at its height. */
+async function compare(
+  preview: Preview,
+  connection: PreviewConnection,
+  query: RegisteredQuery,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const at = query.lastRemoteHeight;
+  if (at === undefined) return { kind: "none" };
+  try {
+    const [stored, proven] = await Promise.all([
+      readQueryResult(preview.localClient, preview.config.chain.name, query.id, signal),
+      proveAt(preview, connection, { queries: [query], at }, signal),
+    ]);
+    const result = proven[0]?.result;
+    if (result?.ok !== true)
+      return { kind: "unreadable", at, reason: result?.reason ?? "nothing was proven" };
+    const values = valuesOf(result.message);
+    const differing = values.filter(
+      ({ value }, index) => !equalBytes(value, stored[index]?.value ?? new Uint8Array()),
+    );
+    if (differing.length === 0 && values.length === stored.length) return { kind: "same", at };
+    return { kind: "differs", at, keys: Math.max(1, differing.length) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "unreadable", at, reason: errorText(error) };
+  }
+}
+
+function valuesOf(message: Uint8Array): readonly StorageValue[] {
+  return MsgSubmitQueryResult.decode(message).result?.kvResults ?? [];
+}

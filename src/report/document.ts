@@ -1,0 +1,47 @@
+import type { JsonObject } from "../base/json.ts";
+
+/** A column of a table. */
+export interface ReportColumn {
+  readonly title: string;
+  /** Numbers are on the right. */
+  readonly align?: "right";
+}
+
+/** Bars with a name and a remark. */
+export interface Spark {
+  readonly label: string;
+  readonly bars: string;
+  readonly note: string;
+}
+
+/** One part of a report. Texts are plain: each format escapes them. */
+export type ReportBlock =
+  | { readonly kind: "heading"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "list"; readonly items: readonly string[] }
+  | { readonly kind: "sparks"; readonly lines: readonly Spark[] }
+  | {
+      readonly kind: "table";
+      readonly columns: readonly ReportColumn[];
+      readonly rows: readonly (readonly string[])[];
+    };
+
+/** What a report says of its subject. "unseen": the data do not show it. */
+export type ReportVerdict = "fine" | "problem" | "unseen";
+
+/** A report, independent of its format. Equal input gives an equal report: it contains no time of its creation. */
+export interface Report {
+  readonly title: string;
+  readonly verdict: ReportVerdict;
+  readonly blocks: readonly ReportBlock[];
+  /** The same facts for programs: snake_case, counts and amounts as decimal strings, times in ISO 8601. */
+  readonly data: JsonObject;
+  /** The main table for spreadsheets, with raw values. */
+  readonly csv: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] };
+}
+
+/** Formats of a report. */
+export const REPORT_FORMATS = ["text", "markdown", "json", "csv"] as const;
+
+/** One of {@link REPORT_FORMATS}. */
+export type ReportFormat = (typeof REPORT_FORMATS)[number];

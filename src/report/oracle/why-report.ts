@@ -1,0 +1,96 @@
+import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
+import type { Report, ReportBlock } from "../document.ts";
+import { formatCount, formatMinute, formatRate } from "../format.ts";
+import { type ActiveAlert, activeAlertJson } from "./active-alert.ts";
+import { type CauseCount, causesOf } from "./incidents.ts";
+import { type OracleNow, statusVerdict } from "./status-report.ts";
+import type { ValidatorData } from "./validator-data.ts";
+
+/** `why`: what is wrong now, what it causes, what to do, and what cost this month its misses. */
+export function whyReport(now: OracleNow): Report {
+  const firing = now.alerts.filter(({ state }) => state === "firing");
+  const pending = now.alerts.filter(({ state }) => state === "pending");
+  const months = now.validators.map((data) => ({ data, sums: monthCauses(data) }));
+  return {
+    title: "Why",
+    verdict: statusVerdict(now),
+    blocks: [
+      ...(firing.length === 0
+        ? [{ kind: "text", text: "Nothing fires." } as const]
+        : rootsOf(firing).flatMap(rootBlocks)),
+      ...(pending.length === 0 ? [] : [pendingBlock(pending)]),
+      { kind: "heading", text: "Misses of this month" },
+      { kind: "list", items: months.map(({ data, sums }) => causeText(data, sums)) },
+    ],
+    data: {
+      report: "why",
+      alerts: now.alerts.map(activeAlertJson),
+      misses: months.map(({ data, sums }) => ({
+        validator: data.ledger.validator,
+        by_cause: sums.map(({ cause, bad }) => ({ cause, misses: String(bad) })),
+      })),
+    },
+    csv: {
+      columns: ["alert", "validator", "severity", "state", "reason"],
+      rows: now.alerts.map(({ alert, validator, severity, state, reason }) => [
+        alert,
+        validator,
+        severity,
+        state,
+        reason,
+      ]),
+    },
+  };
+}
+
+/** A firing alert that no other one causes, and the firing alerts that it causes. */
+interface Root {
+  readonly root: ActiveAlert;
+  readonly caused: readonly ActiveAlert[];
+}
+
+function rootsOf(firing: readonly ActiveAlert[]): readonly Root[] {
+  return firing
+    .filter((alert) => !firing.some((other) => causes(other, alert)))
+    .map((root) => ({ root, caused: firing.filter((alert) => causes(root, alert)) }));
+}
+
+function causes(a: ActiveAlert, b: ActiveAlert): boolean {
+  return a.validator === b.validator && a.inhibits.includes(b.alert);
+}
+
+function rootBlocks({ root, caused }: Root): readonly ReportBlock[] {
+  const items = [
+    root.description,
+    `Impact: ${root.impact}`,
+    `Action: ${root.action}`,
+    `Runbook: ${root.runbook}`,
+    ...(root.quiet === null ? [] : [`Nobody is notified: ${root.quiet}.`]),
+    ...(caused.length === 0 ? [] : [`It also explains: ${caused.map(({ title }) => title).join(", ")}.`]),
+  ];
+  return [
+    { kind: "heading", text: `${root.validator}: ${root.title} (${root.severity})` },
+    { kind: "text", text: `Since ${formatMinute(root.sinceMs)} UTC: ${root.reason}.` },
+    { kind: "list", items },
+  ];
+}
+
+function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {
+  const items = pending.map(
+    ({ validator, title, sinceMs, reason }) =>
+      `${validator}: ${title} is pending since ${formatMinute(sinceMs)} UTC: ${reason}.`,
+  );
+  return { kind: "list", items };
+}
+
+function monthCauses({ ledger, assessment, alerts }: ValidatorData) {
+  const fromMs = monthStartMs(assessment.month);
+  const toMs = nextMonthMs(fromMs);
+  return causesOf(ledger.hours(fromMs, toMs), { alerts, events: ledger.events(fromMs, toMs) });
+}
+
+function causeText({ ledger, assessment }: ValidatorData, sums: readonly CauseCount[]): string {
+  const misses = sums.map(({ cause, bad }) => `${formatCount(bad)} ${cause}`).join(", ");
+  const bad = formatCount(assessment.counts.bad);
+  return `${ledger.validator}: ${formatRate(assessment.rate)}, ${bad} missed${misses === "" ? "" : ` (${misses})`}.`;
+}

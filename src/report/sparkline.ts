@@ -1,0 +1,13 @@
+const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
+
+/** Formats values as bars. The lowest bar is 0 only, the highest the greatest value. An absent value is "·". */
+export function sparkline(values: readonly (number | undefined)[]): string {
+  const most = Math.max(0, ...values.map((value) => value ?? 0));
+  return values.map((value) => barOf(value, most)).join("");
+}
+
+function barOf(value: number | undefined, most: number): string {
+  if (value === undefined) return "·";
+  if (value <= 0 || most === 0) return BARS[0];
+  return BARS[Math.max(1, Math.ceil((value / most) * (BARS.length - 1)))] ?? BARS[0];
+}

@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { validate } from "node-cron";
+import { z } from "zod";
+import { issueText } from "../ops/config-issue.ts";
+import type { NotifyConfig } from "./notify/notify-config.ts";
+
+/** When reports are created, and where they go. */
+export interface ReportsConfig {
+  /** Cron expression in UTC; undefined: never. */
+  readonly dailyAt: string | undefined;
+  readonly monthlyAt: string | undefined;
+  /** Folder for the files. Undefined: no files. */
+  readonly directory: string | undefined;
+  readonly formats: readonly ("text" | "markdown" | "json" | "csv")[];
+  /** Names of notification channels that receive the text. */
+  readonly channels: readonly string[];
+}
+
+const schedule = (initial: string) =>
+  z
+    .string()
+    .max(100)
+    .refine((text) => /^\S+(?: \S+){4}$/.test(text) && validate(text), {
+      error: issueText("is not a schedule", 'a cron expression with five fields such as "0 7 * * *"'),
+    })
+    .nullable()
+    .default(initial);
+
+/** Schema of the section `reports`. */
+export const reportsSchema = z
+  .strictObject({
+    daily_at: schedule("0 7 * * *").describe(
+      "cron expression in UTC: when the handover report of the last 24 h is created; null: never",
+    ),
+    monthly_at: schedule("30 0 1 * *").describe(
+      "cron expression in UTC: when the reports of the last month are created; null: never",
+    ),
+    directory: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("folder of the reports; default: `reports` in `state_dir`; without both, no file is written"),
+    formats: z
+      .array(z.enum(["text", "markdown", "json", "csv"]))
+      .min(1)
+      .default(["text", "json"])
+      .describe("formats of the files"),
+    channels: z
+      .array(z.string())
+      .max(20)
+      .default([])
+      .describe("names of the channels of `notify` that receive the text of the reports"),
+  })
+  .prefault({})
+  .transform(
+    (file): ReportsConfig => ({
+      dailyAt: file.daily_at ?? undefined,
+      monthlyAt: file.monthly_at ?? undefined,
+      directory: file.directory,
+      formats: [...new Set(file.formats)],
+      channels: [...new Set(file.channels)],
+    }),
+  );
+
+/** Kinds of channels that take reports: the others identify alerts. */
+const REPORT_CHANNELS: ReadonlySet<string> = new Set(["discord", "email", "slack", "telegram", "webhook"]);
+
+/** Adds an issue for every name in `reports.channels` that is no channel which takes reports. */
+export function refuseReportChannels(
+  file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
+  context: z.RefinementCtx,
+): void {
+  const usable = file.notify.channels.filter(({ kind }) => REPORT_CHANNELS.has(kind)).map(({ name }) => name);
+  for (const [index, name] of file.reports.channels.entries()) {
+    if (usable.includes(name)) continue;
+    const expected = `a channel of notify that is no alertmanager and no pagerduty${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`;
+    const path = ["reports", "channels", index];
+    context.addIssue({ code: "custom", path, message: issueText("cannot receive reports", expected) });
+  }
+}
+
+/** Returns the configuration with its default folder, `reports` in `state_dir`. */
+export function withDirectory(config: ReportsConfig, stateDir: string | undefined): ReportsConfig {
+  const directory = config.directory ?? (stateDir === undefined ? undefined : join(stateDir, "reports"));
+  return { ...config, directory };
+}

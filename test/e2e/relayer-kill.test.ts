@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CliProcess, openCliHome, until } from "../support/e2e/cli-process.ts";
+import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
+import { auditRelayer, doubledValues } from "../support/e2e/relayer-audit.ts";
+import { type RelayerLoad, startRelayerLoad } from "../support/e2e/relayer-load.ts";
+import { testAccount } from "../support/e2e/test-account.ts";
+
+/** `npm run test:kill` sets 200. */
+const KILLS = Number(process.env["RELAYWATCH_KILLS"] ?? "4");
+/** A process starts, settles what the one before it sent, and submits for a while. */
+const MAX_LIFE_MS = 2_500;
+const TIMEOUT_MS = 120_000 + KILLS * 15_000;
+
+const home = await openCliHome();
+const localnet = localnetEndpoints(home.portOffset);
+const stateDir = join(home.directory, "relayer");
+let load: RelayerLoad;
+
+const start = (): CliProcess => home.start("relayer", "start", "--state-dir", stateDir, "$PORTS");
+
+beforeAll(async () => {
+  const block = ["--block-time", "400"];
+  await home.start("localnet", "start", ...block, "$PORTS").printed(/sidecar metrics/);
+  load = await startRelayerLoad(home, localnet, { kvQueries: 12, updatePeriod: 6n });
+});
+afterAll(home.close);
+
+describe("SIGKILL of the relayer at random instants", () => {
+  it(
+    `loses and doubles nothing, ${KILLS} times`,
+    async () => {
+      for (let kill = 0; kill < KILLS; kill++) {
+        const relayer = start();
+        await relayer.printed(/icq-relayer/);
+        await sleep(Math.random() * MAX_LIFE_MS);
+        relayer.kill("SIGKILL");
+        await relayer.exited;
+      }
+      const last = start();
+      const { address } = await testAccount(home, "relayer");
+      await load.stop();
+      const sent = load.sent();
+      expect(sent.length).toBeGreaterThan(KILLS);
+      const audit = await until("all transfers on the local chain", async () => {
+        const now = await auditRelayer(localnet, address);
+        return (now.tx.get(load.txQueryId)?.length ?? 0) >= sent.length ? now : undefined;
+      });
+      expect(audit.tx.get(load.txQueryId)).toEqual(sent);
+      expect(doubledValues(audit, load.kvIds, load.updatePeriod)).toEqual([]);
+      for (const id of load.kvIds) expect(audit.kv.get(id)?.length ?? 0).toBeGreaterThan(0);
+      expect(audit.failed).toEqual([]);
+      last.kill("SIGTERM");
+      expect(await last.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+});

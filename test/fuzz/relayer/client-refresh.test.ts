@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { isRefreshDue } from "../../../src/relayer/connection/client-refresh.ts";
+import { sampleReading } from "../../unit/relayer/status-samples.ts";
+import { type SimWorld, startWorld } from "./sim-world.ts";
+
+const consensusAge = (world: SimWorld, index: number): number => {
+  const { reading } = world.status().connections[index]?.client ?? {};
+  return (world.clock.nowMs() - (reading?.consensusTimeMs ?? 0)) / 1_000;
+};
+
+describe("the refresh of a light client", () => {
+  it("is due after two thirds of the trusting period, while the client is active", () => {
+    const reading = sampleReading({ consensusTimeMs: 0, expiresAtMs: 300 });
+    expect([199, 200, 299, 300].map((nowMs) => isRefreshDue(reading, nowMs))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    expect(isRefreshDue({ ...reading, status: "Frozen" }, 250)).toBe(false);
+    expect(isRefreshDue(undefined, 250)).toBe(false);
+  });
+
+  it("happens in time although nothing is due, and only then", async () => {
+    const world = await startWorld(31, 1);
+    world.setTraffic(false);
+    for (const { id } of world.local.registered()) world.local.remove(id);
+    world.local.set("short-trust", true);
+    await world.run(190);
+    expect(world.local.node.transactions()).toBe(0);
+    await world.run(50);
+    expect(world.local.node.transactions()).toBe(1);
+    expect(consensusAge(world, 0)).toBeLessThan(60);
+    await world.run(200);
+    expect(world.local.node.transactions()).toBe(2);
+    expect(world.status().problems).toEqual([]);
+    expect(world.local.violations()).toEqual([]);
+    await world.stop();
+  });
+
+  it("of one connection does not need the other connection to rest", async () => {
+    const world = await startWorld(32, 2);
+    for (const { id, connectionId } of world.local.registered())
+      if (connectionId === "connection-1") world.local.remove(id);
+    world.local.set("short-trust", true);
+    await world.run(250);
+    expect(consensusAge(world, 1)).toBeLessThan(70);
+    expect(world.log.filter(({ message }) => message.startsWith("light client refreshed"))).toHaveLength(1);
+    expect(world.local.violations()).toEqual([]);
+    await world.stop();
+  });
+
+  it("is tried again while it fails, with one try a minute", async () => {
+    const world = await startWorld(33, 1);
+    for (const { id } of world.local.registered()) world.local.remove(id);
+    world.local.set("short-trust", true);
+    await world.run(190);
+    world.remotes[0]?.set("down", true);
+    await world.run(60);
+    const failures = world.log.filter(({ message }) => message === "light client could not be refreshed");
+    expect(failures.length).toBeGreaterThan(0);
+    expect(failures.length).toBeLessThan(3);
+    world.remotes[0]?.set("down", false);
+    await world.run(70);
+    expect(world.local.node.transactions()).toBe(1);
+    await world.stop();
+  });
+});

@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { parse } from "yaml";
+import { accountNamed } from "../../../src/node/localnet/accounts.ts";
+import { CHAINS } from "../../../src/node/localnet/chains.ts";
+import { type CliResult, runCommand } from "../../support/cli-chain.ts";
+import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
+
+const WAIT = { timeout: 25_000, interval: 50 };
+const { signal } = new AbortController();
+
+let net: RelayedLocalnet;
+let folder = "";
+let api = "";
+let config = "";
+let urls = { local: "", remote: "" };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relaywatch-relayer-"));
+  net = await startRelayedLocalnet();
+  const port = (part: "local" | "remote"): string => `${net.running.chains[part]?.ports.get("rpc")}`;
+  urls = { local: `http://127.0.0.1:${port("local")}`, remote: `http://127.0.0.1:${port("remote")}` };
+  const address = await net.relayer.http.ready;
+  api = `http://${address.host}:${address.port}`;
+  // Another account than that of the running relayer.
+  writeFileSync(join(folder, "words"), accountNamed(CHAINS.local, "bob").mnemonic);
+  config = writeConfig("relayer.yaml", {});
+  await vi.waitFor(() => expect(net.relayer.status().queries[0]?.results).toBeGreaterThan(0), WAIT);
+});
+afterAll(async () => {
+  await net.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function writeConfig(name: string, { remote = urls.remote, more = "" }): string {
+  const file = join(folder, name);
+  writeFileSync(
+    file,
+    `chain: { id: local-1, rpc: ["${urls.local}"] }
+signer: { mnemonic: { file: ${join(folder, "words")} } }
+connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${remote}"] }]
+${more}`,
+  );
+  return file;
+}
+
+const relayer = (...args: readonly string[]): Promise<CliResult> => runCommand(["relayer", ...args], signal);
+
+describe("relaywatch relayer", () => {
+  it("doctor finds nothing wrong, says what to do about a wrong chain, and exits 3 when it cannot read", async () => {
+    const healthy = await relayer("doctor", "--config", config);
+    expect(healthy.message).toBeUndefined();
+    expect(healthy.exitCode).toBe(0);
+    expect(healthy.out).toMatch(
+      /good {5}connection-0: proof: query 1 at remote height \d+: the chain accepts it/,
+    );
+    expect(healthy.out).not.toMatch(/PROBLEM|unseen/);
+
+    const wrong = await relayer("doctor", "--config", writeConfig("wrong.yaml", { remote: urls.local }));
+    expect(wrong).toMatchObject({ exitCode: 1 });
+    expect(wrong.out).toMatch(
+      /PROBLEM {2}remote-1: endpoint .* serves chain local-1.*\n +→ correct the endpoint/,
+    );
+
+    const down = await relayer(
+      "doctor",
+      "--config",
+      writeConfig("down.yaml", { remote: "http://127.0.0.1:1" }),
+    );
+    expect(down).toMatchObject({ exitCode: 3 });
+    expect(down.out).toMatch(/unseen {3}remote-1: endpoint .*\n +→ start the node/);
+  });
+
+  it("doctor names a missing fee grant, a client without queries, and prints JSON", async () => {
+    const granter = accountNamed(CHAINS.local, "alice").address;
+    const more = "queries: { ids: ['77'] }";
+    const file = writeConfig("grant.yaml", { more });
+    const granted = join(folder, "granted.yaml");
+    const words = join(folder, "words");
+    writeFileSync(
+      granted,
+      `chain: { id: local-1, rpc: ["${urls.local}"] }
+signer: { mnemonic: { file: ${words} }, fee_granter: ${granter} }
+connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]`,
+    );
+    const none = await relayer("doctor", "--config", file, "--json");
+    expect(none.exitCode).toBe(1);
+    expect(JSON.parse(none.out)).toContainEqual({
+      subject: "connection-0: queries",
+      verdict: "problem",
+      text: "0 of 1 are served",
+      advice: expect.stringContaining("queries.ids"),
+    });
+    const refused = await relayer("doctor", "--config", granted);
+    expect(refused.out).toMatch(/PROBLEM {2}fee grant: .* grants no fees to/);
+  });
+
+  it("dry-run proves and simulates beside another relayer, and finds that it would have sent the same", async () => {
+    const dry = await relayer("dry-run", "--config", config, "--json");
+    expect(dry.message).toBeUndefined();
+    expect(JSON.parse(dry.out)).toEqual([
+      expect.objectContaining({ id: "1", type: "kv", outcome: "accepted", before: "same", results: 1 }),
+    ]);
+    // Bob never sent anything.
+    const doctor = await relayer("doctor", "--config", config);
+    expect(doctor.out).toMatch(/good {5}account: \w+, sequence 0/);
+  });
+
+  it("once answers a query at once, and refuses an unknown one", async () => {
+    await net.execute({ set_failure: { kv: false, tx: false } });
+    const once = await relayer("once", "--config", config, "--query", "1");
+    expect(once.message).toBeUndefined();
+    expect(once.out).toMatch(/^query 1: answered at remote height \d+$/);
+    expect(await relayer("once", "--config", config, "--query", "1,77")).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("not served: 77"),
+    });
+  });
+
+  it("queries and inspect show the running relayer, and a fresh proof", async () => {
+    const listed = await relayer("queries", "--url", api);
+    expect(listed.out.split("\n")[0]).toMatch(/^id +type +connection/);
+    expect(listed.out.split("\n")[1]).toMatch(/^1 +kv +connection-0 /);
+    const inspected: unknown = parse((await relayer("inspect", "1", "--url", api, "--config", config)).out);
+    expect(inspected).toMatchObject({
+      id: "1",
+      state: { type: "kv", unanswerable: null },
+      proof: { outcome: "accepted", values: [{ path: "bank" }] },
+    });
+    expect(inspected).toHaveProperty("attempts");
+    const unknown: unknown = parse((await relayer("inspect", "77", "--url", api, "--config", config)).out);
+    expect(unknown).toMatchObject({
+      state: { error: expect.stringContaining("does not serve a query 77") },
+      proof: { error: expect.stringContaining("does not serve this query") },
+    });
+    expect(await relayer("queries", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 3 });
+  });
+
+  it("dead-letters lists and sends again, and dry-run shows TX queries", async () => {
+    const recipient = net.alice.remote.address;
+    await net.execute(
+      { set_failure: { kv: false, tx: true } },
+      { register_transfers_query: { connection_id: "connection-0", update_period: 1, recipient } },
+    );
+    await vi.waitFor(() => expect(net.relayer.status().queries).toHaveLength(2), WAIT);
+    await net.send(net.alice.remote, sendMessage(CHAINS.remote, recipient, recipient, 3n));
+    const hash = await vi.waitFor(async () => {
+      const { out } = await relayer("dead-letters", "list", "--url", api);
+      const found = /^\d+ +([0-9a-f]{64}) /m.exec(out)?.[1];
+      expect(found).toBeDefined();
+      return found ?? "";
+    }, WAIT);
+    const id = net.relayer.status().queries.find(({ type }) => type === "tx")?.id ?? 0n;
+    const again = await relayer("dead-letters", "resubmit", `${id}/${hash}`, "--url", api);
+    expect(again.out).toMatch(/failed again: .*rejected/);
+    const dry = await relayer("dry-run", "--config", config, "--query", `${id}`);
+    expect(dry.exitCode).toBe(1);
+    await net.execute({ set_failure: { kv: false, tx: false } });
+    const sent = await relayer("dead-letters", "resubmit", "--all", "--url", api);
+    expect(sent.out).toBe(`${id}/${hash} included`);
+    expect((await relayer("dead-letters", "list", "--url", api, "--json")).out).toBe("[]");
+    expect(await relayer("dead-letters", "resubmit", "--url", api)).toMatchObject({ exitCode: 2 });
+    expect(await relayer("dead-letters", "resubmit", "x", "--url", api)).toMatchObject({ exitCode: 2 });
+  });
+
+  it("config from-env reads an .env file and the chain ids of the endpoints", async () => {
+    const file = join(folder, ".env");
+    const variables = {
+      RELAYER_NEUTRON_CHAIN_RPC_ADDR: urls.local.replace("http", "tcp"),
+      RELAYER_TARGET_CHAIN_RPC_ADDR: urls.remote.replace("http", "tcp"),
+      RELAYER_MNEMONIC_FILE: join(folder, "words"),
+      RELAYER_NEUTRON_CHAIN_CONNECTION_ID: "connection-0",
+      RELAYER_ALLOW_TX_QUERIES: "false",
+      RELAYER_ALLOW_KV_CALLBACKS: "true",
+      RELAYER_STORAGE_PATH: join(folder, "state"),
+    };
+    writeFileSync(
+      file,
+      `# a comment\n${Object.entries(variables)
+        .map(([name, value]) => `${name}=${value}\n`)
+        .join("")}`,
+    );
+    const printed = await runCommand(["config", "from-env", file], signal);
+    expect(printed.message).toBeUndefined();
+    expect(parse(printed.out)).toMatchObject({
+      chain: { id: "local-1" },
+      connections: [{ chain_id: "remote-1" }],
+      queries: { tx: false },
+    });
+    const doctor = await relayer("doctor", "--from-env", file);
+    expect(doctor.message).toBeUndefined();
+    expect(doctor.exitCode).toBe(0);
+  });
+});

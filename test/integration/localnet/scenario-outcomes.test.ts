@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { OracleFaultName } from "../../../src/node/oracle/oracle-faults.ts";
+import type { FaultName } from "../../../src/sidecar/faults.ts";
+import { createSimulatedValidator } from "../../support/localnet/simulated-validator.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { createReceiver, rigConfig, startRig } from "../../support/watchdog/rig.ts";
+
+const START = Date.UTC(2026, 10, 21, 12);
+const MINUTE = 60_000;
+/** One tick a second is enough for alerts, and four times faster. */
+const TICK_MS = 1000;
+
+let stops: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.toReversed()) await stop();
+  stops = [];
+});
+
+/** A watchdog over a healthy validator, some minutes old. */
+async function start() {
+  const clock = createManualClock(START);
+  const end = new AbortController();
+  const validator = createSimulatedValidator(clock, end.signal, TICK_MS);
+  await clock.advance(MINUTE);
+  const rig = await startRig(rigConfig({ intervalMs: 10_000 }), clock, validator, createReceiver());
+  stops.push(() => end.abort(new Error("test over")), rig.stop);
+  await clock.advance(2 * MINUTE);
+  const status = () => rig.watchdog.status();
+  /** Alerts that fire and that nothing mutes. */
+  const notified = (): readonly string[] =>
+    status()
+      .alerts.filter(({ state }) => state?.phase === "firing" && state.quietReason === undefined)
+      .map(({ rule }) => rule.condition.name);
+  return { clock, validator, status, notified };
+}
+
+/** Alerts after a time with a fault. */
+async function alertsWith(fault: FaultName | OracleFaultName, minutes: number): Promise<readonly string[]> {
+  const { clock, validator, notified } = await start();
+  expect(notified()).toEqual([]);
+  validator.setFault(fault, true);
+  await clock.advance(minutes * MINUTE);
+  return notified();
+}
+
+describe("what the documents call normal raises no alert", () => {
+  it("a healthy validator has full pay", async () => {
+    const { clock, notified, status } = await start();
+    await clock.advance(3 * MINUTE);
+    expect(notified()).toEqual([]);
+    expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
+  });
+
+  it.each([
+    "pair-missing",
+    "websocket-flap",
+    "provider-rate-limited",
+    "provider-blocked",
+    "provider-no-response",
+    "provider-invalid-response",
+    "provider-decode-error",
+    "v1-only",
+    "v2-only",
+  ] as const)("%s", async (fault) => {
+    expect(await alertsWith(fault, 6.5)).toEqual([]);
+  });
+
+  it("a start of the sidecar that takes half a minute", async () => {
+    expect(await alertsWith("startup", 0.5)).toEqual([]);
+  });
+
+  it("a restart of the node: no tier changes", async () => {
+    const { clock, validator, notified, status } = await start();
+    validator.restartNode();
+    await clock.advance(5 * MINUTE);
+    expect(notified()).toEqual([]);
+    expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
+    expect(status().current.counts.good).toBeGreaterThan(7n * 60n);
+  });
+});
+
+describe("what costs pay raises its alert", () => {
+  it.each([
+    ["sidecar-down", 6, "sidecar-down"],
+    ["sidecar-killed", 6, "sidecar-down"],
+    ["slow", 6, "sidecar-slow"],
+    ["http-500", 6, "sidecar-down"],
+    ["all-prices-missing", 6, "all-prices-missing"],
+    ["market-map-empty", 6, "all-prices-missing"],
+    ["major-pairs-missing", 6, "major-pairs-missing"],
+    ["timestamp-stale", 6, "stale-price-timestamp"],
+  ] as const)("%s", async (fault, minutes, alert) => {
+    expect(await alertsWith(fault, minutes)).toContain(alert);
+  });
+
+  it("all WebSockets down: all prices missing five minutes after the last price; the providers after half an hour, since every vote is missed", async () => {
+    const { clock, validator, notified, status } = await start();
+    validator.setFault("websocket-providers-down", true);
+    await clock.advance(6.5 * MINUTE);
+    expect(notified()).not.toContain("all-prices-missing");
+    await clock.advance(1.5 * MINUTE);
+    expect(notified()).toContain("all-prices-missing");
+    await clock.advance(20 * MINUTE);
+    expect(notified()).not.toContain("websocket-providers-failing");
+    await clock.advance(6 * MINUTE);
+    expect(notified()).toContain("websocket-providers-failing");
+    expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
+  });
+
+  it("a sidecar that is down lets the rate fall, and its return resolves the alert", async () => {
+    const { clock, validator, notified, status } = await start();
+    validator.setFault("sidecar-killed", true);
+    await clock.advance(6 * MINUTE);
+    expect(status().current.counts.bad).toBeGreaterThanOrEqual(175n);
+    expect(status().current.tier).toBe("none");
+    validator.setFault("sidecar-killed", false);
+    await clock.advance(9 * MINUTE);
+    expect(notified()).not.toContain("sidecar-down");
+  });
+});

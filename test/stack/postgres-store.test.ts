@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { LOCAL_CHAIN } from "../../src/relayer/state/journal.ts";
+import { dayOf } from "../../src/relayer/state/attempt.ts";
+import { MIGRATIONS } from "../../src/relayer/state/schema.ts";
+import type { RelayerStore } from "../../src/relayer/state/store.ts";
+import { createPostgresDatabase } from "../../src/storage/postgres-database.ts";
+import { migratePostgres } from "../../src/storage/postgres-schema.ts";
+import type { SqlDatabase } from "../../src/storage/sql-database.ts";
+import { openTestStore } from "../support/relayer-store.ts";
+import { type PostgresServer, startPostgres } from "../support/stack/postgres-server.ts";
+import { sampleAttempt } from "../unit/relayer/samples.ts";
+
+const SIGNAL = new AbortController().signal;
+
+let server: PostgresServer;
+let url: string;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  url = await server.createDatabase();
+});
+
+const open = (): Promise<RelayerStore> => openTestStore(server.placeOf(url));
+
+function connect(): SqlDatabase {
+  const { address, password } = server.placeOf(url);
+  return createPostgresDatabase({
+    address,
+    password,
+    applicationName: "test",
+    deadlineMs: 5_000,
+    onError: () => {},
+  });
+}
+
+const deadLetter = { queryId: 3n, hash: "bb", remoteHeight: 9n, reason: "no", atMs: 1_795_262_970_310 };
+
+describe("the store in PostgreSQL", () => {
+  it("keeps the journal, as SQLite does", async () => {
+    const first = await open();
+    const { journal } = first;
+    journal.noteSearched(3n, 9_007_199_254_740_993n);
+    journal.noteIncluded(3n, "low", 9n);
+    journal.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
+    journal.noteDeadLetter(deadLetter);
+    journal.noteSending({ queryId: 3n, hash: "cc", remoteHeight: 11n, localHeight: 12n });
+    journal.noteSending({ queryId: 3n, hash: "aa", remoteHeight: 11n, localHeight: 12n });
+    journal.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
+    journal.noteBlock(LOCAL_CHAIN, { height: 9_007_199_254_740_995n, hash: "AB" });
+    journal.noteSearched(3n, 9_007_199_254_740_993n);
+    await first.queue.flushed(SIGNAL);
+    const second = await open();
+    expect(second.journal.searchedTo(3n)).toBe(9_007_199_254_740_993n);
+    expect(["low", "aa", "bb"].map((hash) => second.journal.isHandled(3n, hash))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(second.journal.deadLetters()).toEqual([deadLetter]);
+    expect(second.journal.sending()).toEqual([
+      { queryId: 3n, hash: "cc", remoteHeight: 11n, localHeight: 12n },
+    ]);
+    expect(second.journal.knownBlock(LOCAL_CHAIN)).toEqual({ height: 9_007_199_254_740_995n, hash: "AB" });
+    second.journal.forget(3n);
+    await second.close();
+    await first.journal.reload();
+    expect([first.journal.searchedTo(3n), first.journal.sending()]).toEqual([undefined, []]);
+    await first.close();
+  });
+
+  it("keeps attempts and cost, with integers above 2^53, 18-decimal fees, and texts with NUL", async () => {
+    const store = await open();
+    // Attempts of long ago are deleted.
+    const startMs = Date.now() - 60_000;
+    const day = dayOf(startMs);
+    const attempts = Array.from({ length: 250 }, (_, index) =>
+      sampleAttempt({
+        queryId: 9_007_199_254_740_993n + BigInt(index),
+        startedAtMs: startMs,
+        fee: 12_345_678_901_234_567_890_123n,
+        outcome: index % 2 === 0 ? "included" : "rejected",
+        reason: index % 2 === 0 ? undefined : "a\0b",
+      }),
+    );
+    store.attempts.note(attempts);
+    await store.queue.flushed(SIGNAL);
+    const [newest] = await store.attempts.find({
+      queryId: 9_007_199_254_741_242n,
+      sinceMs: startMs,
+      limit: 5,
+    });
+    expect(newest).toEqual({ ...attempts[249], reason: "a�b" });
+    expect(await store.attempts.costs({ from: day, to: day })).toEqual([
+      {
+        day,
+        owner: "neutron1owner",
+        attempts: 250,
+        included: 125,
+        gas: 2_500n,
+        fee: 250n * 12_345_678_901_234_567_890_123n,
+      },
+    ]);
+    await store.close();
+  });
+
+  it("is upgraded from version 2 with its content, once, by several processes at the same time", async () => {
+    const database = connect();
+    await migratePostgres(database, MIGRATIONS.slice(0, 2));
+    await database.run("INSERT INTO tx_progress VALUES ('local-1', '3', '9007199254740993')");
+    await database.run("INSERT INTO local_height VALUES ('local-1', '9007199254740999')");
+    await database.close();
+    const stores = await Promise.all([1, 2, 3, 4].map(open));
+    for (const { journal, close } of stores) {
+      expect(journal.searchedTo(3n)).toBe(9_007_199_254_740_993n);
+      expect(journal.knownBlock(LOCAL_CHAIN)).toEqual({ height: 9_007_199_254_740_999n, hash: "" });
+      await close();
+    }
+    expect(await server.query(url, "SELECT version FROM relaywatch.schema_version")).toEqual([
+      { version: `${MIGRATIONS.length}` },
+    ]);
+  });
+
+  it("refuses a newer schema with both versions, and leaves it as it is", async () => {
+    await (await open()).close();
+    const newer = MIGRATIONS.length + 1;
+    await server.query(url, `UPDATE relaywatch.schema_version SET version = ${newer}`);
+    await expect(open()).rejects.toThrow(
+      `a newer relaywatch wrote it (it has format ${newer}, but this program supports at most format ${newer - 1}); use that relaywatch, or another database`,
+    );
+    expect(await server.query(url, "SELECT version FROM relaywatch.schema_version")).toEqual([
+      { version: `${newer}` },
+    ]);
+  });
+
+  it("names the database that it cannot use, and never the password", async () => {
+    const place = server.placeOf(url);
+    const wrongPassword = { ...place, password: undefined };
+    await expect(openTestStore(wrongPassword)).rejects.toThrow(
+      /^store 127\.0\.0\.1:\d+\/test_\d+: the database cannot be used: .*; store must name a database/,
+    );
+    const missing = { ...place, address: { ...place.address, database: "nothing_here" } };
+    const error: unknown = await openTestStore(missing).catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain('database "nothing_here" does not exist');
+    expect(JSON.stringify([error, String(error)])).not.toContain(server.password);
+  });
+
+  it("loses nothing that was flushed when the server is killed, and goes on when it is back", async () => {
+    const store = await open();
+    for (let index = 1n; index <= 50n; index++) store.journal.noteIncluded(3n, `tx${index}`, index);
+    await store.queue.flushed(SIGNAL);
+    await server.crash();
+    store.journal.noteIncluded(3n, "during the crash", 99n);
+    await expect
+      .poll(() => store.queue.status(), { timeout: 20_000 })
+      .toMatchObject({ pending: 1, error: expect.any(String) });
+    await server.start();
+    await store.queue.flushed(SIGNAL);
+    expect(store.queue.status()).toMatchObject({ pending: 0, error: undefined });
+    const after = await open();
+    expect(after.journal.isHandled(3n, "during the crash")).toBe(true);
+    for (let index = 1n; index <= 50n; index++) expect(after.journal.isHandled(3n, `tx${index}`)).toBe(true);
+    await after.close();
+    await store.close();
+  });
+});

@@ -1,0 +1,200 @@
+import { addCounts, type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import type {
+  LedgerEvent,
+  LedgerView,
+  MonthRecord,
+  Rollup,
+} from "../../../src/watchdog/ledger/ledger-view.ts";
+import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/watchdog/ledger/month.ts";
+import { assess } from "../../../src/watchdog/policy/assess.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import type { AlertEpisode, ValidatorData } from "../../../src/report/oracle/validator-data.ts";
+import { ledgerViewOf } from "../watchdog/ledger-view.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** One block a second. */
+const BLOCKS_PER_HOUR = 3600;
+
+/** A time with bad or unknown blocks. */
+interface Trouble {
+  readonly fromMs: number;
+  readonly hours: number;
+  /** Bad blocks of each hour. */
+  readonly bad?: number;
+  readonly unknown?: number;
+  /** An alert that fires for this time. */
+  readonly alert?: Pick<AlertEpisode, "alert" | "title" | "inhibits">;
+}
+
+const SIDECAR_DOWN = { alert: "sidecar-down", title: "Sidecar down", inhibits: ["all-prices-missing"] };
+const NO_PRICES = { alert: "all-prices-missing", title: "All prices missing", inhibits: [] };
+
+/** October 2026, on this day and hour. */
+function october(day: number, hour: number): number {
+  return Date.UTC(2026, 9, day, hour);
+}
+
+/** What happens to the first validators in October 2026; the others only miss single blocks. */
+const TROUBLES: readonly (readonly Trouble[])[] = [
+  [],
+  [{ fromMs: october(12, 3), hours: 20, bad: 3600, alert: SIDECAR_DOWN }],
+  [{ fromMs: october(5, 0), hours: 40, bad: 3400, alert: SIDECAR_DOWN }],
+  [
+    { fromMs: october(8, 9), hours: 8, bad: 3600, alert: NO_PRICES },
+    { fromMs: october(20, 9), hours: 8, bad: 3600, alert: NO_PRICES },
+  ],
+  [
+    { fromMs: october(15, 12), hours: 6, unknown: 3600 },
+    { fromMs: october(16, 12), hours: 13, bad: 3590 },
+  ],
+  [{ fromMs: october(3, 7), hours: 1, bad: 22 }],
+];
+
+/** Index of a validator that stays at exactly 98 %, and of one at exactly 95 %. */
+const EXACT: Readonly<Record<number, number>> = { 6: 72, 7: 180 };
+
+/** Creates a store with months of data for some validators, one block a second. Months before the last are sealed. */
+export function sampleValidators(count: number, months: number, endMs: number): readonly ValidatorData[] {
+  return Array.from({ length: count }, (_, index) => sampleValidator(index, months, endMs));
+}
+
+function sampleValidator(index: number, months: number, endMs: number): ValidatorData {
+  const troubles = TROUBLES[index] ?? [];
+  const random = createRandom(index + 1);
+  const first = new Date(endMs);
+  const startMs = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() - (months - 1), 1);
+  const hours: Rollup[] = [];
+  for (let atMs = startMs; atMs < endMs; atMs += HOUR)
+    hours.push({ startMs: atMs, counts: hourCounts(index, troubles, atMs, random), estimated: NO_BLOCKS });
+  const days = sumBy(hours, (atMs) => Math.floor(atMs / DAY) * DAY);
+  const view = ledgerViewOf(
+    {
+      hours,
+      days,
+      months: sumBy(days, (atMs) => monthStartMs(monthOf(atMs))).map((month) => monthRecord(month, endMs)),
+      minutes: lastMinutes(hours, endMs),
+      events: eventsOf(index, troubles),
+    },
+    `validator-${String(index + 1).padStart(2, "0")}`,
+  );
+  const ledger = indexed(view, hours, days);
+  return {
+    ledger,
+    policy: SPECIFIED_POLICY,
+    assessment: assess({ ledger, nowMs: endMs, policy: SPECIFIED_POLICY, blockTimeMs: 1000 }),
+    alerts: troubles.flatMap(episode),
+  };
+}
+
+/** Reads ranges by position: a real store has an index. */
+function indexed(view: LedgerView, hours: readonly Rollup[], days: readonly Rollup[]): LedgerView {
+  const slice =
+    (rollups: readonly Rollup[], unitMs: number) =>
+    (fromMs: number, toMs: number): readonly Rollup[] => {
+      const originMs = rollups[0]?.startMs ?? 0;
+      return rollups.slice(
+        Math.max(0, Math.ceil((fromMs - originMs) / unitMs)),
+        Math.ceil((toMs - originMs) / unitMs),
+      );
+    };
+  return { ...view, hours: slice(hours, HOUR), days: slice(days, DAY) };
+}
+
+function hourCounts(
+  index: number,
+  troubles: readonly Trouble[],
+  atMs: number,
+  random: () => number,
+): BlockCounts {
+  const trouble = troubles.find(({ fromMs, hours }) => atMs >= fromMs && atMs < fromMs + hours * HOUR);
+  const noise = index > 7 && random() < 0.2 ? 1 + Math.floor(random() * 3) : 0;
+  const bad = EXACT[index] ?? trouble?.bad ?? noise;
+  const unknown = trouble?.unknown ?? 0;
+  return { good: BigInt(BLOCKS_PER_HOUR - bad - unknown), bad: BigInt(bad), unknown: BigInt(unknown) };
+}
+
+function sumBy(rollups: readonly Rollup[], startOf: (atMs: number) => number): readonly Rollup[] {
+  const sums = new Map<number, BlockCounts>();
+  for (const { startMs, counts } of rollups) {
+    const start = startOf(startMs);
+    sums.set(start, addCounts(sums.get(start) ?? NO_BLOCKS, counts));
+  }
+  return [...sums].map(([startMs, counts]) => ({ startMs, counts, estimated: NO_BLOCKS }));
+}
+
+function monthRecord({ startMs, counts, estimated }: Rollup, endMs: number): MonthRecord {
+  const month: Month = monthOf(startMs);
+  const endOfMonth = nextMonthMs(startMs);
+  const seal = { atMs: endOfMonth + 60_000, hash: `${month.replace("-", "")}${"0".repeat(58)}` };
+  return { month, counts, estimated, coveredFromMs: startMs, ...(endOfMonth <= endMs ? { seal } : {}) };
+}
+
+/** Twelve hours of minutes, which repeat what the hours say. */
+function lastMinutes(hours: readonly Rollup[], endMs: number): readonly Rollup[] {
+  return hours
+    .filter(({ startMs }) => startMs >= endMs - 12 * HOUR)
+    .flatMap(({ startMs, counts: { good, bad, unknown } }) =>
+      Array.from({ length: 60 }, (_, minute) => ({
+        startMs: startMs + minute * 60_000,
+        counts: { good: part(good, minute), bad: part(bad, minute), unknown: part(unknown, minute) },
+        estimated: NO_BLOCKS,
+      })),
+    );
+}
+
+/** The share of one minute; the shares of an hour add up. */
+function part(count: bigint, minute: number): bigint {
+  return (count * BigInt(minute + 1)) / 60n - (count * BigInt(minute)) / 60n;
+}
+
+function eventsOf(index: number, troubles: readonly Trouble[]): readonly LedgerEvent[] {
+  const gaps = troubles
+    .filter(({ unknown }) => unknown !== undefined)
+    .map(({ fromMs, hours }): LedgerEvent => {
+      const text = `no reading of any node for ${hours} h`;
+      return { kind: "gap", fromMs, toMs: fromMs + hours * HOUR, text };
+    });
+  if (index !== 5) return gaps;
+  const atMs = october(3, 7) + 600_000;
+  return [
+    {
+      kind: "node-restart",
+      fromMs: atMs,
+      toMs: atMs + 24_000,
+      node: "main",
+      text: "the node main restarted",
+    },
+    {
+      kind: "parameter-change",
+      fromMs: october(18, 4),
+      toMs: october(18, 4),
+      text: "the base reward is 2500",
+    },
+  ];
+}
+
+function episode({ alert, fromMs, hours, bad }: Trouble): readonly AlertEpisode[] {
+  if (alert === undefined) return [];
+  return [
+    {
+      ...alert,
+      severity: "critical",
+      sinceMs: fromMs,
+      firedAtMs: fromMs + 300_000,
+      resolvedAtMs: fromMs + hours * HOUR,
+      reason: `${bad} misses an hour`,
+    },
+  ];
+}
+
+/** The mulberry32 generator. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import Database from "libsql";
+import type { ValidatorData } from "../../../src/report/oracle/validator-data.ts";
+import type { BlockCounts } from "../../../src/watchdog/ledger/block-counts.ts";
+import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
+
+/** Writes the state file that a watchdog with these counts has. The folder exists and is empty. */
+export function writeSampleStore(folder: string, validators: readonly ValidatorData[]): void {
+  // Creates the tables.
+  const state = openSqliteState(folder);
+  state.load();
+  state.close();
+  const database = new Database(join(folder, STATE_FILE));
+  database.transaction(() => {
+    for (const data of validators) writeLedger(database, data);
+  })();
+  database.close();
+}
+
+function writeLedger(database: Database.Database, { ledger }: ValidatorData): void {
+  const { validator } = ledger;
+  database
+    .prepare("INSERT INTO ledgers VALUES (?, ?)")
+    .run(validator, JSON.stringify({ chainId: ledger.chainId, sources: {} }));
+  const month = database.prepare(
+    "INSERT INTO ledger_months VALUES (?, 'calls', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  for (const one of ledger.months())
+    month.run(
+      validator,
+      one.month,
+      one.coveredFromMs,
+      ...numbers(one.counts),
+      ...numbers(one.estimated),
+      one.seal?.atMs ?? null,
+      one.seal?.hash ?? null,
+    );
+  const rollup = database.prepare("INSERT INTO rollups VALUES (?, 'calls', ?, ?, ?, ?, ?, ?, ?, ?)");
+  const all = [0, Number.MAX_SAFE_INTEGER] as const;
+  for (const [span, rollups] of [
+    ["hour", ledger.hours(...all)],
+    ["day", ledger.days(...all)],
+    ["minute", ledger.minutes(...all)],
+  ] as const)
+    for (const { startMs, counts, estimated } of rollups)
+      rollup.run(validator, span, startMs, ...numbers(counts), ...numbers(estimated));
+  const event = database.prepare("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?)");
+  for (const [id, { kind, fromMs, toMs, node, text }] of ledger.events(...all).entries())
+    event.run(validator, id, kind, fromMs, toMs, node ?? null, text);
+}
+
+function numbers({ good, bad, unknown }: BlockCounts): readonly bigint[] {
+  return [good, bad, unknown];
+}

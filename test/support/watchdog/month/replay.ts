@@ -1,0 +1,132 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Registry } from "prom-client";
+import { stringifyJson } from "../../../../src/base/json.ts";
+import { silentLogger } from "../../../../src/base/logger.ts";
+import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
+import type { LedgerEvent, MonthRecord } from "../../../../src/watchdog/ledger/ledger-view.ts";
+import { notifySchema } from "../../../../src/watchdog/notify/notify-config.ts";
+import { reportsSchema } from "../../../../src/watchdog/reports-config.ts";
+import { openLedgerFile } from "../../../../src/watchdog/state/ledger-file.ts";
+import { STATE_FILE } from "../../../../src/watchdog/state/sqlite-state.ts";
+import { createWatchdog } from "../../../../src/watchdog/watchdog.ts";
+import { createManualClock, type ManualClock } from "../../manual-clock.ts";
+import type { MonthPlan } from "./plan.ts";
+import { createMonthWorld, monthValidators } from "./world.ts";
+
+/** A part of the month, played to a watchdog. */
+export interface ReplayOptions {
+  readonly plan: MonthPlan;
+  readonly folder: string;
+  readonly intervalMs: number;
+}
+
+/** A watchdog at work on the month. */
+interface Session {
+  readonly clock: ManualClock;
+  /** Stops the watchdog as a signal does. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the watchdog of the daemon at a time of the month. Its first poll has ended when this returns. */
+async function startSession({ plan, folder, intervalMs }: ReplayOptions, atMs: number): Promise<Session> {
+  const clock = createManualClock(atMs);
+  const end = new AbortController();
+  const watchdog = createWatchdog(
+    {
+      listen: { host: "127.0.0.1", port: 0 },
+      stateDir: folder,
+      intervalMs,
+      limits: { deadlineMs: 60_000, maxPageBytes: 1_000_000 },
+      validators: monthValidators(plan),
+      alerts: alertsSchema.parse({}),
+      notify: notifySchema.parse({}),
+      maintenance: [],
+      reports: reportsSchema.parse({}),
+    },
+    {
+      clock,
+      registry: new Registry(),
+      logger: silentLogger,
+      random: () => 0.5,
+      reader: { read: createMonthWorld(plan, clock), close: async () => {} },
+    },
+  );
+  const run = watchdog.run(end.signal);
+  // A watchdog that ends early shows in `stop`; until then nobody waits for it.
+  run.catch(() => {});
+  await watchdog.ready;
+  await clock.advance(0);
+  return {
+    clock,
+    stop: async () => {
+      end.abort(new Error("the session is over"));
+      await run;
+    },
+  };
+}
+
+/** Plays the month from a time to its end, with the restart of the watchdog that the plan has. */
+export async function playMonth(options: ReplayOptions, fromMs: number): Promise<void> {
+  const { plan } = options;
+  const { fromMs: downMs, toMs: upMs } = plan.watchdogDown;
+  if (fromMs < downMs) await (await playUntil(options, fromMs, downMs)).stop();
+  await (await playUntil(options, Math.max(fromMs, upMs), plan.endMs)).stop();
+}
+
+/**
+ * Time at which a killed replay continues: its last poll, since not every validator may have been saved in it. In the time
+ * in which the plan stops the watchdog, its end.
+ */
+export function resumeMs({ plan, folder, intervalMs }: ReplayOptions): number {
+  if (!existsSync(join(folder, STATE_FILE))) return plan.startMs;
+  const file = openLedgerFile(folder);
+  const times = file.validators().map((name) => file.cursorMs(name) ?? 0);
+  file.close();
+  const lastMs = Math.max(plan.startMs, ...times);
+  const { fromMs, toMs } = plan.watchdogDown;
+  return lastMs < toMs && lastMs + intervalMs >= fromMs ? toMs : lastMs;
+}
+
+/** Plays the month from `fromMs` to `toMs`, or to the planned stop of the watchdog, and leaves the watchdog running. */
+export async function playUntil(options: ReplayOptions, fromMs: number, toMs: number): Promise<Session> {
+  const session = await startSession(options, fromMs);
+  const { fromMs: stopMs } = options.plan.watchdogDown;
+  await session.clock.runUntil(fromMs < stopMs ? Math.min(toMs, stopMs - 1) : toMs);
+  return session;
+}
+
+/** What a replay left in its state folder, by validator. */
+export interface ReplayResult {
+  readonly months: readonly MonthRecord[];
+  /** Without the starts of the watchdog. */
+  readonly events: readonly string[];
+}
+
+/** Reads the result of a replay. */
+export function readResult(folder: string): ReadonlyMap<string, ReplayResult> {
+  const file = openLedgerFile(folder);
+  const results = file.validators().map((name) => {
+    const view = file.view(name);
+    const events = (view?.events(0, Number.MAX_SAFE_INTEGER) ?? []).filter(
+      ({ kind }) => kind !== "watchdog-start",
+    );
+    return [name, { months: view?.months() ?? [], events: events.map(eventText) }] as const;
+  });
+  file.close();
+  return new Map(results);
+}
+
+function eventText({ kind, fromMs, toMs, node = "", text }: LedgerEvent): string {
+  return [kind, new Date(fromMs).toISOString(), new Date(toMs).toISOString(), node, text].join(" ");
+}
+
+/** Everything of a replay that a kill must not change, as JSON: counts, seals and events. */
+export function resultText(folder: string): string {
+  const kept = [...readResult(folder)].map(([name, { months, events }]) => ({
+    name,
+    months: months.map(({ seal, ...record }) => ({ ...record, hash: seal?.hash ?? null })),
+    events,
+  }));
+  return stringifyJson(kept, 1);
+}
