@@ -114,7 +114,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
   const lateness = createLateness(deps);
   const queries = registry
     .states()
-    .map((state) => toView(state, lateness(state), nowMs))
+    .map((state) => toView(state, lateness(state), deps.clock.monotonicMs()))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { leadership, store, refusal } = deps.gate();
   const gate = { role: leadership.role, storeError: store.error, refusal };
@@ -148,7 +148,7 @@ function unseen(): undefined {
   return undefined;
 }
 
-function toView(state: QueryState, lateness: Lateness, nowMs: number): QueryView {
+function toView(state: QueryState, lateness: Lateness, monotonicMs: number): QueryView {
   const { query } = state;
   return {
     id: query.id,
@@ -164,6 +164,6 @@ function toView(state: QueryState, lateness: Lateness, nowMs: number): QueryView
     isRequested: state.isRequested,
     failures: state.failures,
     error: state.error,
-    retryInMs: Math.max(0, state.notBeforeMs - nowMs),
+    retryInMs: Math.max(0, state.notBeforeMs - monotonicMs),
   };
 }

@@ -108,7 +108,7 @@ function dueStates(
   states: readonly QueryState[],
   height: bigint,
 ): readonly QueryState[] {
-  const nowMs = clock.nowMs();
+  const nowMs = clock.monotonicMs();
   return states
     .filter(({ query }) => !submitter.isWaiting(query.id))
     .flatMap((state): readonly QueryState[] => {

@@ -54,11 +54,18 @@ export function updateState(
 }
 
 /** Stores, counts and logs a failure of one query and starts its backoff. */
-export function noteFailure(worker: ConnectionWorker, query: RegisteredQuery, error: QueryFailure): void {
+export function noteFailure(
+  worker: Pick<
+    ConnectionWorker,
+    "connectionId" | "clock" | "random" | "settings" | "metrics" | "registry" | "logger"
+  >,
+  query: RegisteredQuery,
+  error: QueryFailure,
+): void {
   const { connectionId, clock, random, settings, metrics, registry, logger } = worker;
   const before = registry.state(query.id)?.error?.code;
   updateState(worker, query, (current) =>
-    failed(current, error, { nowMs: clock.nowMs(), backoff: settings.backoff, random }),
+    failed(current, error, { nowMs: clock.monotonicMs(), backoff: settings.backoff, random }),
   );
   metrics.results.inc({ connection_id: connectionId, outcome: error.code });
   // One warning for each new code. Reasons hold heights and counts, which differ at each try.

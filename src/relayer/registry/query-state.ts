@@ -39,7 +39,7 @@ export interface QueryState {
   readonly sinceHeight: bigint;
   /** Failures since the last result. */
   readonly failures: number;
-  /** Time of the next try, wall-clock ms; 0: at once. */
+  /** Time of the next try, monotonic ms: a jump of the clock must not stop a query. 0: at once. */
   readonly notBeforeMs: number;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
@@ -88,7 +88,7 @@ export function isSuspect({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
 
-/** Returns the state after a failure. The backoff doubles with each failure. */
+/** Returns the state after a failure. The backoff doubles with each failure. `at.nowMs` is monotonic. */
 export function failed(
   state: QueryState,
   error: QueryFailure,
@@ -127,7 +127,7 @@ const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: 
 
 /**
  * Whether a query needs a result: it has none, or `updatePeriod` local blocks have passed since the last one, or an
- * operator wants one. Its backoff must be over.
+ * operator wants one. Its backoff must be over. `nowMs` is monotonic.
  */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;

@@ -39,7 +39,7 @@ interface Launch extends Omit<SentTransaction, "tx"> {
  */
 export async function launch(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { window, height, clock } = state.deps;
-  if (clock.nowMs() < state.stoppedUntilMs || height.now() < state.heldBelow) return;
+  if (clock.monotonicMs() < state.stoppedUntilMs || height.now() < state.heldBelow) return;
   const open = window.isOpen(height.now());
   if (!open || state.prepared.length === 0) return;
   const chosen = choose(state);
@@ -221,7 +221,7 @@ async function admit(
 function stop(state: SubmitterState, entries: readonly Entry[], reason: string): void {
   if (state.stopped !== reason) state.deps.logger.warn("nothing may be sent", { reason });
   state.stopped = reason;
-  state.stoppedUntilMs = state.deps.clock.nowMs() + GATE_PAUSE_MS;
+  state.stoppedUntilMs = state.deps.clock.monotonicMs() + GATE_PAUSE_MS;
   for (const entry of entries) finish(state, entry, { kind: "unsent", reason, error: undefined });
 }
 

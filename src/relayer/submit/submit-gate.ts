@@ -31,6 +31,3 @@ export interface SubmitGate {
   /** Called immediately before a broadcast. Rejects on abort only; an error of the gate's own is a refusal with a reason. */
   readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 }
-
-/** A gate that admits every transaction. */
-export const openGate: SubmitGate = { admit: () => Promise.resolve({ admitted: true, release: () => {} }) };

@@ -96,7 +96,7 @@ export interface SubmitterState {
   broadcastMs: number;
   /** Nothing is sent below this height: the price was refused. */
   heldBelow: bigint;
-  /** Nothing is sent before this time, wall-clock ms. */
+  /** Nothing is sent before this time, monotonic ms. */
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;

@@ -131,7 +131,7 @@ function add(state: SubmitterState, result: ProvenResult): void {
 /** The room is one block ahead of the one in flight. */
 function roomOf(state: SubmitterState, connectionId: string): bigint {
   const { deps, queue, prepared, block, gas, options } = state;
-  if (deps.clock.nowMs() < state.stoppedUntilMs || queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
+  if (deps.clock.monotonicMs() < state.stoppedUntilMs || queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
   const waiting = [...queue.entries(), ...prepared.flatMap(({ entries }) => entries)];
   const gasOf = (entries: readonly Entry[]): bigint =>
     entries.reduce((sum, entry) => sum + gas.estimate(gasItem(entry)), 0n);

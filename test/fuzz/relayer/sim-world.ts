@@ -16,7 +16,8 @@ import { createRegistry, type Registry } from "../../../src/relayer/registry/reg
 import type { Attempt } from "../../../src/relayer/state/attempt.ts";
 import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
 import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
-import { openGate, type SubmitGate } from "../../../src/relayer/submit/submit-gate.ts";
+import type { SubmitGate } from "../../../src/relayer/submit/submit-gate.ts";
+import { openGate } from "../../support/open-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";

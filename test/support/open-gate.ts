@@ -1,0 +1,6 @@
+import type { SubmitGate } from "../../src/relayer/submit/submit-gate.ts";
+
+/** A gate that admits every transaction. */
+export const openGate: SubmitGate = {
+  admit: () => Promise.resolve({ admitted: true, release: () => {} }),
+};
