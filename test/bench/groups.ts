@@ -10,6 +10,7 @@ import { benchRelayer } from "./relayer.ts";
 import { benchReport } from "./report.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
+import { benchWatchdog } from "./watchdog.ts";
 
 /** Measures the figures of one group. */
 export type BenchGroup = (settings: BenchSettings) => readonly BenchRow[] | Promise<readonly BenchRow[]>;
@@ -20,6 +21,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   "light-client": benchLightClient,
   client: benchClient,
   parser: benchParser,
+  watchdog: benchWatchdog,
   report: benchReport,
   keeper: benchKeeper,
   chain: benchChain,

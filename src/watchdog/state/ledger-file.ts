@@ -36,7 +36,7 @@ export function openLedgerFile(folder: string): LedgerFile {
 }
 
 /** Reads ledgers from an open database. */
-export function ledgerReader(database: Database.Database): Omit<LedgerFile, "close"> {
+function ledgerReader(database: Database.Database): Omit<LedgerFile, "close"> {
   const bodyOf = database.prepare("SELECT body FROM ledgers WHERE validator = ?");
   const read = (validator: string): Ledger | undefined => {
     const row = z.object({ body: z.string() }).optional().parse(bodyOf.get(validator));

@@ -371,3 +371,63 @@ describe("GET /api/report-data", () => {
     expect((await fetch(url)).status).toBe(400);
   });
 });
+
+describe("report relayer", () => {
+  it("asks the relayer for attempts, costs and dead letters", async () => {
+    const asked: string[] = [];
+    const attempt = {
+      query_id: "1",
+      connection_id: "connection-0",
+      owner: "neutron1owner",
+      type: "kv",
+      started_at: new Date().toISOString(),
+      due_height: "10",
+      remote_height: null,
+      tx_hash: null,
+      outcome: "included",
+      reason: null,
+      local_height: "12",
+      gas: "30000",
+      fee: "75",
+      simulations: 1,
+    };
+    const letter = {
+      query_id: 2,
+      submitted_tx_hash: "ab",
+      error_time: new Date().toISOString(),
+      message: "rejected",
+    };
+    const serve = (path: string, body: unknown): HttpRoute => ({
+      method: "GET",
+      path,
+      handle: ({ query }) => {
+        asked.push(`${path}?${query.toString()}`);
+        return jsonReply(200, body);
+      },
+    });
+    const relayer = await openRouteServer(
+      {
+        name: "test",
+        listen: { host: "127.0.0.1", port: portsAt(lease.offset).relayer },
+        portOption: "none",
+        routes: [
+          serve("/api/attempts", [attempt]),
+          serve("/api/costs", []),
+          serve("/unsuccessful-txs", [letter]),
+        ],
+      },
+      { logger: silentLogger },
+    );
+    try {
+      const { exitCode, out } = await cli("report", "relayer", "--since", "24h");
+      expect(exitCode).toBe(1);
+      expect(out).toContain("1 attempt, 1 result, 1 dead letter.");
+      expect(out).toMatch(/^neutron1owner +1 +1 +30,000 +75 +30,000$/m);
+      expect(asked.join("\n")).toMatch(/attempts\?since=20\d\d-.*T.*&until=20.*&limit=1000/);
+      expect((await cli("report", "relayer", "--format", "csv")).out).toContain("neutron1owner,1,1,30000,75");
+    } finally {
+      await relayer.close();
+    }
+    expect((await cli("report", "relayer")).exitCode).toBe(3);
+  });
+});

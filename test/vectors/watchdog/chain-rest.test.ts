@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { createChainReader } from "../../../src/watchdog/sources/chain-reader.ts";
+import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
+import { createScrape } from "../../../src/watchdog/sources/scrape.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+interface Call {
+  readonly path: string;
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const CALLS: readonly Call[] = JSON.parse(
+  readFileSync(new URL("../../fixtures/rest.json", import.meta.url), "utf8"),
+);
+const OWN = "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld";
+
+/** Responds as the recorded node did; other paths are 404. */
+const recorded: PageReader = async (url) => {
+  const { pathname, searchParams } = new URL(url);
+  const pair = searchParams.get("currency_pair_ids");
+  const path = pair === null ? pathname : `${pathname}?currency_pair_ids=${pair}`;
+  const call = CALLS.find((one) => one.path === path);
+  return { status: call?.status ?? 404, body: bodyOf(JSON.stringify(call?.body ?? "Not Found")) };
+};
+
+async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+function reader(more: { readonly consensusAddress?: string; readonly module?: string }) {
+  const { module = "neutron", ...address } = more;
+  const chain = { rest: "http://chain:1317", module, pairs: ["BTC/USD"] };
+  const target = { name: "v", nodes: [], egress: [], chain, ...address };
+  const scrape = createScrape(1000, createManualClock(0));
+  return createChainReader(target, recorded, scrape)(undefined, new AbortController().signal);
+}
+
+describe("the recorded REST of a chain", () => {
+  it("has the latest block, the validator, a price and the reward parameters", async () => {
+    const seen = await reader({ consensusAddress: OWN });
+    expect(seen.head).toMatchObject({
+      state: "up",
+      value: { chainId: "test-1", height: 1556n, blockTimeMs: Date.UTC(2026, 10, 21, 12, 26, 5, 360) },
+    });
+    expect(seen.validator).toMatchObject({
+      state: "up",
+      value: { size: 1, isInSet: true, votingPower: 100n, signedLatest: true },
+    });
+    expect(seen.prices).toMatchObject({
+      state: "up",
+      value: [{ pair: "BTC/USD", height: 1556n, price: 9_712_345_000n }],
+    });
+    expect(seen.revenue).toMatchObject({
+      state: "up",
+      value: {
+        programme: "revenue",
+        params: { votesRequired: 900_000_000_000_000_000n, baseCompensation: 2500n, schedule: "empty" },
+      },
+    });
+  });
+
+  it("says that a validator is not in the set, and that a chain has no reward programme", async () => {
+    const other = "neutronvalcons180garstngpxj6r4nmh0vgre9m7qs0ngzq3yv2s";
+    const seen = await reader({ consensusAddress: other, module: "newer" });
+    expect(seen.validator).toMatchObject({ state: "up", value: { isInSet: false, votingPower: 0n } });
+    expect(seen.revenue).toMatchObject({ state: "up", value: { programme: "none" } });
+    expect((await reader({})).validator).toEqual({ state: "not-configured" });
+  });
+});
