@@ -4,8 +4,6 @@ import { type SimWorld, startWorld } from "./sim-world.ts";
 
 const FAULTY_SECONDS = 120;
 const CALM_SECONDS = 110;
-/** Simulated time of one seed. */
-const SECONDS_PER_SEED = FAULTY_SECONDS + CALM_SECONDS;
 /** Blocks that a result may be late: the running cycle, the next one, and the block that includes it. */
 const SLACK = 6n;
 /** Sleeps of an idle relayer. More of them are a leak. */
@@ -67,7 +65,7 @@ async function runSeed(seed: number): Promise<SimWorld> {
 }
 
 /**
- * Returns everything that a relayer did wrong in {@link SECONDS_PER_SEED} simulated seconds: rules that it broke while
+ * Returns everything that a relayer did wrong in some minutes of simulated time: rules that it broke while
  * there were faults, and what it had not caught up with afterwards.
  */
 export async function problemsOf(seed: number): Promise<readonly string[]> {
