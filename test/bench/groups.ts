@@ -6,6 +6,7 @@ import { benchLightClient } from "./light-client.ts";
 import { benchNode } from "./node.ts";
 import { benchParser } from "./parser.ts";
 import { benchProofs } from "./proofs.ts";
+import { benchRelayer } from "./relayer.ts";
 import { benchReport } from "./report.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
@@ -27,4 +28,5 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   node: benchNode,
   "start-up": benchStartUp,
   system: benchSystem,
+  relayer: benchRelayer,
 };

@@ -1,14 +1,16 @@
 import { parseArgs } from "node:util";
 import { errorText } from "../../src/base/errors.ts";
+import type { CampaignBudget } from "./campaign.ts";
 import { CAMPAIGNS } from "./campaigns.ts";
 
-const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed N] [CAMPAIGN…]
-  --seconds N   for each campaign, default 60
+const USAGE = `usage: npm run fuzz -- [--seconds N] [--inputs N] [--seed N] [CAMPAIGN…]
+  --seconds N   for each campaign, default 60; with --inputs no limit
+  --inputs N    for each campaign, default: no limit
   --seed N      default: drawn
   campaigns: ${Object.keys(CAMPAIGNS).join(", ")}; default: all`;
 
 interface Options {
-  readonly seconds: number;
+  readonly budget: CampaignBudget;
   readonly seed: number;
   readonly names: readonly string[];
 }
@@ -18,28 +20,37 @@ function parseOptions(words: readonly string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args: [...words],
     allowPositionals: true,
-    options: { seconds: { type: "string" }, seed: { type: "string" }, help: { type: "boolean" } },
+    options: {
+      seconds: { type: "string" },
+      inputs: { type: "string" },
+      seed: { type: "string" },
+      help: { type: "boolean" },
+    },
   });
   if (values.help === true) return undefined;
   const drawn = Math.floor(Math.random() * 2 ** 31);
+  const inputs = values.inputs === undefined ? undefined : Number(values.inputs);
+  const seconds = Number(values.seconds ?? (inputs === undefined ? 60 : Number.POSITIVE_INFINITY));
   const options = {
-    seconds: Number(values.seconds ?? 60),
+    budget: inputs === undefined ? { seconds } : { seconds, inputs },
     seed: Number(values.seed ?? drawn),
     names: positionals.length === 0 ? Object.keys(CAMPAIGNS) : positionals,
   };
   const unknown = options.names.find((name) => CAMPAIGNS[name] === undefined);
   if (unknown !== undefined) throw new Error(`there is no campaign ${unknown}`);
-  if (!(options.seconds > 0)) throw new Error("--seconds must be a number above 0");
+  if (!(seconds > 0)) throw new Error("--seconds must be a number above 0");
+  if (!((inputs ?? 1) > 0)) throw new Error("--inputs must be a number above 0");
   if (!Number.isSafeInteger(options.seed)) throw new Error("--seed must be an integer");
   return options;
 }
 
 /** Runs the campaigns one after the other. Returns whether all found nothing. */
-async function runAll({ seconds, seed, names }: Options): Promise<boolean> {
+async function runAll({ budget, seed, names }: Options): Promise<boolean> {
   let isClean = true;
   for (const name of names) {
-    process.stdout.write(`${name}: seed ${seed}, ${seconds} s\n`);
-    const report = await CAMPAIGNS[name]?.(seed, { seconds });
+    const limit = budget.inputs === undefined ? `${budget.seconds} s` : `${budget.inputs} inputs`;
+    process.stdout.write(`${name}: seed ${seed}, ${limit}\n`);
+    const report = await CAMPAIGNS[name]?.(seed, budget);
     if (report === undefined) continue;
     process.stdout.write(`${name}: ${report.inputs} inputs, ${report.failures.length} failures\n`);
     for (const failure of report.failures) process.stdout.write(`  ${failure}\n`);

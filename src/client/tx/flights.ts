@@ -18,7 +18,7 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
-  /** Height at which a node first said that the sequence is used. */
+  /** Height at which a node first said that the sequence is used, or refused the transaction. */
   readonly usedAt: bigint | undefined;
 }
 
@@ -63,6 +63,11 @@ export async function settleFlights(
     const lostBecause = (reason: string): void =>
       void finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason } });
     const confirmation = found[index];
+    // Without a response nothing is known: it may be in a block.
+    if (confirmation === "unknown") {
+      remaining.push(flight);
+      continue;
+    }
     const expiry = confirmation === undefined ? expiryOf(flight, height, deps.clock) : undefined;
     if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
     else if (expiry !== undefined) lostBecause(expiry);
@@ -114,12 +119,11 @@ async function checkFlight(
     if (outcome.kind === "unclear") return alive(checked);
     const reason = `${outcome.codespace}/${outcome.code}: ${outcome.log}`;
     const expected = isSequenceMismatch(outcome) ? expectedSequence(outcome.log) : undefined;
-    if (expected === undefined || expected < flight.tx.sequence) return { flight, lost: reason };
-    // Its sequence is used. It is included and not indexed yet, or another transaction took its place.
+    if (expected !== undefined && expected < flight.tx.sequence) return { flight, lost: reason };
+    // Its sequence is used, or CheckTx refuses it before it looks at the sequence, for instance for want of funds. It may
+    // be included and not indexed yet.
     const usedAt = flight.usedAt ?? height;
-    return height >= usedAt + INDEX_SLACK
-      ? { flight, lost: "another transaction used its sequence" }
-      : alive({ ...checked, usedAt });
+    return height >= usedAt + INDEX_SLACK ? { flight, lost: reason } : alive({ ...checked, usedAt });
   } catch (error) {
     if (signal.aborted || !(error instanceof ClientError)) throw error;
     return classifyClientError(error, signal) === "retry"
@@ -132,20 +136,23 @@ function alive(flight: Flight): FlightCheck {
   return { flight, lost: undefined };
 }
 
-/** Returns undefined while the transaction is in no block, and when the node cannot be asked now. */
+/** Returns undefined while the transaction is in no block, and "unknown" when the node cannot be asked now. */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
   hash: Uint8Array,
   signal: AbortSignal,
-): Promise<FoundTransaction> {
+): Promise<FoundTransaction | "unknown"> {
   try {
     return await pool.read(
       { method: "tx", params: { hash: toBase64(hash), prove: false }, decode: decodeFound },
       signal,
     );
   } catch (error) {
-    // "tx (…) not found" is a JSON-RPC error, which counts as retryable.
     if (classifyClientError(error, signal) !== "retry") throw error;
-    return undefined;
+    return isNotFound(error) ? undefined : "unknown";
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "rpc" && /not found/.test(error.facts.data);
 }

@@ -15,7 +15,7 @@ import {
   noteUnproven,
   updateState,
 } from "../connection/worker.ts";
-import { answered, isSuspect, type QueryState } from "../registry/query-state.ts";
+import { answered, type QueryState } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import { candidatesAt, tooLarge } from "../submit/plan.ts";
 import type { ClientUpdate, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
@@ -123,7 +123,6 @@ function toResult(
     gasGuess: gasGuess(query, worker.settings.allowKvCallbacks),
     at: view.stateAt,
     update,
-    isSuspect: isSuspect(proven.state),
     dueHeight: dueHeight(query, worker.localHeight()),
     startedAtMs,
     settle: (outcome) => noteOutcome(worker, query, view.stateAt, outcome),

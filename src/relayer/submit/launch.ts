@@ -5,7 +5,7 @@ import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts
 import { isNewer } from "../registry/registered-query.ts";
 import { applyBlame } from "./blame.ts";
 import { layOut, type Slot, toMessages } from "./judge.ts";
-import { gasOfEntries } from "./prepare.ts";
+import { gasOfEntries, groupOf } from "./prepare.ts";
 import type { Entry } from "./result-queue.ts";
 import {
   entriesOf,
@@ -29,14 +29,8 @@ const MAX_EARLY_BLOCKS = 2n;
 const GATE_PAUSE_MS = 2_000;
 
 /** A transaction that may be broadcast now. */
-interface Launch {
-  readonly slots: readonly Slot[];
+interface Launch extends Omit<SentTransaction, "tx"> {
   readonly draft: TxDraft;
-  /** Expected gas used. */
-  readonly gas: bigint;
-  readonly reliesOn: ReadonlySet<string>;
-  /** Tells the gate that the transaction costs nothing. */
-  readonly release: () => void;
 }
 
 /**
@@ -114,6 +108,11 @@ function choose(state: SubmitterState): readonly Prepared[] {
       if (all.length > 0) kept.push({ entries: all, gas: ownGas });
       continue;
     }
+    // Their company has changed since they were planned: one of them is to be tried apart from the others.
+    if (new Set(ready.map((entry) => groupOf(state, entry))).size > 1) {
+      putBack(state, all);
+      continue;
+    }
     putBack(state, later);
     chosen.push({ entries: ready, gas: later.length === 0 ? ownGas : gasOfEntries(state, ready) });
     gas += ownGas;
@@ -142,14 +141,17 @@ function sortOut(
 
 type EntryVerdict = "ready" | "later" | Parameters<typeof finish>[2];
 
-function judgeEntry(state: SubmitterState, { result }: Entry): EntryVerdict {
+function judgeEntry(state: SubmitterState, { result, sinceMs }: Entry): EntryVerdict {
   const { registry, height, clock } = state.deps;
-  const { query, at, startedAtMs } = result;
+  const { query, at } = result;
   const current = registry.state(query.id);
   if (current === undefined) return { kind: "dropped", reason: "removed" };
   if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
-  if (clock.nowMs() - startedAtMs > MAX_AGE_MS) return tooOld();
+  if (clock.nowMs() - sinceMs > MAX_AGE_MS) return tooOld();
   if (state.withdrawn.has(query.id)) return WITHDRAWN;
+  // It was proven before the chain refused the result before it.
+  if (clock.nowMs() < current.notBeforeMs)
+    return { kind: "unsent", reason: "its query backs off", error: undefined };
   if (query.type === "kv") {
     const hasNewer = state.queue.ofQuery(query.id).length > 0;
     if (hasNewer || !isNewer(at, current.query.lastRemoteHeight))
@@ -175,8 +177,7 @@ function tooOld(): Extract<EntryVerdict, { kind: "unsent" }> {
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.nowMs();
   const waiting = [...state.queue.entries(), ...state.prepared.flatMap(({ entries }) => entries)];
-  for (const entry of waiting)
-    if (nowMs - entry.result.startedAtMs > MAX_AGE_MS) finish(state, entry, tooOld());
+  for (const entry of waiting) if (nowMs - entry.sinceMs > MAX_AGE_MS) finish(state, entry, tooOld());
 }
 
 /** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
@@ -229,7 +230,10 @@ function toLaunch(
   { entries, gas: ownGas }: Prepared,
   before: readonly Launch[],
 ): Omit<Launch, "release"> {
-  const carried = new Set([...state.sent, ...before].flatMap(({ slots }) => updateKeys(slots)));
+  // A doubtful transaction may fail, so no other relies on its client updates, and it relies on none.
+  const isDoubtful = entries.some((entry) => groupOf(state, entry) !== "");
+  const reliable = isDoubtful ? [] : [...state.sent, ...before].filter((one) => !one.isDoubtful);
+  const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
   const isNeeded = (key: string): boolean => !state.included.has(key) && !carried.has(key);
   const slots = layOut(entries, ({ key }) => isNeeded(key));
   const reliesOn = new Set(
@@ -241,7 +245,7 @@ function toLaunch(
   const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
   const gasLimit = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
   const messages = toMessages(slots, state.options.submitTypeUrl);
-  return { slots, draft: { messages, gasLimit }, gas, reliesOn };
+  return { slots, draft: { messages, gasLimit }, gas, reliesOn, isDoubtful };
 }
 
 function updateKeys(slots: readonly Slot[]): readonly string[] {
@@ -268,9 +272,8 @@ function noteBroadcast(state: SubmitterState, one: Launch, result: BroadcastResu
   const entries = entriesOf(one.slots);
   if (result?.kind === "in-flight") {
     state.stopped = undefined;
-    const { slots, gas, reliesOn, release } = one;
-    const sent: SentTransaction = { tx: result.tx, slots, gas, reliesOn, release };
-    state.sent = [...state.sent, sent];
+    const { draft: _draft, ...sent } = one;
+    state.sent = [...state.sent, { ...sent, tx: result.tx }];
     for (const entry of entries) move(state, entry, "flight");
     return;
   }

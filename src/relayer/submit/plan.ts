@@ -49,14 +49,20 @@ export function planTransactions(
   return oneTransactionPerQuery(planned);
 }
 
-/** The longest prefix within the room, at least one entry. */
-function withRoom(entries: readonly Entry[], { room, gasOf }: PlanOptions): readonly Entry[] {
-  let gas = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;
+/** The longest prefix within the room, at least one entry. Each transaction has its fixed gas. */
+function withRoom(entries: readonly Entry[], options: PlanOptions): readonly Entry[] {
+  const { room, gasOf } = options;
+  // Simulations may say a little more than was expected. A transaction too much would wait for the next block.
+  const roomGas = (room.gas * 49n) / 50n - GAS_PER_CLIENT_UPDATE;
+  let gas = 0n;
   let bytes = 0;
+  let weight = 0;
   const end = entries.findIndex((entry, index) => {
     gas += gasOf(entry);
     bytes += entry.result.message.length;
-    return index > 0 && (gas > room.gas || bytes > room.bytes);
+    weight += weightOf(entry, options);
+    const fixed = GAS_PER_TRANSACTION * BigInt(Math.ceil(weight));
+    return index > 0 && (gas + fixed > roomGas || bytes > room.bytes);
   });
   return end < 0 ? entries : entries.slice(0, end);
 }

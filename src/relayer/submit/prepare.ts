@@ -1,4 +1,5 @@
 import type { SimulationOutcome } from "../../client/tx/tx-sender.ts";
+import { isSuspect } from "../registry/query-state.ts";
 import { applyBlame } from "./blame.ts";
 import { layOut, type Slot, toMessages } from "./judge.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
@@ -25,11 +26,12 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
 }
 
 function plan(state: SubmitterState): readonly (readonly Entry[])[] {
-  const { queue, block, batch, prepared, gas, doubts } = state;
+  const { queue, block, batch, prepared, gas } = state;
   const ahead = prepared.reduce((total, one) => total + one.gas, 0n);
   const aheadBytes = prepared.reduce((total, one) => total + bytesOf(one.entries), 0);
   const room = { gas: block.gas() - ahead, bytes: block.bytes() - aheadBytes };
-  const isFull = prepared.length > 0 && (room.gas <= GAS_PER_TRANSACTION || room.bytes <= 0);
+  // What is left after that would become a small transaction, at the fixed cost of a large one.
+  const isFull = prepared.length > 0 && (room.gas < block.gas() / 10n || room.bytes <= 0);
   if (isFull || queue.size() === 0) return [];
   return planTransactions(
     queue.entries().filter((entry) => mayPlan(state, entry)),
@@ -37,9 +39,19 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
       limits: batch.limits(),
       room,
       gasOf: (entry) => gas.estimate(gasItem(entry)),
-      groupOf: ({ result }) => doubts.get(result.query.id) ?? (result.isSuspect ? "suspects" : ""),
+      groupOf: (entry) => groupOf(state, entry),
     },
   );
+}
+
+/**
+ * Entries of different groups travel in different transactions. "" is the group of those that are not doubtful: the chain
+ * took the last result of their queries, and no transaction with them has failed without naming a message.
+ */
+export function groupOf({ doubts, deps }: SubmitterState, { result }: Entry): string {
+  const { id } = result.query;
+  const current = deps.registry.state(id);
+  return doubts.get(id) ?? (current !== undefined && isSuspect(current) ? "suspects" : "");
 }
 
 /** A KV result may be simulated while the one before it is in flight. A TX result may not overtake those before it. */

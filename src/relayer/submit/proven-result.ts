@@ -15,8 +15,6 @@ export interface ProvenResult {
   readonly at: RemoteHeight;
   /** The client update that the proofs need. Undefined when the chain has the consensus state, and for TX results. */
   readonly update: ClientUpdate | undefined;
-  /** Whether the chain refused the last result of this query. Suspects travel apart from other results. */
-  readonly isSuspect: boolean;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
   /** Wall-clock time at which the cycle of this result began, ms. */

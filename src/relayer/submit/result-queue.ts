@@ -4,6 +4,8 @@ import type { ProvenResult } from "./proven-result.ts";
 /** A result on its way, with what the submitter notes about it. */
 export interface Entry {
   readonly result: ProvenResult;
+  /** Wall-clock time at which it was offered, ms. */
+  readonly sinceMs: number;
   /** Simulations that it took part in. */
   simulations: number;
   /** pending: in the queue or in a transaction that is not broadcast; done: settled. */

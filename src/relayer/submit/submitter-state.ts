@@ -61,6 +61,8 @@ export interface SentTransaction {
   readonly gas: bigint;
   /** Keys of client updates that earlier transactions carry for this one. */
   readonly reliesOn: ReadonlySet<string>;
+  /** Whether one of its results may fail it. */
+  readonly isDoubtful: boolean;
   /** Tells the gate that the transaction costs nothing. */
   readonly release: () => void;
 }

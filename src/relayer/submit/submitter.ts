@@ -118,7 +118,8 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
 }
 
 function add(state: SubmitterState, result: ProvenResult): void {
-  const entry: Entry = { result, simulations: 0, place: "pending" };
+  const sinceMs = state.deps.clock.nowMs();
+  const entry: Entry = { result, sinceMs, simulations: 0, place: "pending" };
   move(state, entry, "pending", true);
   state.withdrawn.delete(result.query.id);
   if (state.queue.bytes() + result.message.length > MAX_QUEUED_BYTES)

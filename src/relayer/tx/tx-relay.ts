@@ -105,7 +105,6 @@ function toResult(relaying: Relaying, tx: ProvenTx, startedAtMs: number): Proven
     at: tx.at,
     // A TX result carries its two headers itself.
     update: undefined,
-    isSuspect: false,
     dueHeight: dueHeight(state.query, worker.localHeight()),
     startedAtMs,
     settle: (outcome) => noteOutcome(relaying, tx, outcome),

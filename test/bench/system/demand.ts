@@ -28,16 +28,25 @@ export interface ChainUrls {
 }
 
 /**
- * Gives `count` fresh accounts of the remote chain a balance each, and registers a query for each on the local chain,
- * through its consumer contract, due at every block. The ids are 2 … count + 1.
+ * Gives fresh accounts of the remote chain a balance each, and registers a query for each on the local chain, through its
+ * consumer contract. The ids are 2 … queries + 1.
  */
-export async function createDemand(urls: ChainUrls, count: number, signal: AbortSignal): Promise<void> {
-  const accounts = Array.from({ length: count }, (_, index) =>
+export async function createDemand(
+  urls: ChainUrls,
+  { queries, updatePeriod }: { readonly queries: number; readonly updatePeriod: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const accounts = Array.from({ length: queries }, (_, index) =>
     encodeBech32(CHAINS.remote.bech32Prefix, sha256(utf8(`bench account ${index}`)).subarray(0, 20)),
   );
   await Promise.all([
     sendAll(urls.remote, CHAINS.remote, accounts.map(fundMessage), signal),
-    sendAll(urls.local, CHAINS.local, accounts.map(registerMessage), signal),
+    sendAll(
+      urls.local,
+      CHAINS.local,
+      accounts.map((address) => registerMessage(address, updatePeriod)),
+      signal,
+    ),
   ]);
 }
 
@@ -48,10 +57,10 @@ function fundMessage(address: string, index: number): WireMessage {
   return { typeUrl: "/cosmos.bank.v1beta1.MsgSend", value };
 }
 
-function registerMessage(address: string): WireMessage {
+function registerMessage(address: string, updatePeriod: number): WireMessage {
   const register = {
     connection_id: "connection-0",
-    update_period: 1,
+    update_period: updatePeriod,
     addr: address,
     denom: CHAINS.remote.denom,
   };

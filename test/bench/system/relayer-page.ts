@@ -9,6 +9,12 @@ export interface RelayerCounters {
   readonly results: number;
   readonly failures: number;
   readonly transactions: number;
+  /** Transactions that the node refused, that failed in a block, or that were lost. */
+  readonly failedTransactions: number;
+  readonly simulations: number;
+  readonly localHeight: number;
+  /** Included results by how many blocks late they were, cumulative: upper bound to number. */
+  readonly lateness: ReadonlyMap<number, number>;
   readonly clientUpdates: number;
   readonly gas: number;
   readonly txBytes: number;
@@ -18,6 +24,8 @@ export interface RelayerCounters {
 }
 
 const POLL_MS = 25;
+/** Upper bounds of the histogram of the relayer. */
+const LATE_BOUNDS = [0, 1, 2, 3, 5, 10, 20, 50, 100] as const;
 
 /** Reads the relayer's metrics page. */
 export async function readCounters(url: string, signal: AbortSignal): Promise<RelayerCounters> {
@@ -33,7 +41,13 @@ export async function readCounters(url: string, signal: AbortSignal): Promise<Re
     atMs,
     results,
     failures: of("results_total") - results,
-    transactions: of("batch_results_count"),
+    transactions: of("transactions_total/included"),
+    failedTransactions: of("transactions_total") - of("transactions_total/included"),
+    simulations: of("simulations_total"),
+    localHeight: of("local_height"),
+    lateness: new Map(
+      LATE_BOUNDS.map((bound) => [bound, of(`due_to_included_blocks_bucket/${bound}`)] as const),
+    ),
     clientUpdates: of("client_updates_total"),
     gas: of("gas_used_total"),
     txBytes: of("tx_bytes_total"),
@@ -50,7 +64,7 @@ function sumSamples(page: Uint8Array): ReadonlyMap<string, number> {
   const parser = createPrometheusTextParser({
     sample: ({ name, labels, value }) => {
       add(name, value);
-      const kind = labels.get("outcome") ?? labels.get("direction");
+      const kind = labels.get("outcome") ?? labels.get("direction") ?? labels.get("le");
       if (kind !== undefined) add(`${name}/${kind}`, value);
     },
   });

@@ -15,6 +15,8 @@ import { startRelaywatch, type WatchedProcess } from "./watched-process.ts";
 /** One way to run the system. */
 export interface Scenario {
   readonly queries: number;
+  /** Blocks of the local chain between two results of a query. */
+  readonly updatePeriod: number;
   readonly blockTimeMs: number;
   /** Round trip added between the relayer and each chain; 0: no proxy. */
   readonly roundTripMs: number;
@@ -34,12 +36,12 @@ export interface ScenarioResult {
   readonly relayerPeakMb: number;
 }
 
-const SET_UP_DEADLINE_MS = 90_000;
-const INCLUSION_DEADLINE_MS = 60_000;
+const SET_UP_DEADLINE_MS = 180_000;
+const INCLUSION_DEADLINE_MS = 150_000;
 const MNEMONIC_VARIABLE = "BENCH_RELAYER_MNEMONIC";
 
 /**
- * Runs localnet and relayer as processes of their own, with `queries` queries due at every block, and reads the
+ * Runs localnet and relayer as processes of their own, with queries that are due every `updatePeriod` blocks, and reads the
  * relayer's counters at two inclusions at least `windowMs` apart, the first after every query had its first results.
  */
 export async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<ScenarioResult> {
@@ -57,7 +59,7 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
     const localnet = start(localnetArguments(scenario, offset), {});
     await localnet.untilLine("control token in", signal);
     await withDeadline("registering the queries", SET_UP_DEADLINE_MS, signal, (inner) =>
-      createDemand(urlsOf(ports), scenario.queries, inner),
+      createDemand(urlsOf(ports), scenario, inner),
     );
     const urls = scenario.roundTripMs === 0 ? urlsOf(ports) : await delay(ports, scenario, proxies);
     const file = join(folder, "relayer.yaml");

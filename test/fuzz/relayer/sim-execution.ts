@@ -30,6 +30,8 @@ export interface SimState {
   clients: Map<string, SimClient>;
   /** Queries whose contracts reject every result. */
   readonly rejecting: Set<bigint>;
+  /** Queries whose results fail their transaction in the block, without a named message. Simulations do not see it. */
+  readonly poison: Set<bigint>;
   /** KV queries with a result in the present block. */
   readonly answeredInBlock: Set<bigint>;
   /** Hashes of delivered remote transactions, by query. */

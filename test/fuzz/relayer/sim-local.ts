@@ -32,6 +32,8 @@ export interface SimLocal {
   readonly update: (id: bigint, updatePeriod: bigint) => void;
   /** Sets whether the contract of a query rejects its results. */
   readonly reject: (id: bigint, isRejecting: boolean) => void;
+  /** Makes the results of a query fail their transactions in the block, without a named message. */
+  readonly poison: (id: bigint) => void;
   readonly registered: () => readonly RegisteredQuery[];
   /** Returns the hashes of the remote transactions that were delivered for a query. */
   readonly delivered: (id: bigint) => readonly string[];
@@ -41,18 +43,22 @@ export interface SimLocal {
   readonly reset: () => void;
 }
 
-const CALL_MS = 10;
 /** What the queries of the chain need. */
 interface SimChain {
   readonly state: SimState;
   readonly faults: Set<LocalFault>;
-  /** Answers a call after {@link CALL_MS}. A `Refusal` becomes a `ClientError`. */
+  /** Answers a call after a while. A `Refusal` becomes a `ClientError`. */
   readonly respond: <T>(signal: AbortSignal, read: () => T) => Promise<T>;
 }
 
 /** Creates the chain, with a client "client-N" and a connection "connection-N" for each remote chain. */
-export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock, random: Random): SimLocal {
-  const chain = createChain(remotes, clock);
+export function createSimLocal(
+  remotes: readonly SimRemote[],
+  clock: ManualClock,
+  random: Random,
+  callMs = 10,
+): SimLocal {
+  const chain = createChain(remotes, clock, callMs);
   const { state, faults, respond } = chain;
   const node = createSimNode({ state, faults, clock, random, respond });
   const events = createSimEvents(state, faults, random);
@@ -111,6 +117,7 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
       events.emit("query_updated", { ...query, updatePeriod });
     },
     reject: (id, isRejecting) => void (isRejecting ? state.rejecting.add(id) : state.rejecting.delete(id)),
+    poison: (id) => void state.poison.add(id),
     registered: () => [...state.queries.values()],
     delivered: (id) => state.delivered.get(id) ?? [],
     violations: () => state.violations,
@@ -129,19 +136,20 @@ export function createSimLocal(remotes: readonly SimRemote[], clock: ManualClock
   };
 }
 
-function createChain(remotes: readonly SimRemote[], clock: ManualClock): SimChain {
+function createChain(remotes: readonly SimRemote[], clock: ManualClock, callMs: number): SimChain {
   const faults = new Set<LocalFault>();
   const state: SimState = {
     height: 0n,
     queries: new Map(),
     clients: openClients(remotes),
     rejecting: new Set(),
+    poison: new Set(),
     answeredInBlock: new Set(),
     delivered: new Map(),
     violations: [],
   };
   const respond: SimChain["respond"] = async (signal, read) => {
-    await clock.sleep(CALL_MS, signal);
+    await clock.sleep(callMs, signal);
     if (faults.has("down"))
       throw new ClientError({ code: "unreachable", endpoint: "sim", reason: "down" }, "sim is unreachable");
     try {

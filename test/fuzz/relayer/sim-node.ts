@@ -10,6 +10,7 @@ import { BaseAccount } from "../../../src/proto/gen/cosmos/auth/v1beta1/auth.ts"
 import { QueryAccountResponse } from "../../../src/proto/gen/cosmos/auth/v1beta1/query.ts";
 import { SimulateRequest, SimulateResponse } from "../../../src/proto/gen/cosmos/tx/v1beta1/service.ts";
 import { AuthInfo, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
 import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/query.ts";
 import type { BlockLimits } from "../../../src/relayer/submit/block-budget.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
@@ -177,6 +178,10 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
       note(11, "sdk", "out of gas in location: ReadFlat");
       return used;
     }
+    if (tx.messages.some((message) => state.poison.has(queryOf(message)))) {
+      note(1, "undefined", "recovered: runtime error");
+      return used;
+    }
     try {
       const commit = execute(state, tx.messages);
       if (used + gas > cap) {
@@ -249,6 +254,11 @@ function gasOf(messages: readonly WireMessage[]): bigint {
     (sum, { typeUrl }) => sum + (typeUrl.endsWith("MsgUpdateClient") ? UPDATE_GAS : RESULT_GAS),
     TX_GAS,
   );
+}
+
+/** Returns the query of a result; 0 for a client update. */
+function queryOf({ typeUrl, value }: WireMessage): bigint {
+  return typeUrl.endsWith("MsgUpdateClient") ? 0n : MsgSubmitQueryResult.decode(value).queryId;
 }
 
 function readTx(bytes: Uint8Array): SimTx {

@@ -41,7 +41,6 @@ export interface SimRemote {
   readonly reset: () => void;
 }
 
-const CALL_MS = 15;
 const TIMEOUT_MS = 10_000;
 const LAG = 6n;
 const KEYS = 6;
@@ -52,7 +51,7 @@ export function bankKey(index: number): Uint8Array {
 }
 
 /** Creates a chain at height 0. */
-export function createSimRemote(chainId: string, clock: ManualClock): SimRemote {
+export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15): SimRemote {
   const faults = new Set<RemoteFault>();
   let resets = 0;
   let tree: IavlTree = createIavlTree();
@@ -105,7 +104,7 @@ export function createSimRemote(chainId: string, clock: ManualClock): SimRemote 
         "no response",
       );
     }
-    await clock.sleep(CALL_MS, signal);
+    await clock.sleep(callMs, signal);
     if (faults.has("down"))
       throw new ClientError({ code: "unreachable", endpoint: "sim", reason: "down" }, "sim is unreachable");
     return read();

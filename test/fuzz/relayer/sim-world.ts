@@ -16,6 +16,7 @@ import { createRegistry, type Registry } from "../../../src/relayer/registry/reg
 import type { Attempt } from "../../../src/relayer/state/attempt.ts";
 import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
 import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
+import type { SubmitGate } from "../../../src/relayer/submit/submit-gate.ts";
 import { openGate } from "../../support/open-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
@@ -53,25 +54,46 @@ export interface SimWorld {
   readonly stop: () => Promise<readonly unknown[]>;
 }
 
+export interface SimOptions {
+  readonly gate: SubmitGate;
+  /** Most results of a transaction. Few by default, so that several transactions are in flight. */
+  readonly resultsPerTx: number;
+  /** Duration of a call, ms. */
+  readonly callMs: { readonly local: number; readonly remote: number };
+}
+
 /**
  * Starts a world with `connections` remote chains. Each connection has KV queries with several periods, and TX queries,
  * one of which finds the transfers to "bob".
  */
-export async function startWorld(seed: number, connections = 2): Promise<SimWorld> {
+export async function startWorld(
+  seed: number,
+  connections = 2,
+  options: Partial<SimOptions> = {},
+): Promise<SimWorld> {
   const random = createRandom(seed);
   const clock = createManualClock(1_700_000_000_000);
   const remotes = Array.from({ length: connections }, (_, index) =>
-    createSimRemote(`remote-${index + 1}`, clock),
+    createSimRemote(`remote-${index + 1}`, clock, options.callMs?.remote),
   );
   // These transactions are below the first consensus states, so no header can prove them.
   for (const remote of remotes) {
     for (const txs of [1, 1, 1, 0, 0]) remote.tick(txs === 0 ? [] : [["bob", 0]]);
   }
   const unprovable = new Set(remotes.flatMap((remote) => remote.succeeded("bob")));
-  const local = createSimLocal(remotes, clock, random);
+  const local = createSimLocal(remotes, clock, random, options.callMs?.local);
   for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
   const log: SimLogLine[] = [];
-  const relayer = startRelayer({ local, remotes, clock, random, log });
+  const relayer = startRelayer({
+    local,
+    remotes,
+    clock,
+    random,
+    log,
+    gate: openGate,
+    resultsPerTx: 6,
+    ...options,
+  });
   let hasTraffic = true;
   const traffic = (): readonly (readonly [string, number])[] => {
     if (!hasTraffic || !random.chance(0.4)) return [];
@@ -128,7 +150,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
   }
 }
 
-interface RelayerParts {
+interface RelayerParts extends Omit<SimOptions, "callMs"> {
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;
@@ -179,7 +201,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     tx: { journal, lookbackBlocks: 100n },
     reloadMs: 60_000,
     onLocalError: watches.local.noteError,
-    gate: openGate,
+    gate: parts.gate,
     upkeep: createClientRefresh({
       ...common,
       connections: remotes.map(({ client: remote }, index) => ({
@@ -197,8 +219,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     submission: {
       submitTypeUrl: "/x.MsgSubmitQueryResult",
       gasAdjustmentPermille: 1_300n,
-      // Small transactions, so that several are in flight.
-      limits: { gas: 15_000_000n, bytes: 400_000, results: 6 },
+      limits: { gas: 15_000_000n, bytes: 400_000, results: parts.resultsPerTx },
       blockSharePermille: 900n,
     },
     readBlockLimits: local.queries.blockLimits,

@@ -34,7 +34,6 @@ export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResu
     gasGuess: 30_000n,
     at: { revision: 1n, height: 10n },
     update: undefined,
-    isSuspect: false,
     dueHeight: 5n,
     startedAtMs: 0,
     settle: () => {},
@@ -44,7 +43,7 @@ export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResu
 
 /** A waiting entry with this result. */
 export function sampleEntry(result: ProvenResult): Entry {
-  return { result, simulations: 0, place: "pending" };
+  return { result, sinceMs: 0, simulations: 0, place: "pending" };
 }
 
 /** An included attempt of query 1; `fields` replace its fields. */

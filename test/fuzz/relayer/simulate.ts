@@ -1,0 +1,95 @@
+import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import { applyPlan, clearFaults, drawPlan } from "./fault-plan.ts";
+import { type SimWorld, startWorld } from "./sim-world.ts";
+
+const FAULTY_SECONDS = 120;
+const CALM_SECONDS = 110;
+/** Blocks that a result may be late: the running cycle, the next one, and the block that includes it. */
+const SLACK = 6n;
+/** Sleeps of an idle relayer. More of them are a leak. */
+const MAX_SLEEPING = 60;
+
+const isAnswerable = ({ type, keys }: RegisteredQuery): boolean =>
+  type === "kv" && keys.every(({ path }) => path === "bank");
+
+/** Returns the answerable KV queries whose last result is too old. */
+export function stale(world: SimWorld, connectionId?: string): readonly string[] {
+  return world.local
+    .registered()
+    .filter((query) => isAnswerable(query) && (connectionId ?? query.connectionId) === query.connectionId)
+    .filter(
+      ({ lastLocalHeight, updatePeriod }) =>
+        lastLocalHeight === 0n || world.local.height() - lastLocalHeight > updatePeriod + SLACK,
+    )
+    .map(({ id, lastLocalHeight }) => `query ${id} at ${lastLocalHeight} of ${world.local.height()}`);
+}
+
+/** Returns the provable transactions of the remote chains that were not delivered. */
+export function missingTransactions(world: SimWorld): readonly string[] {
+  return world.local
+    .registered()
+    .filter(({ transactionsFilter }) => transactionsFilter.includes("transfer.recipient"))
+    .flatMap(({ id, connectionId }) => {
+      const delivered = new Set(world.local.delivered(id));
+      return recipientsOrder(world, connectionId).filter(
+        (hash) => !delivered.has(hash) && !world.unprovable.has(hash),
+      );
+    });
+}
+
+/** Returns the TX queries whose transactions were delivered in another order than that of their chain. */
+function disordered(world: SimWorld): readonly string[] {
+  return world.local.registered().flatMap(({ id, connectionId, type }) => {
+    const order = recipientsOrder(world, connectionId);
+    const positions = type === "tx" ? world.local.delivered(id).map((hash) => order.indexOf(hash)) : [];
+    return positions.every((at, index) => at > (positions[index - 1] ?? -1))
+      ? []
+      : [`query ${id}: ${positions.join()}`];
+  });
+}
+
+function recipientsOrder({ remotes }: SimWorld, connectionId: string): readonly string[] {
+  return remotes[Number(connectionId.replace("connection-", ""))]?.succeeded("bob") ?? [];
+}
+
+/** Runs a world with the random faults of a seed, and then without. */
+async function runSeed(seed: number): Promise<SimWorld> {
+  const world = await startWorld(seed);
+  const plan = drawPlan(world, FAULTY_SECONDS);
+  await world.run(FAULTY_SECONDS, (second) => applyPlan(world, plan, second));
+  clearFaults(world);
+  await world.run(CALM_SECONDS - 15);
+  world.setTraffic(false);
+  await world.run(15);
+  return world;
+}
+
+/**
+ * Returns everything that a relayer did wrong in some minutes of simulated time: rules that it broke while
+ * there were faults, and what it had not caught up with afterwards.
+ */
+export async function problemsOf(seed: number): Promise<readonly string[]> {
+  const world = await runSeed(seed);
+  const problems = [
+    ...world.local.violations(),
+    ...stale(world),
+    ...missingTransactions(world).map((hash) => `transaction ${hash} was not delivered`),
+    ...disordered(world),
+    ...[...world.engine.workerErrors().values()].filter((error) => error !== undefined),
+    ...unknownQueries(world),
+  ];
+  if (world.clock.sleeping() >= MAX_SLEEPING) problems.push(`${world.clock.sleeping()} sleeps`);
+  const stopErrors = await world.stop();
+  problems.push(...stopErrors.map((error) => `stop: ${String(error)}`));
+  if (world.clock.sleeping() > 0) problems.push(`${world.clock.sleeping()} sleeps after the stop`);
+  return problems;
+}
+
+function unknownQueries({ registry, local }: SimWorld): readonly string[] {
+  const known = new Set(registry.states().map(({ query }) => query.id));
+  const registered = new Set(local.registered().map(({ id }) => id));
+  return [
+    ...[...registered].filter((id) => !known.has(id)).map((id) => `query ${id} is not known`),
+    ...[...known].filter((id) => !registered.has(id)).map((id) => `query ${id} is known and does not exist`),
+  ];
+}
