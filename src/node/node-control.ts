@@ -24,7 +24,7 @@ export interface NodeControl {
   readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;
   /**
    * Puts evidence into the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
-   * `bad-evidence` for an address that is not in the set of that block, and for the only validator.
+   * `bad-evidence` for an address that is not in the set of that block, and for the only validator that is not accused.
    */
   readonly reportDoubleSign: (address: Uint8Array) => void;
 }
@@ -46,7 +46,8 @@ export function createNodeControl(deps: {
     },
     setAbsent: validators.setAbsent,
     absent: validators.absent,
-    reportDoubleSign: (address) => validators.accuse(evidenceAgainst(engine.state(), address)),
+    reportDoubleSign: (address) =>
+      validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),
     setValidator: (seed, power) => validators.schedule(seed, power, engine.state().nextValidators).address,
   };
 }
@@ -54,14 +55,15 @@ export function createNodeControl(deps: {
 function evidenceAgainst(
   { height, lastTimeNs, lastValidators, nextValidators }: ChainState,
   address: Uint8Array,
+  isAccused: (address: Uint8Array) => boolean,
 ): Misbehavior {
   const found = lastValidators.validators.find((one) => equalBytes(one.address, address));
   if (found === undefined) {
     const text = `${toHex(address)} is not in the validator set of height ${height}`;
     throw new NodeError({ code: "bad-evidence", height }, text);
   }
-  if (nextValidators.validators.every((one) => equalBytes(one.address, address))) {
-    const text = `${toHex(address)} is the only validator; without it, the chain could make no block`;
+  if (nextValidators.validators.every((one) => equalBytes(one.address, address) || isAccused(one.address))) {
+    const text = `${toHex(address)} is the only validator that nobody accused; without it, the chain could make no block`;
     throw new NodeError({ code: "bad-evidence", height }, text);
   }
   return { address: found.address, height, timeNs: lastTimeNs, power: found.power };

@@ -22,6 +22,8 @@ export interface Validators {
   readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
   /** Schedules evidence for the next block. It is not durable before that block. */
   readonly accuse: (evidence: Misbehavior) => void;
+  /** Whether evidence against an address is scheduled. */
+  readonly isAccused: (address: Uint8Array) => boolean;
   /** Returns the scheduled evidence and clears it. */
   readonly takeEvidence: () => readonly Misbehavior[];
   /** Returns the scheduled changes and clears them. */
@@ -60,6 +62,7 @@ export function createValidators(
     },
     absent: () => [...absent],
     accuse: (evidence) => accused.set(toHex(evidence.address), evidence),
+    isAccused: (address) => accused.has(toHex(address)),
     takeEvidence: () => {
       const taken = [...accused.values()];
       accused.clear();
