@@ -42,7 +42,9 @@ async function dryRun(options: Options, context: CliContext): Promise<void> {
   try {
     const rows = await previewAll(preview, options.query ?? [], context.signal);
     context.print(options.json ? stringifyJson(rows, 2) : formatTable(COLUMNS, rows));
-    const bad = rows.filter(({ outcome, before }) => outcome !== "accepted" || before === "differs").length;
+    const bad = rows.filter(
+      ({ outcome, before }) => (outcome !== "accepted" && outcome !== "answered") || before === "differs",
+    ).length;
     if (bad > 0)
       throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries cannot be answered or differ`);
   } finally {

@@ -1,3 +1,4 @@
+import { isAnsweredByOther } from "../../relayer/submit/judge.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { onAbort, withTimeout } from "../../base/abort.ts";
 import { EXIT } from "../../base/exit-codes.ts";
@@ -118,7 +119,9 @@ function requireServed(relayer: Relayer, ids: readonly bigint[]): void {
 function report(relayer: Relayer, context: CliContext): void {
   const { queries } = relayer.status();
   for (const query of queries) context.print(`query ${query.id}: ${outcomeOf(query)}`);
-  const failed = queries.filter(({ error }) => error !== undefined).length;
+  const failed = queries.filter(
+    ({ error }) => error !== undefined && !isAnsweredByOther(error.reason),
+  ).length;
   if (failed > 0) throw new CliError(EXIT.fatal, `${failed} of ${queries.length} queries failed`);
   const open = queries.filter(({ isRequested }) => isRequested).length;
   if (open > 0 || !relayer.status().loaded)
@@ -126,6 +129,7 @@ function report(relayer: Relayer, context: CliContext): void {
 }
 
 function outcomeOf({ type, results, lastRemoteHeight, error, isRequested }: QueryView): string {
+  if (error !== undefined && isAnsweredByOther(error.reason)) return "answered by another relayer";
   if (error !== undefined) return `failed: ${error.code}: ${error.reason}`;
   if (isRequested) return "not answered in time";
   return type === "kv"

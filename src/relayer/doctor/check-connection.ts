@@ -113,6 +113,11 @@ function checkProof(
         subject,
         `query ${query.id} at remote height ${at.height}: the chain accepts it for ${outcome.gas} gas`,
       );
+    if (outcome.kind === "answered")
+      return good(
+        subject,
+        `query ${query.id} at remote height ${at.height}: proven; another relayer has just answered it`,
+      );
     const advice = `see "relaywatch relayer inspect ${query.id}"`;
     return problem(subject, `query ${query.id}: ${outcome.kind}: ${outcome.reason}`, advice);
   });

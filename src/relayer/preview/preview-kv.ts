@@ -20,6 +20,7 @@ import { readQueryResult } from "../local-queries.ts";
 import { refreshed } from "../registry/query-state.ts";
 import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";
+import { failureText, isAnsweredByOther } from "../submit/judge.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /** What a relayer would do for one KV query now, and what another one did. */
@@ -27,7 +28,10 @@ export interface KvPreview {
   readonly query: RegisteredQuery;
   /** The remote height of the values. */
   readonly at: RemoteHeight;
-  /** Whether the proofs verify and the local chain accepts the result. */
+  /**
+   * Whether the proofs verify and the local chain accepts the result. "answered": the proofs verify, and another relayer
+   * has sent a result of this height or a newer one.
+   */
   readonly outcome:
     | {
         readonly kind: "accepted";
@@ -35,7 +39,7 @@ export interface KvPreview {
         readonly bytes: number;
         readonly values: readonly StorageValue[];
       }
-    | { readonly kind: "unproven" | "refused"; readonly reason: string };
+    | { readonly kind: "unproven" | "refused" | "answered"; readonly reason: string };
   readonly other: Comparison;
 }
 
@@ -82,14 +86,7 @@ export async function previewKv(
       { typeUrl: submitUrl, value: result.message },
     ];
     const simulation = await account.simulate(messages, signal);
-    if (!simulation.ok)
-      return {
-        ...common,
-        outcome: {
-          kind: "refused",
-          reason: `${simulation.codespace}/${simulation.code}: ${simulation.log}`,
-        } as const,
-      };
+    if (!simulation.ok) return { ...common, outcome: refusalOf(failureText(simulation)) };
     const values = valuesOf(result.message);
     const outcome = {
       kind: "accepted",
@@ -99,6 +96,10 @@ export async function previewKv(
     } as const;
     return { ...common, outcome };
   });
+}
+
+function refusalOf(reason: string): KvPreview["outcome"] {
+  return { kind: isAnsweredByOther(reason) ? "answered" : "refused", reason };
 }
 
 interface ProvenQuery {

@@ -67,6 +67,14 @@ export function blame(failure: TxFailure, slots: readonly Slot[]): Blame {
 const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer|insufficient funds/i;
 
+/**
+ * Whether a failure only says that the chain has a result of this remote height or a newer one: another relayer was faster.
+ * The module checks that before the proofs. The code alone is not enough: out of gas hides it in a text.
+ */
+export function isAnsweredByOther(reason: string): boolean {
+  return reason.includes("is less than or equal to last result's remote height");
+}
+
 /** Formats a failure for people. */
 export function failureText({ codespace, code, log }: TxFailure): string {
   return `${codespace}/${code}: ${log}`;
