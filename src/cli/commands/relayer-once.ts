@@ -123,7 +123,7 @@ function report(relayer: Relayer, context: CliContext): void {
     ({ error }) => error !== undefined && !isAnsweredByOther(error.reason),
   ).length;
   if (failed > 0) throw new CliError(EXIT.fatal, `${failed} of ${queries.length} queries failed`);
-  const open = queries.filter(({ isRequested }) => isRequested).length;
+  const open = queries.filter(({ isRequested, error }) => isRequested && error === undefined).length;
   if (open > 0 || !relayer.status().loaded)
     throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries were not answered in time`);
 }
