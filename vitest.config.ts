@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 const excluded = ["test/bench/**", "node_modules/**", "dist/**"];
+const SIMULATION = "test/fuzz/relayer/simulation.test.ts";
+
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -14,8 +16,19 @@ export default defineConfig({
         test: {
           name: "in process",
           include: ["test/**/*.test.ts"],
-          exclude: [...excluded, "test/e2e/**", "test/stack/**"],
+          exclude: [...excluded, SIMULATION, "test/e2e/**", "test/stack/**"],
           isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // It watches the warnings of its process, so no other file may share it.
+        extends: true,
+        test: {
+          name: "simulation",
+          include: [SIMULATION],
+          exclude: excluded,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
