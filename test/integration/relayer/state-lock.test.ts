@@ -22,12 +22,12 @@ afterEach(() => {
 
 /** Starts a process with the store. */
 async function startHolder(): Promise<ChildProcess> {
-  const process_ = spawn(process.execPath, [RUNNER, CHILD, stateDir], {
+  const holder = spawn(process.execPath, [RUNNER, CHILD, stateDir], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  child = process_;
-  await once(process_.stdout, "data");
-  return process_;
+  child = holder;
+  await once(holder.stdout, "data");
+  return holder;
 }
 
 describe("state_dir", () => {

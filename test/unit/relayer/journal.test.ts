@@ -27,15 +27,15 @@ const flushed = ({ queue }: RelayerStore): Promise<void> => queue.flushed(new Ab
 
 describe("the journal", () => {
   it("is durable when it is flushed, even when it was never closed", async () => {
-    const first = await openTestStore(folder);
+    const [stateDir, copy] = [join(folder, "state"), join(folder, "copy")];
+    const first = await openTestStore(stateDir);
     first.journal.noteSearched(3n, 9_007_199_254_740_993n);
     first.journal.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
     first.journal.noteDeadLetter(deadLetter("bb", 5));
     first.journal.noteBlock("connection-0", { height: 9_007_199_254_740_995n, hash: "AA" });
     await flushed(first);
     // What the disk has at this instant: a process that was killed has it too.
-    const copy = join(folder, "copy");
-    cpSync(folder, copy, { recursive: true, filter: (path) => path !== copy });
+    cpSync(stateDir, copy, { recursive: true });
     const second = await openTestStore(copy);
     const { journal } = second;
     expect(journal.searchedTo(3n)).toBe(9_007_199_254_740_993n);
