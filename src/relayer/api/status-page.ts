@@ -72,15 +72,18 @@ const PAGE_OWNERS = 5;
 
 function spending({ spending: { fee, gasByOwner, limits }, reserve, account }: RelayerStatus): string {
   const denom = escapeHtml(account.denom);
-  const of = (limit: bigint | undefined): string => (limit === undefined ? "" : ` of ${limit}`);
   const owners = namedOwners(gasByOwner)
     .slice(0, PAGE_OWNERS)
     .map(([owner, gas]) => {
       const isUsedUp = limits.dailyGasPerOwner !== undefined && gas >= limits.dailyGasPerOwner;
-      return `<li><code>${escapeHtml(owner)}</code>: <span${isUsedUp ? ' class="bad"' : ""}>${gas}${of(limits.dailyGasPerOwner)} gas</span></li>`;
+      return `<li><code>${escapeHtml(owner)}</code>: <span${isUsedUp ? ' class="bad"' : ""}>${gas}${ofLimit(limits.dailyGasPerOwner)} gas</span></li>`;
     });
   const isSpent = limits.dailyFee !== undefined && fee >= limits.dailyFee;
-  return `<h2>Spending today (UTC)</h2><ul><li>Fees: <span${isSpent ? ' class="bad"' : ""}>${fee}${of(limits.dailyFee)} ${denom}</span>; reserve: ${reserve} ${denom}</li>${owners.join("")}</ul>`;
+  return `<h2>Spending today (UTC)</h2><ul><li>Fees: <span${isSpent ? ' class="bad"' : ""}>${fee}${ofLimit(limits.dailyFee)} ${denom}</span>; reserve: ${reserve} ${denom}</li>${owners.join("")}</ul>`;
+}
+
+function ofLimit(limit: bigint | undefined): string {
+  return limit === undefined ? "" : ` of ${limit}`;
 }
 
 function connectionRow({ id, chainId, remote, client, error }: ConnectionStatus, nowMs: number): string {
