@@ -15,7 +15,7 @@ const RELAYER_QUESTIONS: readonly Question[] = [
   {
     title: "Is it safe?",
     has: (name) =>
-      /_(?:account|client_(?:active|expiry)|backing_off|endpoint|dead_letters|role|store|admitted|daily_fee_limit|balance_reserve)/.test(
+      /_(?:account|client_(?:active|expiry|trusting)|backing_off|endpoint|dead_letters|role|store|admitted|daily_fee_limit|balance_reserve)/.test(
         name,
       ),
   },

@@ -77,7 +77,8 @@ function withFolderError<T>(folder: string, work: () => T): T {
 }
 
 function inUse(folder: string, cause: FolderInUseError): WatchdogError {
-  const text = `another watchdog uses the state in ${folder}; stop it, or choose another folder with state_dir`;
+  const { holder } = cause.facts;
+  const text = `another watchdog (${holder}) uses the state in ${folder}; stop it, or choose another folder with state_dir`;
   return new WatchdogError({ code: "state-in-use", folder }, text, { cause });
 }
 
