@@ -72,8 +72,7 @@ function toJson(value: unknown): JsonValue {
 function optionField({ option }: Pick<ServiceQuery<string, string>, "option">, command: Command): JsonObject {
   if (option === undefined) return {};
   const value: unknown = command.getOptionValue(new Option(option.flags).attributeName());
-  if (value === undefined) return {};
-  return { [option.field]: value === true ? true : String(value) };
+  return value === true || typeof value === "string" ? { [option.field]: value } : {};
 }
 
 function pageField({ isList }: Pick<ServiceQuery<string, string>, "isList">, command: Command): JsonObject {

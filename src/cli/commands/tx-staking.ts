@@ -63,14 +63,12 @@ interface EditOptions extends TxOptions {
 const KEEP = "[do-not-modify]";
 
 function editValidatorCommand(context: CliContext): Command {
-  const text = (flags: string, description: string): Option =>
-    new Option(flags, description).default(KEEP, "unchanged");
   return txMessageCommand("edit-validator", "change the validator of the signing account")
-    .addOption(text("--new-moniker <text>", "name"))
-    .addOption(text("--identity <text>", "identity, for instance of keybase"))
-    .addOption(text("--website <text>", "website"))
-    .addOption(text("--security-contact <text>", "address for security reports"))
-    .addOption(text("--details <text>", "other details"))
+    .addOption(textOption("--new-moniker <text>", "name"))
+    .addOption(textOption("--identity <text>", "identity, for instance of keybase"))
+    .addOption(textOption("--website <text>", "website"))
+    .addOption(textOption("--security-contact <text>", "address for security reports"))
+    .addOption(textOption("--details <text>", "other details"))
     .addOption(
       new Option("--commission-rate <decimal>", "new rate; at most one change in 24 hours").argParser(
         parseRate,
@@ -86,6 +84,10 @@ function editValidatorCommand(context: CliContext): Command {
         context,
       ),
     );
+}
+
+function textOption(flags: string, description: string): Option {
+  return new Option(flags, description).default(KEEP, "unchanged");
 }
 
 function editFields(options: EditOptions, sender: string): JsonObject {
