@@ -21,7 +21,7 @@ export interface ProofOptions {
   /** Bech32 address of the relayer's account. */
   readonly sender: string;
   readonly allowKvCallbacks: boolean;
-  /** Called for each key whose proof does not verify; absent: nobody is told. */
+  /** Called for each key whose proof does not verify. */
   readonly onInvalidProof?: (endpoint: string, reason: string) => void;
 }
 
