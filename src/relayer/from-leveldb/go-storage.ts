@@ -9,7 +9,7 @@ export interface GoTx {
 }
 
 /** A transaction that the Go relayer could not deliver. */
-export interface UnsuccessfulGoTx extends GoTx {
+interface UnsuccessfulGoTx extends GoTx {
   readonly message: string;
   /** Wall-clock time of the error, ms. */
   readonly atMs: number;
