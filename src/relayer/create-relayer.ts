@@ -203,7 +203,11 @@ function watchOf({ connections }: Watches, id: string): ConnectionWatch {
   return connections.find((watch) => watch.id === id) ?? unreachable(`no watch of ${id}`);
 }
 
-function createHttp(config: RelayerConfig, routes: readonly HttpRoute[], context: DaemonContext): HttpService {
+function createHttp(
+  config: RelayerConfig,
+  routes: readonly HttpRoute[],
+  context: DaemonContext,
+): HttpService {
   const { listen, hosts, token } = config.http;
   const { logger, portOption = LISTEN_KEY } = context;
   return createHttpService(

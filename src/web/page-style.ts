@@ -1,6 +1,6 @@
 /**
  * The style of all status pages. Colours are named by meaning. Each pair of text and background has a contrast of at least
- * 4.5 in both schemes; `test/stack/pages.test.ts` measures it.
+ * 4.5 in both schemes; `test/stack/relayer-page.test.ts` measures it.
  */
 export const PAGE_STYLE = `:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d0d7de;--panel:#f6f8fa;--link:#0550ae;
 --good:#116329;--good-bg:#dafbe1;--bad:#a40e26;--bad-bg:#ffebe9;--warn:#6f4400;--warn-bg:#fff3c4;--unknown:#424a53;--unknown-bg:#e6eaef;
@@ -69,7 +69,7 @@ dialog::backdrop{background:rgba(0,0,0,.5)}
 .pages{display:flex;flex-wrap:wrap;gap:1rem;align-items:baseline}
 details{border:1px solid var(--line);border-radius:.4rem;padding:.4rem .75rem;margin:.75rem 0}
 summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}
-#result{min-height:1.5rem;font-weight:600}
+#result{font-weight:600}#result:empty{margin:0}
 .plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr));gap:1rem}
 figure{margin:0}
 figcaption{font-size:.9rem;margin-bottom:.25rem}
@@ -84,7 +84,7 @@ footer{color:var(--muted);border-top:1px solid var(--line);margin-top:2rem}
 @media(max-width:44rem){
 .verdict .headline{font-size:1.4rem}
 .facts{grid-template-columns:repeat(2,minmax(0,1fr))}
-table.cards,table.cards tbody,table.cards tr,table.cards td,table.cards th[scope=row]{display:block;width:100%}
+table.cards,table.cards caption,table.cards tbody,table.cards tr,table.cards td,table.cards th[scope=row]{display:block;width:100%}
 table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table.cards tr{border:1px solid var(--line);border-radius:.4rem;padding:.35rem .6rem;margin:.5rem 0}
 table.cards td,table.cards th[scope=row]{border:0;padding:.1rem 0;text-align:left}

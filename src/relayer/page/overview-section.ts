@@ -112,12 +112,20 @@ function headFact(name: string, { height, sinceBlockMs, error }: HeadView): Fact
   };
 }
 
+const DAY_MS = 86_400_000;
+
+function balanceTone(balance: bigint, daysLeft: number | undefined): Tone | undefined {
+  if (balance === 0n) return "bad";
+  return daysLeft !== undefined && daysLeft < 1 ? "warn" : undefined;
+}
+
 function balanceFact({ account: { balance, denom, daysLeft, address } }: RelayerStatus): Fact {
-  const days = daysLeft === undefined ? "" : `, enough for ${Math.floor(daysLeft)} days at the present rate`;
+  const days =
+    daysLeft === undefined ? "" : `, enough for ${formatDuration(daysLeft * DAY_MS)} at the present rate`;
   return {
     name: "Balance",
     value: balance === undefined ? "not known yet" : `${grouped(balance)} ${denom}`,
     detail: html`<code>${address}</code>${days}`,
-    tone: balance === undefined ? "unknown" : balance === 0n ? "bad" : undefined,
+    tone: balance === undefined ? "unknown" : balanceTone(balance, daysLeft),
   };
 }

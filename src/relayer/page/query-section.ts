@@ -54,8 +54,7 @@ ${sort !== "late" || isReversed ? html`<input type="hidden" name="sort" value="$
 function columnsOf(view: QueriesView): readonly Column<QueryRow>[] {
   const sort = (name: Sort) => ({
     href: viewHref({ ...view, sort: name, isReversed: view.sort === name && !view.isReversed, page: 1 }),
-    order:
-      view.sort === name ? (view.isReversed ? ("descending" as const) : ("ascending" as const)) : undefined,
+    order: view.sort === name ? orderOf(view) : undefined,
   });
   return [
     {
@@ -71,6 +70,13 @@ function columnsOf(view: QueriesView): readonly Column<QueryRow>[] {
     { name: "owner", sort: sort("owner"), cell: ownerCell },
     { name: "gas since start", isNumber: true, sort: sort("gas"), cell: costCell },
   ];
+}
+
+/** Sorts that begin with the greatest value. */
+const GREATEST_FIRST: ReadonlySet<Sort> = new Set(["late", "age", "gas"] as const);
+
+function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" {
+  return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
 function stateCell({ error, lateness, state, failures, retryInMs, isRequested }: QueryRow): Html {
@@ -116,5 +122,5 @@ function pager({ page, pages }: QueriesPage, view: QueriesView): Html {
     to < 1 || to > pages
       ? html`<span class="muted">${text}</span>`
       : html`<a data-view id="page-${text.toLowerCase()}" href="${viewHref({ ...view, page: to })}">${text}</a>`;
-  return html`<nav class="pages" aria-label="Pages of queries">${link(1, "First")} ${link(page - 1, "Previous")} ${link(page + 1, "Next")} ${link(pages, "Last")}</nav>`;
+  return html`<nav class="pages" aria-label="Pages of queries">${link(page === 1 ? 0 : 1, "First")} ${link(page - 1, "Previous")} ${link(page + 1, "Next")} ${link(page === pages ? 0 : pages, "Last")}</nav>`;
 }

@@ -44,7 +44,11 @@ function samplesOf(failing: boolean): readonly (ActivitySample | undefined)[] {
 
 const CONNECTIONS = [
   sampleConnection(),
-  sampleConnection({ id: "connection-1", chainId: "cosmoshub-4", remote: sampleHead({ height: 21_004_512n }) }),
+  sampleConnection({
+    id: "connection-1",
+    chainId: "cosmoshub-4",
+    remote: sampleHead({ height: 21_004_512n }),
+  }),
 ];
 
 /** A relayer with 12 queries, all current. */
@@ -105,7 +109,8 @@ export function troubledRelayer(): RelayerPageInput {
         if (id % 2 === 1)
           return { lateness: sampleLateness({ blocks: BigInt(153 - id), ms: 304_000, isOverdue: true }) };
         if (id % 10 !== 0) return {};
-        const reason = "the contract failed: Generic error: balance <b>not</b> found: execute wasm contract failed";
+        const reason =
+          "the contract failed: Generic error: balance <b>not</b> found: execute wasm contract failed";
         return { state: "backing_off", failures: 4, retryInMs: 21_000, error: { code: "rejected", reason } };
       }),
       deadLetters: 2,
