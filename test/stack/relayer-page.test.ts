@@ -89,6 +89,7 @@ describe("the relayer's page", () => {
       "Last hour",
       "Queries",
       "Dead letters",
+      "Spending",
       "Endpoints",
     ]);
     expect(await page.getByLabel("State").count()).toBe(1);

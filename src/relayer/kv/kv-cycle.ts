@@ -15,7 +15,7 @@ import {
   noteUnproven,
   updateState,
 } from "../connection/worker.ts";
-import { answered, type QueryState } from "../registry/query-state.ts";
+import { answered, outrun, type QueryState } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import { candidatesAt, tooLarge } from "../submit/plan.ts";
 import type { ClientUpdate, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
@@ -149,5 +149,6 @@ function noteOutcome(
   noteSubmission(worker, outcome);
   if (outcome.kind === "included")
     updateState(worker, query, (current) => answered(current, { localHeight: outcome.height, remote }));
+  else if (outcome.kind === "dropped" && outcome.reason === "redundant") updateState(worker, query, outrun);
   else if (outcome.kind === "refused") noteFailure(worker, query, outcome.error);
 }

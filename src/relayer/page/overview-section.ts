@@ -5,6 +5,7 @@ import { ago, type Fact, factGrid, grouped, type Tone, verdict } from "../../web
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import type { QueryView, RelayerStatus } from "../api/status.ts";
+import { spendingFact } from "./spending-section.ts";
 import type { ActivitySample } from "./activity.ts";
 
 /** The judgement on the whole relayer in one sentence. */
@@ -92,6 +93,7 @@ export function factSection(status: RelayerStatus, samples: readonly (ActivitySa
       tone: connected ? undefined : "warn",
     },
     balanceFact(status),
+    spendingFact(status),
     {
       name: "Results in the last hour",
       value: grouped(included),

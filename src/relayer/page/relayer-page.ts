@@ -8,6 +8,7 @@ import { deadLetterSection, type ResubmitAccess } from "./dead-letter-section.ts
 import { factSection, judge, verdictSection } from "./overview-section.ts";
 import { parseQueriesView, type QueryRow, selectQueries } from "./queries-view.ts";
 import { querySection } from "./query-section.ts";
+import { spendingSection } from "./spending-section.ts";
 
 /** What the relayer's page shows. */
 export interface RelayerPageInput {
@@ -46,6 +47,7 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
         label: "Dead letters",
         content: deadLetterSection(input.deadLetters, input.resubmit),
       },
+      { id: "spending", label: "Spending", content: spendingSection(status) },
       { id: "endpoints", label: "Endpoints", content: endpointSection(status.endpoints) },
     ],
   };

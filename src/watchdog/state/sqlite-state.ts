@@ -8,6 +8,7 @@ import { WatchdogError } from "../watchdog-error.ts";
 import { readAlerting, writeAlerting } from "./alert-rows.ts";
 import { readLedgers, writeLedger } from "./ledger-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { readTrails, writeTrails } from "./trail-rows.ts";
 import { EMPTY_STATE, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
@@ -82,11 +83,16 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
 }
 
 function readState(database: Database.Database): WatchdogState {
-  return { ledgers: readLedgers(database), alerting: readAlerting(database) };
+  return {
+    ledgers: readLedgers(database),
+    trails: readTrails(database),
+    alerting: readAlerting(database),
+  };
 }
 
 function writeState(database: Database.Database, state: WatchdogState, stored: WatchdogState): void {
   for (const [validator, ledger] of state.ledgers)
     writeLedger(database, validator, ledger, stored.ledgers.get(validator));
+  writeTrails(database, state.trails, stored.trails);
   writeAlerting(database, state.alerting, stored.alerting);
 }

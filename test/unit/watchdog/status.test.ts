@@ -4,7 +4,6 @@ import { statusPage } from "../../../src/watchdog/api/status-page.ts";
 import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { createWatchdogMetrics } from "../../../src/watchdog/metrics.ts";
-import { EMPTY_TRAIL } from "../../../src/watchdog/conditions/trail.ts";
 import { planEvaluation } from "../../../src/watchdog/evaluation.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
@@ -54,11 +53,10 @@ const OPTIONS = {
 const LAST = (() => {
   const poll = (atMs: number, page: ReturnType<typeof nodePage>) =>
     observationOf(atMs, [{ ...SOURCES, metrics: { state: "up", value: page, durationMs: 4 } }]);
-  const memory = { trail: EMPTY_TRAIL, isFirst: true };
   const first = poll(NOW - HOUR, nodePage(0n, 0n, { height: 900n, processStartMs: NOW - HOUR }));
-  const { state } = planEvaluation(EMPTY_STATE, first, memory, OPTIONS);
+  const { state } = planEvaluation(EMPTY_STATE, first, { ...OPTIONS, isFirst: true });
   const second = poll(NOW, nodePage(97n, 3n, { height: 1005n, processStartMs: NOW - HOUR / 2 }));
-  return planEvaluation(state, second, { ...memory, isFirst: false }, OPTIONS);
+  return planEvaluation(state, second, { ...OPTIONS, isFirst: false });
 })();
 const STATE: WatchdogState = LAST.state;
 

@@ -147,6 +147,23 @@ describe("the relayer's page", () => {
     expect(all).toContain(`<dd class="warn">not connected`);
   });
 
+  it("shows what was spent today, the limits, and which are used up", () => {
+    const { spending } = sampleStatus();
+    expect(pageOf().part("facts")).toContain("<dd>0 untrn<small>reserve 0</small>");
+    const gasByOwner = new Map([
+      [EVIL, 4n],
+      ["neutron1most", 9n],
+    ]);
+    const limits = { dailyFee: 10n, dailyGasPerOwner: 9n };
+    const { part, all } = pageOf({ reserve: 5n, spending: { ...spending, fee: 10n, gasByOwner, limits } });
+    expect(part("facts")).toContain(
+      `<dd class="bad">10 of 10 untrn<small>the limit is reached; reserve 5</small>`,
+    );
+    expect(part("spending")).toContain("2 owners with gas today, 1 budget used up");
+    expect(part("spending")).toMatch(/neutron1most<\/code>.*9 of 9.*used up.*4 of 9.*left/s);
+    expect(all).not.toContain("<script");
+  });
+
   it("shows failures and the next try of a query that is backing off", () => {
     const { part } = pageOf({
       queries: [
