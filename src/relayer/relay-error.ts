@@ -17,6 +17,12 @@ export type RelayErrorFacts =
     }
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
   | { readonly code: "no-trusted-height"; readonly clientId: string; readonly height: bigint }
+  /** the endpoints have pruned the headers that an update from a trusted height needs */
+  | {
+      readonly code: "trusted-headers-missing";
+      readonly clientId: string;
+      readonly heights: readonly bigint[];
+    }
   | { readonly code: "remote-behind"; readonly chainId: string; readonly height: bigint }
   /** an endpoint returns contradictory data about one block */
   | { readonly code: "bad-block"; readonly height: bigint }

@@ -97,7 +97,8 @@ function prove(
 ): readonly ProvenResult[] {
   const { allowKvCallbacks, maxResultBytes } = worker.settings;
   const { stateAt } = cycle.view;
-  const options = { sender: worker.submitter.address, allowKvCallbacks };
+  const { distrust: onInvalidProof } = worker.remote;
+  const options = { sender: worker.submitter.address, allowKvCallbacks, onInvalidProof };
   const point = { appHash: cycle.reads.block.appHash, at: stateAt };
   const update = updateOf(worker, cycle);
   return proveResults(candidates, cycle.reads.answers, point, options).flatMap((proof) => {

@@ -71,26 +71,40 @@ function lateCell(queries: readonly QueryView[]): Html | string {
   return html`${queries.length}<small class="bad">${overdue} overdue</small>`;
 }
 
-/** The endpoints of all chains, closed until someone opens it. */
+/** The endpoints that cannot be used, or are used after all others; and all of them, closed until someone opens the list. */
 export function endpointSection(endpoints: readonly EndpointStatus[]): Html {
-  const down = endpoints.filter(({ lastError }) => lastError !== undefined).length;
-  const title = `${counted(endpoints.length, "endpoint")}, ${down === 0 ? "none" : down} with an error`;
-  const columns: readonly Column<EndpointStatus>[] = [
-    { name: "endpoint", cell: ({ name }) => name },
-    { name: "chain", cell: ({ chainId }) => chainId },
-    { name: "state", cell: ({ state }) => state },
-    { name: "height", isNumber: true, cell: ({ status }) => status?.latestHeight ?? "–" },
-    {
-      name: "behind",
-      isNumber: true,
-      cell: ({ lagBlocks }) => (lagBlocks === undefined ? "–" : counted(Number(lagBlocks), "block")),
-    },
-    {
-      name: "latency",
-      isNumber: true,
-      cell: ({ latencyMs }) => (latencyMs === undefined ? "–" : `${Math.round(latencyMs)} ms`),
-    },
-    { name: "last error", cell: ({ lastError }) => lastError ?? "none" },
-  ];
-  return html`<h2>Endpoints</h2><details id="endpoint-list"><summary>${title}</summary>${dataTable({ caption: "Endpoints of the chains", columns, rows: endpoints })}</details>`;
+  const bad = endpoints.filter((endpoint) => reasonOf(endpoint) !== undefined);
+  const title = `${counted(endpoints.length, "endpoint")}, ${bad.length === 0 ? "all sound" : `${bad.length} not sound`}`;
+  const table = (caption: string, rows: readonly EndpointStatus[]): Html =>
+    dataTable({ caption, columns: ENDPOINT_COLUMNS, rows });
+  return html`<h2>Endpoints</h2>${bad.length > 0 && table("Not sound", bad)}
+<details id="endpoint-list"><summary>${title}</summary>${table("Endpoints of the chains", endpoints)}</details>`;
+}
+
+const ENDPOINT_COLUMNS: readonly Column<EndpointStatus>[] = [
+  { name: "endpoint", cell: ({ name }) => html`<code>${name}</code>` },
+  { name: "chain", cell: ({ chainId }) => chainId },
+  { name: "state", cell: endpointBadge },
+  { name: "height", isNumber: true, cell: ({ status }) => status?.latestHeight ?? "–" },
+  {
+    name: "behind",
+    isNumber: true,
+    cell: ({ lagBlocks }) => (lagBlocks === undefined ? "–" : counted(Number(lagBlocks), "block")),
+  },
+  {
+    name: "latency",
+    isNumber: true,
+    cell: ({ latencyMs }) => (latencyMs === undefined ? "–" : `${Math.round(latencyMs)} ms`),
+  },
+  { name: "last error", cell: (endpoint) => reasonOf(endpoint) ?? "none" },
+];
+
+function reasonOf({ lastError, distrusted }: EndpointStatus): string | undefined {
+  return distrusted === undefined ? lastError : `wrong response: ${distrusted}`;
+}
+
+function endpointBadge(endpoint: EndpointStatus): Html {
+  if (endpoint.distrusted !== undefined) return badge("bad", "not trusted");
+  if (endpoint.state === "unchecked") return badge("unknown", "not checked yet");
+  return badge(reasonOf(endpoint) === undefined ? "good" : "bad", endpoint.state);
 }

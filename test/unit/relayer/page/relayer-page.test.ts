@@ -64,6 +64,7 @@ describe("the relayer's page", () => {
             latencyMs: undefined,
             lagBlocks: undefined,
             status: undefined,
+            distrusted: EVIL,
           },
         ],
       },
@@ -145,6 +146,32 @@ describe("the relayer's page", () => {
     expect(all).toContain("expired ");
     expect(all).toContain("</span>Expired</span>");
     expect(all).toContain(`<dd class="warn">not connected`);
+  });
+
+  it("names the endpoints that are down or not trusted before all others", () => {
+    const sound = {
+      name: "sound:1",
+      chainId: "remote-1",
+      state: "good",
+      failures: 0,
+      lastError: undefined,
+      status: undefined,
+      latencyMs: undefined,
+      lagBlocks: undefined,
+      distrusted: undefined,
+    } as const;
+    const down = { ...sound, name: "down:1", state: "down", failures: 1, lastError: "refused" } as const;
+    const liar = { ...sound, name: "liar:1", distrusted: "bank/00 is not proven" };
+    const [before, list] = pageOf({ endpoints: [sound, down, liar] })
+      .part("endpoints")
+      .split("<details");
+    expect(before).toMatch(
+      /down:1.*✕ <\/span>down<.*refused.*liar:1.*not trusted.*wrong response: bank\/00/s,
+    );
+    expect(before).not.toContain("sound:1");
+    expect(list).toContain("3 endpoints, 2 not sound");
+    expect(list).toContain("sound:1");
+    expect(pageOf({ endpoints: [sound] }).part("endpoints")).toContain("1 endpoint, all sound");
   });
 
   it("shows what was spent today, the limits, and which are used up", () => {
