@@ -31,7 +31,7 @@ import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
-import { openStore } from "./state/store.ts";
+import { attemptLimitsOf, openStore } from "./state/store.ts";
 import { createResubmissions } from "./tx/resubmissions.ts";
 
 /** A complete relayer. */
@@ -64,8 +64,7 @@ export async function createRelayer(
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const subscription = followLocalChain(config, context);
   const window = await openWindow(config, chains.local.client, context);
-  const { max_age: maxAgeMs, max_attempts: maxRows } = config.history;
-  const limits = { maxAgeMs, maxRows };
+  const limits = attemptLimitsOf(config.history);
   const activity = createActivity(clock.nowMs);
   const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
   const { journal } = store;
