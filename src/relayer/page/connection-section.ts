@@ -75,10 +75,12 @@ function lateCell(queries: readonly QueryView[]): Html | string {
 export function endpointSection(endpoints: readonly EndpointStatus[]): Html {
   const bad = endpoints.filter((endpoint) => reasonOf(endpoint) !== undefined);
   const title = `${counted(endpoints.length, "endpoint")}, ${bad.length === 0 ? "all sound" : `${bad.length} not sound`}`;
-  const table = (caption: string, rows: readonly EndpointStatus[]): Html =>
-    dataTable({ caption, columns: ENDPOINT_COLUMNS, rows });
-  return html`<h2>Endpoints</h2>${bad.length > 0 && table("Not sound", bad)}
-<details id="endpoint-list"><summary>${title}</summary>${table("Endpoints of the chains", endpoints)}</details>`;
+  return html`<h2>Endpoints</h2>${bad.length > 0 && endpointTable("Not sound", bad)}
+<details id="endpoint-list"><summary>${title}</summary>${endpointTable("Endpoints of the chains", endpoints)}</details>`;
+}
+
+function endpointTable(caption: string, rows: readonly EndpointStatus[]): Html {
+  return dataTable({ caption, columns: ENDPOINT_COLUMNS, rows });
 }
 
 const ENDPOINT_COLUMNS: readonly Column<EndpointStatus>[] = [

@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { abortReason, untilAborted } from "../../../src/base/abort.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createDeferred } from "../../../src/ops/deferred.ts";
 import type { HttpStream } from "../../../src/ops/http-stream.ts";
@@ -46,10 +47,11 @@ function requestWithoutReading(port: number): Socket {
   return socket;
 }
 
-const untilAbort = (signal: AbortSignal): Promise<never> =>
-  new Promise((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error));
-  });
+/** Resolves with the text of the reason. */
+const untilAbort = async (signal: AbortSignal): Promise<string> => {
+  await untilAborted(signal);
+  return abortReason(signal).message;
+};
 
 describe("a streamed reply", () => {
   it("arrives part by part and ends with its function", async () => {
@@ -91,7 +93,7 @@ describe("a streamed reply", () => {
     const port = await start(async (write, signal) => {
       await write("one");
       started[count++]?.resolve(undefined);
-      await untilAbort(signal).catch((error: Error) => ended.push(error.message));
+      ended.push(await untilAbort(signal));
     });
     const first = requestWithoutReading(port);
     await started[0]?.promise;

@@ -52,7 +52,9 @@ export async function overflow(page: Page): Promise<number> {
 
 /** Texts whose contrast with their background is below 4.5 (WCAG 2.1, 1.4.3), with the contrast. */
 export async function lowContrast(page: Page): Promise<readonly string[]> {
-  return JSON.parse(String(await page.evaluate(LOW_CONTRAST))) as readonly string[];
+  return String(await page.evaluate(LOW_CONTRAST))
+    .split("\n")
+    .filter((text) => text !== "");
 }
 
 const LOW_CONTRAST = `(() => {
@@ -75,7 +77,7 @@ const LOW_CONTRAST = `(() => {
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (ratio < 4.5) found.push(ratio.toFixed(2) + " " + text.slice(0, 40));
   }
-  return JSON.stringify(found);
+  return found.join("\\n");
 })()`;
 
 /** The elements that Tab reaches, by id or text, in order. */

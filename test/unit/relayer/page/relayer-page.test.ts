@@ -227,8 +227,10 @@ describe("the relayer's page", () => {
     expect(of("open")).toContain(`data-needs="open"`);
     expect(of("nobody")).not.toContain("<button");
     expect(of("nobody")).toContain("needs <code>http.token</code>");
-    const many = Array.from({ length: 25 }, (_, index) => ({ ...deadLetters[0], queryId: BigInt(index) }));
-    const text = pageOf({}, { deadLetters: many as typeof deadLetters }).part("dead-letters");
+    const many = Array.from({ length: 25 }, () => deadLetters)
+      .flat()
+      .slice(0, 25);
+    const text = pageOf({}, { deadLetters: many }).part("dead-letters");
     expect(text.match(/<button/g)).toHaveLength(20);
     expect(text).toContain("5 more dead letters");
   });
