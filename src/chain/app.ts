@@ -2,6 +2,8 @@ import type { Application } from "./abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
+import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/keys.ts";
+import { createAdminModule } from "./modules/adminmodule/module.ts";
 import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
@@ -59,8 +61,6 @@ export interface AppDeps {
 
 /** Release of the deployed modules that this application follows. */
 const VERSION = "6.0.3";
-/** Module account that is the authority over parameters. Nobody holds its key. */
-const AUTHORITY_NAME = "adminmodule";
 
 const POOLS: ModulePermissions = {
   [BONDED_POOL]: ["burner", "staking"],
@@ -97,6 +97,7 @@ const END_BLOCK_ORDER = ["staking", "interchainqueries", "dex", "feemarket"];
 const UPGRADES: readonly Upgrade[] = [
   { name: "dex", adds: ["dex"] },
   { name: "staking", adds: ["staking", "slashing", "harpoon"] },
+  { name: "adminmodule", adds: [AUTHORITY_NAME] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
@@ -247,7 +248,8 @@ function contractModules(
   stake.hooks.push(harpoon.hooks);
   // The genesis of contracts runs messages of other modules, so the contract host follows them. Subscriptions name contracts,
   // and the genesis of staking calls the subscribers.
-  const modules = [icq, wasm, harpoon, ...stake.modules];
+  const admin = createAdminModule(names, { findMessage: (typeUrl) => routes().messages.get(typeUrl) });
+  const modules = [admin, icq, wasm, harpoon, ...stake.modules];
   const routes = once(() => routesOf([...base, ...modules]));
   return modules;
 }
