@@ -15,7 +15,7 @@ export interface HttpStream {
  * Writes a part of the body. Resolves when the client has taken it, so a slow client has at most one part unsent. Rejects
  * when the connection is gone.
  */
-export type WriteChunk = (text: string) => Promise<void>;
+type WriteChunk = (text: string) => Promise<void>;
 
 /** What {@link sendStream} needs of its server. */
 interface StreamContext {

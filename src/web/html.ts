@@ -19,9 +19,6 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
   return new Html(`${texts.join("")}${strings[last] ?? ""}`);
 }
 
-/** Nothing. */
-export const NO_HTML = new Html("");
-
 /** Joins parts with HTML between them. */
 export function joinHtml(parts: readonly HtmlPart[], separator: Html): Html {
   return new Html(parts.map(textOf).join(separator.text));

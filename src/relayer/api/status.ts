@@ -88,7 +88,7 @@ export interface QueryView {
 }
 
 /** Time since the last result of a query. */
-export interface ResultAge {
+interface ResultAge {
   readonly blocks: bigint;
   readonly ms: number;
   /** The result is older than this process knows: `ms` is the time since its first block. */

@@ -16,7 +16,7 @@ export type Sort = (typeof SORTS)[number];
 export const STATE_FILTERS = ["overdue", "late", "backing_off", "pending", "answered"] as const;
 
 /** One of {@link STATE_FILTERS}. */
-export type StateFilter = (typeof STATE_FILTERS)[number];
+type StateFilter = (typeof STATE_FILTERS)[number];
 
 /** What a reader wants to see of the queries: the parameters of the page's address. */
 export interface QueriesView {
