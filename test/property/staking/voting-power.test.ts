@@ -140,7 +140,7 @@ const REMOVED = { tokens: "0", shares: "0", bonded: false };
 /** The voting power as the contract has it. A validator that was removed is none. */
 function powerOfContract({ ask, world }: VotingWorld, height?: bigint): Power {
   const at = height === undefined ? {} : { height: Number(height) };
-  const power = (message: JsonObject): string => JSON.parse(JSON.stringify(ask(message))).power;
+  const power = (asked: JsonObject): string => JSON.parse(JSON.stringify(ask(asked))).power;
   const isThere = (one: Name): boolean =>
     height !== undefined || validators.has(world.context(), parseAddress("neutronvaloper", operator(one)));
   return {
