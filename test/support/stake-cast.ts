@@ -14,7 +14,7 @@ export const operator = (name: Name): string =>
   formatAddress("neutronvaloper", new Uint8Array(20).fill(BYTE[name]));
 /** The consensus key of the account's validator. */
 export const consensusKey = (name: Name) => validatorKey(new Uint8Array(32).fill(BYTE[name]));
-export const coin = (amount: number | bigint) => ({ denom: "untrn", amount: String(amount) });
+const coin = (amount: number | bigint) => ({ denom: "untrn", amount: String(amount) });
 
 /** Genesis state of the bank: the same coins for each account. */
 export function castBank(amount: number): JsonObject {
