@@ -134,6 +134,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       ante: createAnteHandler({
         accounts,
         takeFee: feemarket.takeFee,
+        relayCheck: ibc.relayCheck,
         ...(kind === "local" ? { txCounterStore: "wasm" } : {}),
       }),
       post: feemarket.settleFee,
