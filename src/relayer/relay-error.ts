@@ -7,6 +7,8 @@ export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
   /** another process has the state; `pid` is undefined when it cannot be read */
   | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
+  /** the storage of the Go relayer (`from-leveldb`) */
+  | { readonly code: "storage-unreadable"; readonly directory: string }
   | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
   | {
