@@ -19,11 +19,6 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
   return new Html(`${texts.join("")}${strings[last] ?? ""}`);
 }
 
-/** Joins parts with HTML between them. */
-export function joinHtml(parts: readonly HtmlPart[], separator: Html): Html {
-  return new Html(parts.map(textOf).join(separator.text));
-}
-
 function textOf(part: HtmlPart): string {
   if (part instanceof Html) return part.text;
   if (part === undefined || part === false) return "";

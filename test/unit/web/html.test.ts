@@ -1,6 +1,6 @@
 import { runInNewContext, Script } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { html, joinHtml } from "../../../src/web/html.ts";
+import { html } from "../../../src/web/html.ts";
 import { pageReply } from "../../../src/web/page-shell.ts";
 import { PAGE_SCRIPT } from "../../../src/web/page-script.ts";
 import { dataTable } from "../../../src/web/parts.ts";
@@ -17,10 +17,6 @@ describe("html", () => {
 
   it("leaves out undefined and false, and writes 0", () => {
     expect(html`${undefined}${false}${0}${0n}`.text).toBe("00");
-  });
-
-  it("joins parts with HTML", () => {
-    expect(joinHtml(["<", 2], html`<br>`).text).toBe("&lt;<br>2");
   });
 });
 
