@@ -8,7 +8,7 @@ import type { Tone } from "../../web/parts.ts";
 export const VERDICTS = ["lost", "cannot-see", "losing", "part-lost", "warning", "paid"] as const;
 
 /** One of {@link VERDICTS}. */
-export type VerdictKind = (typeof VERDICTS)[number];
+type VerdictKind = (typeof VERDICTS)[number];
 
 /** The verdict on a validator in one sentence, without times. */
 export interface ValidatorVerdict {

@@ -13,7 +13,7 @@ import { short } from "../../web/plots.ts";
  * State of an hour. "good", "weak" and "bad": at or above the boundary of the full reward, between the boundaries, below both.
  * "unknown": mostly without a known result. "estimated": counted before the first reading. "none": no block.
  */
-export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
+type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
 /** One day of a strip. */
 export interface StripDay {
@@ -78,6 +78,8 @@ const BARS: Readonly<
   estimated: { height: 4, style: "b-hollow" },
 };
 
+const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const;
+
 /** Draws a month: a row for each day, a bar for each hour. */
 export function monthStrip(days: readonly StripDay[], month: Month): Html {
   const height = 16 + days.length * ROW + 2;
@@ -85,7 +87,7 @@ export function monthStrip(days: readonly StripDay[], month: Month): Html {
   return html`<figure><figcaption>${month}, hour by hour (UTC): ${summary}<br><span aria-hidden="true"><span class="key k-good"></span>short: good <span class="key k-weak"></span>middle: below full pay <span class="key k-bad"></span>tall: below any pay <span class="key k-none"></span>outline: unknown or estimated</span></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${month}, hour by hour: ${summary}">
 ${[0, 6, 12, 18].map((hour) => html`<text x="${LEFT + hour * CELL}" y="11">${String(hour).padStart(2, "0")}</text>`)}
-${(Object.keys(BARS) as (keyof typeof BARS)[]).map((state) => barsOf(days, state))}${days.map(rowLabels)}
+${DRAWN.map((state) => barsOf(days, state))}${days.map(rowLabels)}
 </svg></figure>`;
 }
 
