@@ -63,10 +63,10 @@ const CASES: readonly Case[] = [
     text: /account neutron1relayer has no untrn and cannot pay fees/,
   },
   {
-    code: "queries-overdue",
+    code: "queries-failing",
     set: ({ remotes }, isOn) => remotes[0]?.set("searches hang", isOn),
     within: 45,
-    text: /1 query is overdue; query 20 by \d+ blocks, \d+ s/,
+    text: /1 overdue query fails at each try; query 20, late by \d+ blocks, \d+ s, \d+ times: read-failed: no response/,
   },
 ];
 
