@@ -2,6 +2,7 @@ import type { Application } from "./abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
+import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/keys.ts";
 import { createAdminModule } from "./modules/adminmodule/module.ts";
 import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
@@ -50,7 +51,7 @@ export interface AppOptions {
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
-  /** Contracts that a genesis may instantiate, in addition to `icq-consumer`, `echo` and `rate-limiter`. */
+  /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
   readonly contracts?: readonly ContractCode[];
 }
 
@@ -79,12 +80,16 @@ const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
 
 const REMOTE_MODULE_ACCOUNTS: ModulePermissions = { ...POOLS, [ESCROW_NAME]: [], fee_collector: [] };
 
+/** Contracts that every genesis may instantiate. */
+const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract];
+
 /** gRPC queries that contracts may call, as on the deployed chain. */
 const CONTRACT_QUERIES = [
   ...["Params", "RegisteredQueries", "RegisteredQuery", "QueryResult", "LastRemoteHeight"].map(
     (rpc) => `/neutron.interchainqueries.Query/${rpc}`,
   ),
   "/neutron.harpoon.Query/SubscribedContracts",
+  ...["Validator", "Delegation", "ValidatorDelegations"].map((rpc) => `/cosmos.staking.v1beta1.Query/${rpc}`),
 ];
 
 /** The fee market closes its block last, as on the deployed chain. */
@@ -129,6 +134,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       ante: createAnteHandler({
         accounts,
         takeFee: feemarket.takeFee,
+        relayCheck: ibc.relayCheck,
         ...(kind === "local" ? { txCounterStore: "wasm" } : {}),
       }),
       post: feemarket.settleFee,
@@ -220,7 +226,7 @@ function contractModules(
 ): readonly ChainModule[] {
   const address = accounts.parseAddress;
   const wasm = createWasmModule(
-    { ...names, codes: [icqConsumer, echo, rateLimiter, ...contracts], allowedQueries: CONTRACT_QUERIES },
+    { ...names, codes: [...CODES, ...contracts], allowedQueries: CONTRACT_QUERIES },
     {
       bank: {
         sendCoins: (context, from, to, coins) => bank.send(context, address(from), address(to), coins),

@@ -38,7 +38,7 @@ export interface StakeWorld {
   readonly block: (
     place: Place,
     votes?: readonly LastCommitVote[],
-    transactions?: () => void,
+    transactions?: () => unknown,
     misbehavior?: readonly Misbehavior[],
   ) => {
     readonly events: readonly ChainEvent[];
