@@ -90,7 +90,7 @@ export async function createRelayer(
     context,
   };
   const { gate, leadership } = await createGateParts(config, gateDeps);
-  registerGateMetrics(metricsRegistry, gate.status, config.spending.daily_fee);
+  registerGateMetrics(metricsRegistry, gate.status, gate.status().spending.limits);
   const common = { registry, metrics, clock, random, logger };
   const resubmissions = createResubmissions(
     { journal, registry, wake: height.wake, clock },

@@ -5,6 +5,8 @@ import { isEndpointError } from "../client/errors.ts";
 /** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
 export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
+  /** another process has the state; `pid` is undefined when it cannot be read */
+  | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
   | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
   | {
@@ -23,7 +25,7 @@ export type RelayErrorFacts =
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/** Ends one cycle of a connection, which is retried after a backoff. "state-unusable" ends the daemon at its start. */
+/** Ends one cycle of a connection, which is retried after a backoff. "state-unusable" and "state-in-use" end the daemon at its start. */
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
 /** Backoff after an error of the local chain or of a connection. */

@@ -15,7 +15,7 @@ const RELAYER_QUESTIONS: readonly Question[] = [
   {
     title: "Is it safe?",
     has: (name) =>
-      /_(?:account|client_(?:active|expiry)|backing_off|endpoint|dead_letters|role|store|admitted|daily_fee_limit|balance_reserve)/.test(
+      /_(?:account|client_(?:active|expiry|trusting)|backing_off|endpoint|dead_letters|role|store|admitted|daily_fee_limit|daily_gas|balance_reserve)/.test(
         name,
       ),
   },
@@ -41,7 +41,7 @@ export function metricsPage(): string {
     throw new Error("nothing is scraped here");
   };
   registerStatusGauges(relayer, unread);
-  registerGateMetrics(relayer, unread, 1n);
+  registerGateMetrics(relayer, unread, { dailyFee: 1n, dailyGasPerOwner: 1n });
   const watchdog = new Registry();
   createWatchdogMetrics(watchdog, []);
   return `# Metrics

@@ -55,7 +55,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   const { config } = selected;
   const daemon = await relayerContext(selected, options.logLevel, context);
   const ids = options.query ?? config.queries.ids;
-  // A free port: the daemon of this configuration may be running.
+  // A free port: a daemon with another state may be running.
   const http = { ...config.http, listen: { host: "127.0.0.1", port: 0 } };
   const once = { ...config, http, queries: { ...config.queries, ids: [...ids] } };
   const metrics = createMetricsRegistry({

@@ -14,6 +14,7 @@ export interface RelayerMetrics {
   readonly lateBlocks: Histogram<"connection_id">;
   readonly batchSize: Histogram<"connection_id">;
   readonly gasUsed: Counter<"connection_id">;
+  readonly fees: Counter<"connection_id">;
   readonly txBytes: Counter<"connection_id">;
   readonly queryListReloads: Counter<string>;
   readonly prunedBlocks: Counter<"connection_id">;
@@ -80,6 +81,12 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       labelNames: ["connection_id"],
       registers,
     }),
+    fees: new Counter({
+      name: "relaywatch_relayer_fees_total",
+      help: "Fees of transactions in blocks, also of failed ones, in units of the fee denom.",
+      labelNames: ["connection_id"],
+      registers,
+    }),
     txBytes: new Counter({
       name: "relaywatch_relayer_tx_bytes_total",
       help: "Encoded bytes of included transactions.",
@@ -122,6 +129,7 @@ function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
   metrics.clientUpdates.inc({ connection_id }, 0);
   metrics.prunedBlocks.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);
+  metrics.fees.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });
   metrics.lateBlocks.zero({ connection_id });

@@ -26,6 +26,15 @@ export const SAFETY_GAUGES: readonly StatusGauge[] = [
       ),
   },
   {
+    name: "relaywatch_relayer_client_trusting_period_seconds",
+    help: "Time after its last update at which the connection's client expires. Absent before the first read.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, ({ client: { reading } }) =>
+        reading === undefined ? [] : [series(Number(reading.trustingPeriodNs) / 1e9)],
+      ),
+  },
+  {
     name: "relaywatch_relayer_client_active",
     help: "1 while the connection's client is active, 0 when it is expired or frozen. Absent before the first read.",
     labelNames: ["connection_id"],

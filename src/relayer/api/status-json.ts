@@ -1,9 +1,12 @@
 import type { JsonObject } from "../../base/json.ts";
+import { namedOwners } from "../gate/spending.ts";
 import type { AccountView } from "../health/account-watch.ts";
 import type { ClientView } from "../health/client-watch.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "./status.ts";
+
+const DAY_MS = 86_400_000;
 
 /** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
 export function statusJson(status: RelayerStatus): JsonObject {
@@ -17,6 +20,7 @@ export function statusJson(status: RelayerStatus): JsonObject {
     local: headJson(status.local),
     account: accountJson(status.account),
     role: status.gate.role,
+    spending: spendingJson(status),
     dead_letters: status.deadLetters,
     not_sending: status.gate.refusal ?? null,
     connections: connectionsJson(status),
@@ -95,6 +99,19 @@ function accountJson({ denom, balance, daysLeft, error }: AccountView): JsonObje
     balance: balance === undefined ? null : `${balance}`,
     days_left: daysLeft === undefined ? null : Math.round(daysLeft * 10) / 10,
     error: error ?? null,
+  };
+}
+
+/** Amounts in units of the fee denom. A limit is null when there is none. */
+function spendingJson({ spending, reserve }: RelayerStatus): JsonObject {
+  const { day, fee, gasByOwner, limits } = spending;
+  return {
+    day: toIso(day * DAY_MS).slice(0, 10),
+    fees: `${fee}`,
+    daily_fee: limits.dailyFee === undefined ? null : `${limits.dailyFee}`,
+    reserve: `${reserve}`,
+    daily_gas_per_owner: limits.dailyGasPerOwner === undefined ? null : `${limits.dailyGasPerOwner}`,
+    owners: namedOwners(gasByOwner).map(([owner, gas]) => ({ owner, gas: `${gas}` })),
   };
 }
 

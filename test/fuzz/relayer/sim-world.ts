@@ -31,6 +31,8 @@ interface SimLogLine {
 }
 
 /** Remote chains, a local chain, and a relayer between them, in simulated time. */
+const NO_LIMITS = { dailyFee: undefined, dailyGasPerOwner: undefined };
+
 export interface SimWorld {
   readonly random: Random;
   readonly clock: ManualClock;
@@ -248,7 +250,13 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       journal,
       watches,
       isConnected: local.subscription.isConnected,
-      gate: () => ({ leadership: { role: "leader" }, store: { error: undefined }, refusal: undefined }),
+      gate: () => ({
+        leadership: { role: "leader" },
+        store: { error: undefined },
+        refusal: undefined,
+        spending: { day: 0, fee: 0n, gasByOwner: new Map(), limits: NO_LIMITS },
+        reserve: { reserve: 0n },
+      }),
       chains: {
         local: poolOf("local-1", local.status),
         remotes: remotes.map(({ chainId, client }, index) => ({

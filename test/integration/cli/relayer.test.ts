@@ -19,7 +19,7 @@ let urls = { local: "", remote: "" };
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "relaywatch-relayer-"));
-  net = await startRelayedLocalnet();
+  net = await startRelayedLocalnet({ relayer: `state_dir: ${stateDir()}` });
   const port = (part: "local" | "remote"): string => `${net.running.chains[part]?.ports.get("rpc")}`;
   urls = { local: `http://127.0.0.1:${port("local")}`, remote: `http://127.0.0.1:${port("remote")}` };
   const address = await net.relayer.http.ready;
@@ -33,6 +33,8 @@ afterAll(async () => {
   await net.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+const stateDir = (): string => join(folder, "state");
 
 function writeConfig(name: string, { remote = urls.remote, more = "" }): string {
   const file = join(folder, name);
@@ -124,6 +126,30 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
       exitCode: 1,
       message: expect.stringContaining("not served: 77"),
     });
+  });
+
+  it("beside a running relayer with the same state_dir, all commands work that send nothing", async () => {
+    const same = writeConfig("same.yaml", { more: `state_dir: ${stateDir()}` });
+    expect(await relayer("once", "--config", same)).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining(`state_dir ${stateDir()} is in use by process ${process.pid}: stop`),
+    });
+    expect(await relayer("doctor", "--config", same)).toMatchObject({ exitCode: 0 });
+    expect(await relayer("dry-run", "--config", same)).toMatchObject({ exitCode: 0 });
+    expect((await relayer("inspect", "1", "--url", api, "--config", same)).out).toContain("outcome:");
+    expect((await relayer("dead-letters", "list", "--url", api)).message).toBeUndefined();
+    const report = await runCommand(
+      [
+        "report",
+        "relayer",
+        "--config",
+        writeConfig("report.yaml", {
+          more: `state_dir: ${stateDir()}\nhttp: { listen: "${api.replace("http://", "")}" }`,
+        }),
+      ],
+      signal,
+    );
+    expect(report.message).toBeUndefined();
   });
 
   it("queries and inspect show the running relayer, and a fresh proof", async () => {

@@ -93,6 +93,20 @@ describe("the status page", () => {
     expect(page({ queries: [sampleView({ lateness })] })).toContain("no newer remote block");
   });
 
+  it("shows what was spent today, the limits, and which are used up", () => {
+    const { spending } = sampleStatus();
+    expect(page()).toContain("Fees: <span>0 untrn</span>; reserve: 0 untrn");
+    const gasByOwner = new Map([
+      [EVIL, 4n],
+      ["neutron1most", 9n],
+    ]);
+    const limits = { dailyFee: 10n, dailyGasPerOwner: 9n };
+    const body = page({ reserve: 5n, spending: { ...spending, fee: 10n, gasByOwner, limits } });
+    expect(body).toContain(`Fees: <span class="bad">10 of 10 untrn</span>; reserve: 5 untrn`);
+    expect(body).toMatch(/neutron1most<\/code>: <span class="bad">9 of 9 gas<.*<span>4 of 9 gas</s);
+    expect(body).not.toContain("<script");
+  });
+
   it("shows whether the local chain is connected, and that there is no query", () => {
     expect(page({ connected: false })).toContain("not connected");
     expect(page()).toContain(">connected<");
