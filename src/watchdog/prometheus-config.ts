@@ -53,7 +53,9 @@ export const prometheus = z
     stale_after: durationField(1000)
       .prefault("1m")
       .refine((ms) => ms <= 3_600_000, { error: issueText("is too long", "at most 1h") })
-      .describe("older samples are not used: the watchdog cannot see the target; at least twice the scrape interval"),
+      .describe(
+        "older samples are not used: the watchdog cannot see the target; at least twice the scrape interval",
+      ),
   })
   .superRefine(({ token, username, password }, context) => {
     const add = (key: string, message: string): void => {
@@ -155,7 +157,8 @@ export function refuseContradictions(
   } else if (stored.length === 0 && !hasBackfill)
     add(["prometheus"], issueText("is not used", "source: prometheus, or a section backfill"));
   for (const { source, nodes } of validators)
-    for (const node of nodes) for (const [path, text] of nodeIssues(source, node, hasBackfill)) add(path, text);
+    for (const node of nodes)
+      for (const [path, text] of nodeIssues(source, node, hasBackfill)) add(path, text);
 }
 
 type Issue = readonly [path: readonly (string | number)[], text: string];
@@ -163,11 +166,18 @@ type Issue = readonly [path: readonly (string | number)[], text: string];
 function nodeIssues(source: SourceOf["source"], node: NodeKeys, hasBackfill: boolean): readonly Issue[] {
   const isStored = source === "prometheus";
   const issues: Issue[] = [];
-  const urls = { node: node.node, oracle_metrics: node.oracle_metrics, sidecar_metrics: node.sidecar_metrics };
+  const urls = {
+    node: node.node,
+    oracle_metrics: node.oracle_metrics,
+    sidecar_metrics: node.sidecar_metrics,
+  };
   if (isStored)
     for (const [key, url] of Object.entries(urls))
       if (typeof url === "string")
-        issues.push([[...node.path, key], issueText("is not scraped with source: prometheus", "labels instead")]);
+        issues.push([
+          [...node.path, key],
+          issueText("is not scraped with source: prometheus", "labels instead"),
+        ]);
   if (node.labels === undefined && (isStored || hasBackfill))
     issues.push([
       node.path,
@@ -177,7 +187,10 @@ function nodeIssues(source: SourceOf["source"], node: NodeKeys, hasBackfill: boo
       ),
     ]);
   if (!isStored && !hasBackfill && node.labels !== undefined)
-    issues.push([[...node.path, "labels"], issueText("is not used", "source: prometheus, or a section backfill")]);
+    issues.push([
+      [...node.path, "labels"],
+      issueText("is not used", "source: prometheus, or a section backfill"),
+    ]);
   if (!isStored && node.sidecar_labels !== undefined)
     issues.push([[...node.path, "sidecar_labels"], issueText("is not used", "source: prometheus")]);
   return issues;

@@ -1,11 +1,24 @@
 import type { NodePage, PricesPage, SidecarPage } from "../observation.ts";
-import { isNodeFamily, isNodeSample, REPORTS_METRIC, toNodeReading } from "../sources/node-reading.ts";
+import {
+  CALL_METRICS,
+  isNodeFamily,
+  isNodeSample,
+  REPORTS_METRIC,
+  toNodeReading,
+} from "../sources/node-reading.ts";
 import { isSidecarFamily, toSidecarReading } from "../sources/sidecar-reading.ts";
 import { SourceError } from "../sources/source-failure.ts";
 import type { ReadSamples } from "./api-client.ts";
 import { type Labels, selectorsOf } from "./selector.ts";
 import type { Selected, SharedQuery } from "./shared-query.ts";
-import { findTarget, labelsText, lastFailureMs, type StoredScrape, type StoredTarget } from "./stored-scrapes.ts";
+import {
+  TARGET_METRICS,
+  findTarget,
+  labelsText,
+  lastFailureMs,
+  type StoredScrape,
+  type StoredTarget,
+} from "./stored-scrapes.ts";
 
 /** Whose node it is. */
 export interface StoredNodeOptions {
@@ -47,11 +60,12 @@ export function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPage
       });
       const reports =
         options.consensusAddress === undefined
-          ? []
+          ? undefined
           : await readReports(target, labels, options.consensusAddress, (selector) =>
               read(selector, { atMs: selected.atMs, rangeMs: staleMs }, signal),
             );
-      return toStoredNode(target, [...target.latest.samples, ...reports], options);
+      const { latest } = target;
+      return toStoredNode(latest, [...latest.samples, ...samplesAt(reports, latest.atMs)], options);
     },
     sidecar: async (labels, signal) => {
       const scrapes = await sidecarScrapes(labels, signal);
@@ -62,7 +76,7 @@ export function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPage
 }
 
 function toStoredNode(
-  { latest }: FreshTarget,
+  latest: StoredScrape,
   samples: StoredScrape["samples"],
   options: StoredNodeOptions,
 ): NodePage {
@@ -70,28 +84,66 @@ function toStoredNode(
   return { ...toNodeReading(wanted, options), sampledAtMs: latest.atMs };
 }
 
+/** Metrics that the ledger needs. */
+const LEDGER_METRICS = [...TARGET_METRICS, ...CALL_METRICS];
+
+/** Reads the pages of one node that Prometheus stored in a time, oldest first. */
+export type StoredHistory = (
+  labels: Labels,
+  time: { readonly fromMs: number; readonly toMs: number },
+  options: StoredNodeOptions,
+  signal: AbortSignal,
+) => Promise<readonly NodePage[]>;
+
+/** Creates a {@link StoredHistory}. Pages with a value outside its range are left out. */
+export function createStoredHistory(read: ReadSamples): StoredHistory {
+  return async (labels, { fromMs, toMs }, options, signal) => {
+    const range = { atMs: toMs, rangeMs: toMs - fromMs };
+    const [only] = selectorsOf(LEDGER_METRICS, [labels]);
+    if (only === undefined) return [];
+    const target = findTarget(await read(only.selector, range, signal), labels, isNodeFamily);
+    if (target === undefined) return [];
+    const reports =
+      options.consensusAddress === undefined
+        ? undefined
+        : await readReports(target, labels, options.consensusAddress, (selector) =>
+            read(selector, range, signal),
+          );
+    return target.scrapes
+      .filter(({ atMs }) => atMs > fromMs && atMs <= toMs)
+      .flatMap((latest) => {
+        const samples = [...latest.samples, ...samplesAt(reports, latest.atMs)];
+        return validPage(() => toStoredNode(latest, samples, options));
+      });
+  };
+}
+
+function validPage(read: () => NodePage): readonly NodePage[] {
+  try {
+    return [read()];
+  } catch (error) {
+    if (error instanceof SourceError) return [];
+    throw error;
+  }
+}
+
 /** Reads the vote extensions of one validator from one node. The node has a series for each validator, pair and result. */
 async function readReports(
-  target: FreshTarget,
+  { labels: own }: StoredTarget,
   labels: Labels,
   address: string,
   query: (selector: string) => ReturnType<ReadSamples>,
-): Promise<StoredScrape["samples"]> {
-  const name = target.labels.has("validator") ? "exported_validator" : "validator";
+): Promise<StoredTarget | undefined> {
+  const name = own.has("validator") ? "exported_validator" : "validator";
   const [only] = selectorsOf([REPORTS_METRIC], [{ ...labels, [name]: address }]);
-  if (only === undefined) return [];
-  return reportsAt(target, await query(only.selector));
+  if (only === undefined) return undefined;
+  // `up` and the start of the process say which target it is; here they come from the query before.
+  const known = { name: "up", labels: own, points: [] };
+  return findTarget([known, ...(await query(only.selector))], Object.fromEntries(own), isNodeFamily);
 }
 
-/** The reports of the target's latest scrape. */
-function reportsAt(
-  { labels, latest }: FreshTarget,
-  series: Awaited<ReturnType<ReadSamples>>,
-): StoredScrape["samples"] {
-  // `up` and the start of the process say which target it is; here they come from the query before.
-  const known = { name: "up", labels, points: [] };
-  const target = findTarget([known, ...series], Object.fromEntries(labels), isNodeFamily);
-  return target?.scrapes.find(({ atMs }) => atMs === latest.atMs)?.samples ?? [];
+function samplesAt(target: StoredTarget | undefined, wantedMs: number): StoredScrape["samples"] {
+  return target?.scrapes.find(({ atMs }) => atMs === wantedMs)?.samples ?? [];
 }
 
 interface FreshTarget extends StoredTarget {
