@@ -15,6 +15,7 @@ import {
   backfill,
   prometheus,
   type PrometheusConfig,
+  refusePrometheusKeys,
   toBackfill,
   toPrometheusConfig,
 } from "./prometheus-config.ts";
@@ -25,7 +26,6 @@ import {
   chain,
   identity,
   policy,
-  refusePrometheusKeys,
   refuseTwoForms,
   source,
   sources,

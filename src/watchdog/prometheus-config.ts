@@ -115,16 +115,12 @@ export function toBackfill(given: z.output<typeof backfill>): BackfillOptions {
   return { afterMs: given.after, longestMs: given.longest, giveUpMs: given.give_up_after };
 }
 
-/** A part of the file that says where the metrics of a validator come from. */
-interface SourceOf {
-  readonly source: (typeof METRIC_SOURCES)[number];
-  /** Path of the key `source`, for errors. */
-  readonly path: readonly (string | number)[];
-  readonly nodes: readonly NodeKeys[];
-}
+type MetricSource = (typeof METRIC_SOURCES)[number];
+
+/** Path of a key, for errors. */
+type Path = readonly (string | number)[];
 
 interface NodeKeys {
-  readonly path: readonly (string | number)[];
   readonly node?: string | undefined;
   readonly oracle_metrics?: string | null | undefined;
   readonly sidecar_metrics?: string | null | undefined;
@@ -132,66 +128,88 @@ interface NodeKeys {
   readonly sidecar_labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What the file has of Prometheus. */
+/** The keys of the file that have to do with Prometheus. */
 interface PrometheusKeys {
+  readonly source: MetricSource;
   readonly prometheus?: unknown;
   readonly backfill?: unknown;
+  readonly sources: NodeKeys;
+  readonly validators?:
+    | readonly { readonly source?: MetricSource | undefined; readonly nodes: readonly NodeKeys[] }[]
+    | undefined;
 }
 
-/** Refuses keys that contradict each other or have no effect. */
-export function refuseContradictions(
-  file: PrometheusKeys,
-  validators: readonly SourceOf[],
-  context: z.RefinementCtx,
-): void {
-  const add = (path: readonly (string | number)[], text: string): void => {
-    context.addIssue({ code: "custom", path: [...path], message: text });
+/** Refuses keys about Prometheus that contradict each other or have no effect. */
+export function refusePrometheusKeys(file: PrometheusKeys, context: z.RefinementCtx): void {
+  const validators = file.validators?.map(({ source, nodes }, index) => ({
+    source: source ?? file.source,
+    path: source === undefined ? ["source"] : ["validators", index, "source"],
+    nodes: nodes.map((node, at) => ({ node, path: ["validators", index, "nodes", at] })),
+  }));
+  const single = {
+    source: file.source,
+    path: ["source"],
+    nodes: [{ node: file.sources, path: ["sources"] }],
   };
+  const all = validators ?? [single];
   const hasBackfill = file.backfill !== undefined;
-  const stored = validators.filter(({ source }) => source === "prometheus");
-  if (file.prometheus === undefined) {
-    const [first] = stored;
-    const section = "a section prometheus with its url";
-    if (first !== undefined) add(first.path, issueText("is prometheus, and there is none", section));
-    if (hasBackfill) add(["backfill"], issueText("needs Prometheus, and there is none", section));
-  } else if (stored.length === 0 && !hasBackfill)
-    add(["prometheus"], issueText("is not used", "source: prometheus, or a section backfill"));
-  for (const { source, nodes } of validators)
-    for (const node of nodes)
-      for (const [path, text] of nodeIssues(source, node, hasBackfill)) add(path, text);
+  const stored = all.find(({ source }) => source === "prometheus");
+  const issues = [
+    ...sectionIssues(file, stored?.path),
+    ...all.flatMap(({ source, nodes }) =>
+      nodes.flatMap(({ node, path }) =>
+        nodeIssues(source, node, hasBackfill).map(([key, text]): Issue => [[...path, ...key], text]),
+      ),
+    ),
+  ];
+  for (const [path, message] of issues) context.addIssue({ code: "custom", path: [...path], message });
 }
 
-type Issue = readonly [path: readonly (string | number)[], text: string];
+/** `stored` is the path of the first `source: prometheus`. */
+function sectionIssues(
+  { prometheus: section, backfill: filling }: PrometheusKeys,
+  stored?: Path,
+): readonly Issue[] {
+  const wanted = "a section prometheus with its url";
+  if (section === undefined)
+    return [
+      ...(stored === undefined
+        ? []
+        : [[stored, issueText("is prometheus, and there is none", wanted)] as const]),
+      ...(filling === undefined
+        ? []
+        : [[["backfill"], issueText("needs Prometheus, and there is none", wanted)] as const]),
+    ];
+  if (stored !== undefined || filling !== undefined) return [];
+  return [[["prometheus"], issueText("is not used", "source: prometheus, or a section backfill")]];
+}
 
-function nodeIssues(source: SourceOf["source"], node: NodeKeys, hasBackfill: boolean): readonly Issue[] {
-  const isStored = source === "prometheus";
-  const issues: Issue[] = [];
-  const urls = {
-    node: node.node,
-    oracle_metrics: node.oracle_metrics,
-    sidecar_metrics: node.sidecar_metrics,
-  };
-  if (isStored)
-    for (const [key, url] of Object.entries(urls))
-      if (typeof url === "string")
-        issues.push([
-          [...node.path, key],
-          issueText("is not scraped with source: prometheus", "labels instead"),
-        ]);
-  if (node.labels === undefined && (isStored || hasBackfill))
-    issues.push([
-      node.path,
-      issueText(
-        `has no labels, and ${isStored ? "source: prometheus" : "backfill"} selects series by them`,
-        "labels such as {instance: 10.0.0.1:26660}",
-      ),
-    ]);
-  if (!isStored && !hasBackfill && node.labels !== undefined)
-    issues.push([
-      [...node.path, "labels"],
-      issueText("is not used", "source: prometheus, or a section backfill"),
-    ]);
-  if (!isStored && node.sidecar_labels !== undefined)
-    issues.push([[...node.path, "sidecar_labels"], issueText("is not used", "source: prometheus")]);
-  return issues;
+type Issue = readonly [path: Path, text: string];
+
+/** Paths begin at the node. */
+function nodeIssues(source: MetricSource, node: NodeKeys, hasBackfill: boolean): readonly Issue[] {
+  const { labels, sidecar_labels: ofSidecar } = node;
+  const expected = "labels such as {instance: 10.0.0.1:26660}";
+  if (source === "scrape") {
+    const unused: Issue[] = [];
+    if (hasBackfill && labels === undefined)
+      unused.push([[], issueText("has no labels, and backfill selects series by them", expected)]);
+    if (!hasBackfill && labels !== undefined)
+      unused.push([["labels"], issueText("is not used", "source: prometheus, or a section backfill")]);
+    if (ofSidecar !== undefined)
+      unused.push([["sidecar_labels"], issueText("is not used", "source: prometheus")]);
+    return unused;
+  }
+  const { node: url, oracle_metrics, sidecar_metrics } = node;
+  const scraped = Object.entries({ node: url, oracle_metrics, sidecar_metrics }).flatMap(
+    ([key, given]): Issue[] =>
+      typeof given === "string"
+        ? [[[key], issueText("is not scraped with source: prometheus", "labels instead")]]
+        : [],
+  );
+  if (labels !== undefined) return scraped;
+  return [
+    ...scraped,
+    [[], issueText("has no labels, and source: prometheus selects series by them", expected)],
+  ];
 }

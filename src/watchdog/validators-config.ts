@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { decodeBech32 } from "../base/bech32.ts";
 import { parseDec18 } from "../base/decimal.ts";
-import { durationField, httpUrlField, parseListenAddress } from "../ops/config-fields.ts";
+import { durationField, httpUrlField } from "../ops/config-fields.ts";
 import { issueText } from "../ops/config-issue.ts";
 import type { ValidatorConfig } from "./config.ts";
+import { addressField, nameField, targetField } from "./identity-fields.ts";
 import { CURVES } from "./policy/assessment.ts";
 import { SPECIFIED_POLICY } from "./policy/policies.ts";
-import { labelsField, METRIC_SOURCES, refuseContradictions } from "./prometheus-config.ts";
+import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
 import type { NodeTarget, ValidatorTarget } from "./sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "./state/schema.ts";
 
@@ -14,32 +14,6 @@ const NODE_URL = "http://127.0.0.1:26660/metrics";
 const PRICES_URL = "http://127.0.0.1:8080/";
 const ORACLE_METRICS_URL = "http://127.0.0.1:8001/metrics";
 const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
-
-function addressField(prefix: RegExp, example: string) {
-  return z.string().refine((text) => hasPrefix(text, prefix), {
-    error: issueText("is not such an address", `bech32, such as ${example}`),
-  });
-}
-
-function hasPrefix(text: string, pattern: RegExp): boolean {
-  try {
-    return pattern.test(decodeBech32(text).prefix);
-  } catch {
-    return false;
-  }
-}
-
-function targetField() {
-  return z.string().refine((text) => parseListenAddress(text) !== undefined, {
-    error: issueText("is not a host and a port", '"host:port", such as "127.0.0.1:9090"'),
-  });
-}
-
-function nameField() {
-  return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
-    error: issueText("is not a name", 'letters, digits, "-", "_" and ".", at most 63'),
-  });
-}
 
 /** Keys that say which validator it is. */
 export const identity = {
@@ -197,17 +171,6 @@ export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): v
   refuseDuplicates(file.validators, ["validators"], context);
   for (const [index, { nodes }] of file.validators.entries())
     refuseDuplicates(nodes, ["validators", index, "nodes"], context);
-}
-
-/** Refuses keys about Prometheus that contradict each other. */
-export function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): void {
-  const single = { source: file.source, path: ["source"], nodes: [{ ...file.sources, path: ["sources"] }] };
-  const several = file.validators?.map((given, index) => ({
-    source: given.source ?? file.source,
-    path: given.source === undefined ? ["source"] : ["validators", index, "source"],
-    nodes: given.nodes.map((each, at) => ({ ...each, path: ["validators", index, "nodes", at] })),
-  }));
-  refuseContradictions(file, several ?? [single], context);
 }
 
 function nodeUrl({ sources: given }: ValidatorKeys, key: string): unknown {
