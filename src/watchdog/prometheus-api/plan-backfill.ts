@@ -36,7 +36,9 @@ export function planGap(
   );
   if (cursor === undefined || times.length === 0) return undefined;
   const toMs = Math.max(...times);
-  if (toMs - cursor.atMs <= afterMs) return undefined;
+  // The rest of a gap whose filling was interrupted can be short.
+  const filled = ledger?.events.recent.findLast(({ kind }) => kind === "backfill");
+  if (toMs - cursor.atMs <= (filled?.toMs === cursor.atMs ? 0 : afterMs)) return undefined;
   return { fromMs: Math.max(cursor.atMs, toMs - longestMs), toMs };
 }
 
