@@ -135,6 +135,8 @@ function requireComplete<T extends { readonly data: unknown }>(response: T): T {
 function rejectStatus(thrown: unknown): never {
   if (!isRecord(thrown) || !isRecord(thrown["response"])) throw thrown;
   const { status, data } = thrown["response"];
+  // The body is missing: it was too large, or the connection ended.
+  if (status === 200) throw { code: thrown["code"], message: thrown["message"] };
   const text = isRecord(data) && typeof data["error"] === "string" ? `: ${clip(data["error"])}` : "";
   throw new SourceError({ code: "http-status" }, `Prometheus answered HTTP ${String(status)}${text}`);
 }
@@ -145,8 +147,9 @@ function rejectStatus(thrown: unknown): never {
  */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
-  if (!isRecord(thrown))
-    return new SourceError({ code: "not-prometheus" }, "the response is not one of the Prometheus API");
+  // The library throws an error of its own only for a result that it cannot read.
+  if (!isRecord(thrown) || thrown instanceof Error)
+    return new SourceError({ code: "not-prometheus" }, "the result of Prometheus is not a list of series");
   const { original, code, error } = thrown;
   if (original instanceof SourceError) return original;
   if (code === "ECONNREFUSED")

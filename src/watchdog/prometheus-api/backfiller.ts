@@ -12,11 +12,11 @@ import {
   type Gap,
   LONGEST_PIECE_MS,
   nextPiece,
-  type Piece,
   planGap,
   shorterPieceMs,
 } from "./plan-backfill.ts";
-import type { StoredHistory } from "./stored-pages.ts";
+import type { Labels } from "./selector.ts";
+import type { StoredHistory, StoredNodeOptions } from "./stored-pages.ts";
 
 /** Fills the gaps of one validator's ledger. */
 export interface Backfiller {
@@ -104,7 +104,9 @@ export function createBackfiller(options: BackfillerOptions, deps: BackfillerDep
         if (nowMs - startMs > FILL_MS || nowMs < (failing?.retryMs ?? 0)) return false;
         const piece = nextPiece(rest, lengthMs);
         try {
-          const pages = await readPiece(options.target, ledger.chainId, piece, deps.history, signal);
+          const pages = await readPiece(options.target, ledger.chainId, (labels, of) =>
+            deps.history(labels, piece, of, signal),
+          );
           failing = undefined;
           const { head } = observation.chain;
           const edge = head.state === "up" ? head.value.monthEdge : undefined;
@@ -128,18 +130,15 @@ export function createBackfiller(options: BackfillerOptions, deps: BackfillerDep
 }
 
 async function readPiece(
-  target: ValidatorTarget,
+  { consensusAddress, nodes }: ValidatorTarget,
   chainId: string | undefined,
-  piece: Piece,
-  history: StoredHistory,
-  signal: AbortSignal,
+  read: (labels: Labels, of: StoredNodeOptions) => ReturnType<StoredHistory>,
 ): Promise<readonly StoredPage[]> {
-  const { consensusAddress, nodes } = target;
-  const read = nodes.map(async (node) => {
-    const pages = await history(nodeLabels(node), piece, { chainId, consensusAddress }, signal);
+  const ofNode = nodes.map(async (node) => {
+    const pages = await read(nodeLabels(node), { chainId, consensusAddress });
     return pages.map((page) => ({ node: node.name, page }));
   });
-  return (await Promise.all(read)).flat();
+  return (await Promise.all(ofNode)).flat();
 }
 
 function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: string } {

@@ -65,8 +65,8 @@ function fillGap(ledger: Ledger, end: StoredPage, pages: readonly StoredPage[], 
 /** Everything that was counted, without the marks of the backfill. */
 function countsIn({ sources }: Ledger) {
   const { months, minute, hour, day } = sources.calls.books;
-  const plain = (rollups: Iterable<readonly [unknown, { readonly backfilled?: unknown }]>) =>
-    [...rollups].map(([key, { backfilled: _, ...rest }]) => [key, rest]);
+  const plain = (rollups: Iterable<readonly [unknown, object]>) =>
+    [...rollups].map(([key, rollup]) => [key, { ...rollup, backfilled: undefined }]);
   const sealed = [...months].map(
     ([key, { seal, ...record }]) => [key, { ...record, isSealed: seal !== undefined }] as const,
   );

@@ -29,7 +29,7 @@ export function createStoredSamples(): StoredSamples {
   const stored = new Map<string, Stored>();
   const selectors: string[] = [];
   const add = (name: string, labels: ReadonlyMap<string, string>, atMs: number, value: number): void => {
-    const key = `${name} ${JSON.stringify([...labels].toSorted())}`;
+    const key = `${name} ${[...labels].map(String).toSorted().join(";")}`;
     const series = stored.get(key) ?? { name, labels, points: [] };
     stored.set(key, series);
     series.points.push({ atMs, value });

@@ -115,7 +115,7 @@ if (node === undefined) throw new Error("the rig has a node");
 const labelled = { ...node, labels: NODE, sidecarLabels: SIDECAR };
 
 /** The watchdog reads everything from Prometheus. */
-const { prices: _, ...withoutPrices } = labelled;
+const { prices: _prices, ...withoutPrices } = labelled;
 const stored = (more: Partial<WatchdogConfig> = {}): WatchdogConfig =>
   rigConfig({
     prometheus: PROMETHEUS.prometheus,
@@ -234,7 +234,10 @@ describe("a watchdog with source: prometheus", () => {
 
   it("sends one query for the nodes and one for the sidecars of many validators", async () => {
     const scene = await createScene();
-    const targets = Array.from({ length: 80 }, (_, index) => ({ job: "node", instance: `host-${index}` }));
+    const targets = Array.from({ length: 80 }, (_item, index) => ({
+      job: "node",
+      instance: `host-${index}`,
+    }));
     const page = [
       'app_oracle_responses{chain_id="test-1",status="Success"} 7',
       "process_start_time_seconds 1",
