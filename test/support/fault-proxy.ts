@@ -7,6 +7,7 @@ import {
   atHeight,
   callsOf,
   type IdentifiedCall,
+  mapResponses,
   mapResults,
   type ProxiedCall,
   withHeight,
@@ -28,6 +29,8 @@ export type ProxyFault =
   | { readonly kind: "stale" }
   /** another node listens at the address */
   | { readonly kind: "other-node"; readonly url: string }
+  /** some calls get a JSON-RPC error with this detail; WebSockets pass */
+  | { readonly kind: "error"; readonly data: string; readonly only: (call: ProxiedCall) => boolean }
   /** replaces results; WebSockets pass */
   | { readonly kind: "rewrite"; readonly result: (call: ProxiedCall, result: unknown) => unknown }
   /** HTTP passes, WebSockets are refused */
@@ -201,6 +204,13 @@ function rewritten(
       const changed = fault.result(call, result);
       if (changed !== result) proxy.hits += 1;
       return changed;
+    });
+  if (fault?.kind === "error")
+    return mapResponses(body, calls, (call, response) => {
+      if (!fault.only(call)) return response;
+      proxy.hits += 1;
+      const error = { code: -32_603, message: "Internal error", data: fault.data };
+      return { jsonrpc: "2.0", id: response["id"], error };
     });
   if (fault?.kind === "stale")
     return mapResults(body, calls, (call, result) =>

@@ -28,7 +28,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
   const metrics: RelayerMetrics = {
     results: new Counter({
       name: "relaywatch_relayer_results_total",
-      help: "Query results by outcome: included in a block of the local chain, or the code of the failure.",
+      help: "Query results by outcome: included in a block of the local chain, redundant since another relayer was faster, or the code of the failure.",
       labelNames: ["connection_id", "outcome"],
       registers,
     }),
@@ -123,7 +123,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
 }
 
 function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
-  for (const outcome of ["included", ...QUERY_FAILURE_CODES])
+  for (const outcome of ["included", "redundant", ...QUERY_FAILURE_CODES])
     metrics.results.inc({ connection_id, outcome }, 0);
   for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
   metrics.clientUpdates.inc({ connection_id }, 0);

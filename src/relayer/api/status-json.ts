@@ -123,6 +123,7 @@ function endpointJson(endpoint: EndpointStatus): JsonObject {
     state: endpoint.state,
     failures: endpoint.failures,
     last_error: endpoint.lastError ?? null,
+    distrusted: endpoint.distrusted ?? null,
     height: status === undefined ? null : `${status.latestHeight}`,
     earliest_height: status === undefined ? null : `${status.earliestHeight}`,
     catching_up: status?.catchingUp ?? null,

@@ -4,7 +4,7 @@ import type { HttpReply } from "../../ops/http-reply.ts";
 import { escapeHtml } from "../../ops/html.ts";
 import { namedOwners } from "../gate/spending.ts";
 import type { HeadView } from "../health/head-watch.ts";
-import type { ConnectionStatus, QueryView, RelayerStatus } from "./status.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "./status.ts";
 import { blocksBehind } from "./status-json.ts";
 
 const STYLE = `
@@ -64,7 +64,15 @@ function chains(status: RelayerStatus): string {
   const days = daysLeft === undefined ? "" : `, enough for ${Math.floor(daysLeft)} days at the present rate`;
   return `<h2>Chains</h2><ul><li>Local chain: ${head(status.local)}; event stream: ${stream}</li>
 ${status.connections.map((connection) => connectionRow(connection, status.nowMs)).join("")}
-<li>Account <code>${escapeHtml(status.address)}</code>: ${balance === undefined ? "balance not known yet" : `${balance} ${escapeHtml(denom)}${days}`}</li></ul>`;
+<li>Account <code>${escapeHtml(status.address)}</code>: ${balance === undefined ? "balance not known yet" : `${balance} ${escapeHtml(denom)}${days}`}</li>
+${status.endpoints.map(endpointRow).join("")}</ul>`;
+}
+
+/** Endpoints that cannot be used or are used after all others. The sound ones are in `GET /api/status`. */
+function endpointRow({ name, chainId, state, lastError, distrusted }: EndpointStatus): string {
+  const reason = distrusted === undefined ? lastError : `wrong response: ${distrusted}`;
+  if (reason === undefined) return "";
+  return `<li>Endpoint <code>${escapeHtml(name)}</code> of ${escapeHtml(chainId)}: <span class="bad">${distrusted === undefined ? state : "not trusted"}</span>: ${escapeHtml(reason)}</li>`;
 }
 
 /** Owners on the page: those with the most gas. */

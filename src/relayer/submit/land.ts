@@ -1,6 +1,6 @@
 import type { FinalTx } from "../../client/tx/tx-window.ts";
 import { applyBlame } from "./blame.ts";
-import { failureText, type Slot } from "./judge.ts";
+import { blame, failureText, type Slot } from "./judge.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
 import type { Entry } from "./result-queue.ts";
 import {
@@ -36,8 +36,10 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
   if (confirmation.kind !== "lost") countFees(state, sent);
   if (confirmation.kind === "included") return noteIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
-  for (const { result } of entries)
-    metrics.results.inc({ connection_id: result.query.connectionId, outcome: "not-included" });
+  const found = confirmation.kind === "failed" ? blame(confirmation, sent.slots) : undefined;
+  for (const entry of entries)
+    if (found?.kind !== "redundant" || found.entry !== entry)
+      metrics.results.inc({ connection_id: entry.result.query.connectionId, outcome: "not-included" });
   const fields = { results: entries.length, hash: hashText(tx.hash) };
   if (confirmation.kind === "lost") {
     sent.release();
@@ -45,7 +47,11 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
     return putBack(state, entries);
   }
   const reason = failureText(confirmation);
-  logger.warn("transaction failed in its block", { ...fields, localHeight: confirmation.height, reason });
+  logger[found?.kind === "redundant" ? "debug" : "warn"]("transaction failed in its block", {
+    ...fields,
+    localHeight: confirmation.height,
+    reason,
+  });
   // The consensus state that it relied on does not exist. Nobody in this transaction is to blame.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return putBack(state, entries);
   applyBlame(state, {

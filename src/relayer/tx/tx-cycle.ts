@@ -207,8 +207,10 @@ async function proveBlock(
 
 /** Whether the block is below all trusted heights, or the endpoint has refused it several times (it may be pruned). */
 function isUnprovable(error: unknown, state: QueryState): boolean {
-  if (error instanceof RelayError) return error.facts.code === "no-trusted-height";
-  return error instanceof ClientError && error.facts.code === "rpc" && state.failures >= MAX_BLOCK_FAILURES;
+  if (error instanceof RelayError && error.facts.code === "no-trusted-height") return true;
+  const isMissing = error instanceof RelayError && error.facts.code === "trusted-headers-missing";
+  const isRefused = error instanceof ClientError && error.facts.code === "rpc";
+  return (isMissing || isRefused) && state.failures >= MAX_BLOCK_FAILURES;
 }
 
 function readFailed(error: unknown): QueryFailure {

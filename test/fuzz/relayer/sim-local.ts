@@ -34,6 +34,8 @@ export interface SimLocal {
   readonly reject: (id: bigint, isRejecting: boolean) => void;
   /** Makes the results of a query fail their transactions in the block, without a named message. */
   readonly poison: (id: bigint) => void;
+  /** Lets another relayer submit a result of the newest provable remote height into the next block, before all others. */
+  readonly submitAsOther: (id: bigint) => void;
   readonly registered: () => readonly RegisteredQuery[];
   /** Returns the hashes of the remote transactions that were delivered for a query. */
   readonly delivered: (id: bigint) => readonly string[];
@@ -63,6 +65,7 @@ export function createSimLocal(
   const node = createSimNode({ state, faults, clock, random, respond });
   const events = createSimEvents(state, faults, random);
   let lastId = 0n;
+  const ofOther = new Set<bigint>();
   return {
     height: () => state.height,
     status: (signal) =>
@@ -80,6 +83,8 @@ export function createSimLocal(
     tick: () => {
       if (faults.has("halts")) return;
       state.height += 1n;
+      for (const id of ofOther) storeResult(state, id);
+      ofOther.clear();
       node.makeBlock();
       events.publish();
     },
@@ -118,6 +123,7 @@ export function createSimLocal(
     },
     reject: (id, isRejecting) => void (isRejecting ? state.rejecting.add(id) : state.rejecting.delete(id)),
     poison: (id) => void state.poison.add(id),
+    submitAsOther: (id) => void ofOther.add(id),
     registered: () => [...state.queries.values()],
     delivered: (id) => state.delivered.get(id) ?? [],
     violations: () => state.violations,
@@ -134,6 +140,16 @@ export function createSimLocal(
       state.clients = openClients(remotes);
     },
   };
+}
+
+/** Stores a result of the newest provable remote height at the height of the state, unless the query has one. */
+function storeResult(state: SimState, id: bigint): void {
+  const query = state.queries.get(id);
+  const remote = state.clients.get(query?.connectionId.replace("connection", "client") ?? "")?.remote;
+  const height = (remote?.height() ?? 0n) - 1n;
+  if (query === undefined || remote === undefined || height <= (query.lastRemoteHeight?.height ?? 0n)) return;
+  const lastRemoteHeight = { revision: revisionOfChainId(remote.chainId), height };
+  state.queries.set(id, { ...query, lastLocalHeight: state.height, lastRemoteHeight });
 }
 
 function createChain(remotes: readonly SimRemote[], clock: ManualClock, callMs: number): SimChain {

@@ -311,6 +311,7 @@ function poolOf(chainId: string, status: ChainClient["status"]): ChainPool {
       status: undefined,
       latencyMs: 12,
       lagBlocks: 0n,
+      distrusted: undefined,
     } as const,
   ];
   return { chainId, client: { pool: { check, health } } };

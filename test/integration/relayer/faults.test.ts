@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../../src/base/json.ts";
 import type { ProxyFault } from "../../support/fault-proxy.ts";
-import type { ProxiedCall } from "../../support/json-rpc-bodies.ts";
+import { type ProxiedCall, withWrongProof } from "../../support/json-rpc-bodies.ts";
 import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
 
 /** A failure of an endpoint, and how the relayer shows that it meets it. */
@@ -34,15 +34,6 @@ const isCall =
   (method: string, path?: string) =>
   (call: ProxiedCall): boolean =>
     call.method === method && (path === undefined || call.params["path"] === path);
-
-/** Changes one character in the first proof of a store read. */
-function withWrongProof(call: ProxiedCall, result: unknown): unknown {
-  const text = JSON.stringify(result);
-  if (call.method !== "abci_query" || call.params["prove"] !== true) return result;
-  return JSON.parse(
-    text.replace(/"data":"(.{40})(.)/, (_all, start, one) => `"data":"${start}${one === "A" ? "B" : "A"}`),
-  );
-}
 
 /** Changes the app hash of a header, which its commit then contradicts. */
 function withWrongHeader({ method }: ProxiedCall, result: unknown): unknown {

@@ -162,7 +162,7 @@ describe("the routes", () => {
     const problems = [{ code: "queries-overdue", connectionId: "connection-0", text: "late" }] as const;
     const node = { chainId: "local-1", latestHeight: 9n, latestTimeNs: 0n, earliestHeight: 2n };
     const health = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
-    const known = { status: { ...node, catchingUp: false }, latencyMs: 12.4, lagBlocks: 3n };
+    const known = { status: { ...node, catchingUp: false }, latencyMs: 12.4, lagBlocks: 3n, distrusted: "x" };
     const endpoint = { ...health, ...known };
     const gasByOwner = new Map([
       ["neutron1a", 3n],
@@ -204,6 +204,7 @@ describe("the routes", () => {
           state: "down",
           failures: 2,
           last_error: "refused",
+          distrusted: "x",
           height: "9",
           earliest_height: "2",
           catching_up: false,

@@ -53,6 +53,32 @@ describe("the status page", () => {
     expect(page({ problems })).toContain("<strong>starting</strong>: not read yet");
   });
 
+  it("names the endpoints that are down or not trusted, and no others", () => {
+    const sound = {
+      name: "sound:1",
+      chainId: "remote-1",
+      state: "good",
+      failures: 0,
+      lastError: undefined,
+      status: undefined,
+      latencyMs: undefined,
+      lagBlocks: undefined,
+      distrusted: undefined,
+    } as const;
+    const text = page({
+      endpoints: [
+        sound,
+        { ...sound, name: "down:1", state: "down", failures: 1, lastError: EVIL },
+        { ...sound, name: "liar:1", distrusted: "bank/00 is not proven" },
+      ],
+    });
+    expect(text).toContain('<code>down:1</code> of remote-1: <span class="bad">down</span>: &lt;script&gt;');
+    expect(text).toContain(
+      '<code>liar:1</code> of remote-1: <span class="bad">not trusted</span>: wrong response: bank/00',
+    );
+    expect(text).not.toContain("sound:1");
+  });
+
   it("says that a standby leaves the work to another process", () => {
     const gate = { role: "standby", storeError: undefined, refusal: undefined } as const;
     expect(page({ gate })).toContain("Standby");
