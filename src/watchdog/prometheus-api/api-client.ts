@@ -30,14 +30,14 @@ export interface Series {
 }
 
 /** One stored sample. `atMs` is the time of the scrape, by the clock of Prometheus. */
-export interface Point {
+interface Point {
   readonly atMs: number;
   /** NaN also for infinities: `prometheus-query` does not parse them. */
   readonly value: number;
 }
 
 /** The samples in (atMs − rangeMs, atMs]. */
-export interface SampleRange {
+interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
 }
