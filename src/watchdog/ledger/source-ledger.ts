@@ -79,9 +79,8 @@ export function countPoll(
   const tracks = new Map(source.tracks);
   const steps: NodeStep[] = [];
   const conflicts: string[] = [];
-  for (const { node, reading, sampledAtMs } of readings) {
+  for (const { node, reading, sampledAtMs } of newReadings(source.tracks, readings)) {
     const before = tracks.get(node)?.baseline;
-    if (before !== undefined && isPast(before, reading, sampledAtMs)) continue;
     const { track, step } = followNode(tracks.get(node), reading, sampledAtMs ?? options.atMs);
     tracks.set(node, track);
     if (step === undefined) conflicts.push(node);
@@ -106,6 +105,21 @@ export function countPoll(
     ? source.books
     : bookEntry(source.books, { counts, heights, ...timesOf(source.cursor, step, timed) });
   return { source: { tracks, cursor, books }, steps, counts, conflicts };
+}
+
+/**
+ * Returns the readings that can be counted. The stored samples of several nodes have times of their own: they are counted when
+ * each node has a new one. Otherwise the node whose sample is the latest would decide about the last blocks alone.
+ */
+function newReadings(
+  tracks: SourceLedger["tracks"],
+  readings: readonly NodeReadingOf[],
+): readonly NodeReadingOf[] {
+  const isOld = ({ node, reading, sampledAtMs }: NodeReadingOf): boolean => {
+    const before = tracks.get(node)?.baseline;
+    return before !== undefined && isPast(before, reading, sampledAtMs);
+  };
+  return readings.some(isOld) ? readings.filter(({ sampledAtMs }) => sampledAtMs === undefined) : readings;
 }
 
 /**

@@ -23,23 +23,30 @@ const NOT_CONFIGURED = { state: "not-configured" } as const;
  */
 export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options: FillOptions): Ledger {
   const { validator, edge, ...counting } = options;
-  const filled = byTime(pages).reduce(
-    (sum, [atMs, ofTime]) =>
-      countObservation(sum, observationOf(validator, atMs, ofTime, edge), { ...counting, isBackfill: true })
-        .ledger,
-    ledger,
+  let filled = ledger;
+  const latest = new Map<string, StoredPage>();
+  const sorted = pages.toSorted((a, b) => timeOf(a) - timeOf(b));
+  const [first] = sorted;
+  const atStart = new Set(
+    sorted.filter((one) => first && timeOf(one) - timeOf(first) <= RECENT_MS).map(({ node }) => node),
   );
+  for (const page of sorted) {
+    const atMs = timeOf(page);
+    latest.set(page.node, page);
+    // The first scrapes of the nodes have times of their own too.
+    if (latest.size < atStart.size) continue;
+    const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
+    const observation = observationOf(validator, atMs, shown, edge);
+    filled = countObservation(filled, observation, { ...counting, isBackfill: true }).ledger;
+  }
   return withEvent(filled, ledger);
 }
 
-/** Scrapes of several nodes have times of their own. */
-function byTime(pages: readonly StoredPage[]): readonly (readonly [number, readonly StoredPage[]])[] {
-  const times = new Map<number, StoredPage[]>();
-  for (const one of pages) {
-    const atMs = one.page.sampledAtMs ?? 0;
-    times.set(atMs, [...(times.get(atMs) ?? []), one]);
-  }
-  return [...times].toSorted(([a], [b]) => a - b);
+/** A node without a page for this long does not delay the others. */
+const RECENT_MS = 60_000;
+
+function timeOf({ page: { sampledAtMs = 0 } }: StoredPage): number {
+  return sampledAtMs;
 }
 
 function observationOf(
@@ -63,11 +70,8 @@ function observationOf(
 }
 
 /** The chain as the pages show it. Without the first block of the month, months are split by the time of the samples. */
-function chainOf(
-  atMs: number,
-  [first]: readonly StoredPage[],
-  edge: MonthEdge | undefined,
-): ChainObservation {
+function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | undefined): ChainObservation {
+  const first = pages.at(-1);
   const height = first?.page.height;
   const head =
     edge === undefined || first === undefined || height === undefined
