@@ -62,7 +62,7 @@ export async function createRelayer(
   const go = config.metrics.go_relayer_names ? createGoMetrics(metricsRegistry, clock.nowMs) : undefined;
   const chains = openChains(config, (part, chainId) => observerOf(metrics, go, part, chainId), context);
   const local = createLocalQueries(chains.local.client, config.chain.name);
-  const subscription = followLocalChain(config, context);
+  const subscription = followLocalChain(config, chains.local.client.pool.order, context);
   const window = await openWindow(config, chains.local.client, context);
   const limits = attemptLimitsOf(config.history);
   const activity = createActivity(clock.nowMs);
