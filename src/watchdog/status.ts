@@ -33,8 +33,8 @@ export interface MonthStatus {
   readonly counts: BlockCounts;
   /** The part of `counts` whose month is an estimate. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. */
-  readonly backfilled: BlockCounts;
+  /** The part of `counts` that was read from Prometheus after a gap. Absent: none. */
+  readonly backfilled?: BlockCounts;
   /** Undefined when no block is counted. */
   readonly rate: SuccessRate | undefined;
   readonly tier: Tier | undefined;
@@ -101,7 +101,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     const record = months.get(of);
     return toMonthStatus(of, record?.counts ?? NO_BLOCKS, {
       estimated: record?.estimated ?? NO_BLOCKS,
-      backfilled: record?.backfilled ?? NO_BLOCKS,
+      ...(record?.backfilled === undefined ? {} : { backfilled: record.backfilled }),
       hash: record?.seal?.hash,
     });
   };
@@ -187,7 +187,7 @@ function monthJson({
   month,
   counts,
   estimated,
-  backfilled,
+  backfilled = NO_BLOCKS,
   rate,
   tier,
   hash,
