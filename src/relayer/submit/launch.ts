@@ -69,6 +69,9 @@ async function broadcast(
     if (one !== undefined) launches.push(one);
   }
   if (launches.length === 0) return;
+  // From now on a block may hold them, and the next results of their queries are proven meanwhile.
+  for (const { slots } of launches) for (const entry of entriesOf(slots)) move(state, entry, "flight");
+  height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
   const results = await window.broadcast(
@@ -78,7 +81,6 @@ async function broadcast(
   );
   state.broadcastMs = clock.monotonicMs() - startedMs;
   for (const [index, one] of launches.entries()) noteBroadcast(state, one, results[index]);
-  height.wake();
 }
 
 /** The price of this height or the last one: the price multiplier covers the rise of a block. */
@@ -274,7 +276,6 @@ function noteBroadcast(state: SubmitterState, one: Launch, result: BroadcastResu
     state.stopped = undefined;
     const { draft: _draft, ...sent } = one;
     state.sent = [...state.sent, { ...sent, tx: result.tx }];
-    for (const entry of entries) move(state, entry, "flight");
     return;
   }
   one.release();

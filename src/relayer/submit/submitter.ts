@@ -186,22 +186,35 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   const isNew = now !== rhythm.height;
   rhythm.lookUps = isNew ? 1 : rhythm.lookUps + 1;
   rhythm.height = now;
-  await Promise.all([
-    state.sent.length > 0 ? land(state, signal) : undefined,
-    isNew && (state.sent.length > 0 || state.waiting.size > 0) ? readPrice(state, signal) : undefined,
-    clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
-  ]);
-  dropOld(state);
   const { upkeep } = state.deps;
-  if (upkeep?.isDue() === true) {
+  const isUpkeepDue = upkeep?.isDue() === true;
+  // Simulations take as long as the look-ups. Behind them they would delay the next broadcast by a round trip.
+  let hasPrepared = false;
+  const preparing = isUpkeepDue ? undefined : prepareTimed(state, signal);
+  try {
+    await Promise.all([
+      state.sent.length > 0 ? land(state, signal) : undefined,
+      isNew && (state.sent.length > 0 || state.waiting.size > 0) ? readPrice(state, signal) : undefined,
+      clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
+    ]);
+    dropOld(state);
     // Nothing new is sent until the account is free.
-    if (state.sent.length === 0) await upkeep.run(signal);
-    return;
+    if (isUpkeepDue) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
+    await launch(state, signal);
+  } finally {
+    hasPrepared = (await preparing) === true;
   }
+  // Before the launch there was perhaps no room for what waits.
+  if (!hasPrepared) await prepareTimed(state, signal);
   await launch(state, signal);
+}
+
+async function prepareTimed(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
+  const { clock } = state.deps;
   const startedMs = clock.monotonicMs();
-  if (await prepare(state, signal)) state.simulateMs = clock.monotonicMs() - startedMs;
-  await launch(state, signal);
+  const hasPrepared = await prepare(state, signal);
+  if (hasPrepared) state.simulateMs = clock.monotonicMs() - startedMs;
+  return hasPrepared;
 }
 
 const RESET_DISTANCE = 20n;
