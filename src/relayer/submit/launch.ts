@@ -18,6 +18,7 @@ import {
   type SentTransaction,
   slotItems,
   type SubmitterState,
+  unsent,
   WITHDRAWN,
 } from "./submitter-state.ts";
 
@@ -115,7 +116,7 @@ function choose(state: SubmitterState): readonly Prepared[] {
       putBack(state, all);
       continue;
     }
-    putBack(state, later);
+    if (later.length > 0) kept.push({ entries: later, gas: gasOfEntries(state, later) });
     chosen.push({ entries: ready, gas: later.length === 0 ? ownGas : gasOfEntries(state, ready) });
     gas += ownGas;
     bytes += size;
@@ -154,11 +155,8 @@ function judgeEntry(state: SubmitterState, { result, sinceMs }: Entry): EntryVer
   // It was proven before the chain refused the result before it.
   if (clock.nowMs() < current.notBeforeMs)
     return { kind: "unsent", reason: "its query backs off", error: undefined };
-  if (query.type === "kv") {
-    const hasNewer = state.queue.ofQuery(query.id).length > 0;
-    if (hasNewer || !isNewer(at, current.query.lastRemoteHeight))
-      return { kind: "dropped", reason: "superseded" };
-  }
+  if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
+    return { kind: "dropped", reason: "superseded" };
   if (state.flying.has(query.id)) return "later";
   if (query.type === "tx" || dueAt(current, height.now())) return "ready";
   return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
@@ -178,8 +176,7 @@ function tooOld(): Extract<EntryVerdict, { kind: "unsent" }> {
 /** Settles the results in the queue that are too old. */
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.nowMs();
-  const waiting = [...state.queue.entries(), ...state.prepared.flatMap(({ entries }) => entries)];
-  for (const entry of waiting) if (nowMs - entry.sinceMs > MAX_AGE_MS) finish(state, entry, tooOld());
+  for (const entry of unsent(state)) if (nowMs - entry.sinceMs > MAX_AGE_MS) finish(state, entry, tooOld());
 }
 
 /** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */

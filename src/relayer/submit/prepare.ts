@@ -7,6 +7,7 @@ import type { Entry } from "./result-queue.ts";
 import {
   finish,
   gasItem,
+  move,
   type Prepared,
   putBack,
   slotItems,
@@ -20,7 +21,10 @@ import {
  */
 export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
   const planned = plan(state);
-  for (const entries of planned) state.queue.remove(entries);
+  for (const entries of planned) {
+    state.queue.remove(entries);
+    for (const entry of entries) move(state, entry, "planned");
+  }
   await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
   return planned.length > 0;
 }
@@ -54,11 +58,13 @@ export function groupOf({ doubts, deps }: SubmitterState, { result }: Entry): st
   return doubts.get(id) ?? (current !== undefined && isSuspect(current) ? "suspects" : "");
 }
 
-/** A KV result may be simulated while the one before it is in flight. A TX result may not overtake those before it. */
-function mayPlan(state: SubmitterState, { result }: Entry): boolean {
+/**
+ * At most one result of a KV query is planned. It may be simulated while the one before it is in flight. A TX result may not
+ * overtake those before it.
+ */
+function mayPlan({ planned, flying }: SubmitterState, { result }: Entry): boolean {
   const { id, type } = result.query;
-  if (type === "kv") return true;
-  return !state.flying.has(id) && state.waiting.get(id) === state.queue.ofQuery(id).length;
+  return !planned.has(id) && (type === "kv" || !flying.has(id));
 }
 
 function bytesOf(entries: readonly Entry[]): number {

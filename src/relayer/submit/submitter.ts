@@ -1,25 +1,20 @@
-import { pause, withTimeout } from "../../base/abort.ts";
-import { backoffMs } from "../../base/backoff.ts";
-import { errorText } from "../../base/errors.ts";
-import { createWakeSignal } from "../../base/wake-signal.ts";
-import { errorBackoff, errorKind } from "../relay-error.ts";
+import { createChangeSignal } from "../../base/change-signal.ts";
 import { createBatchBudget } from "./batch-budget.ts";
 import { createBlockBudget } from "./block-budget.ts";
 import { createGasBook } from "./gas-book.ts";
-import { land } from "./land.ts";
-import { dropOld, launch } from "./launch.ts";
-import { prepare } from "./prepare.ts";
 import type { ProvenResult } from "./proven-result.ts";
 import { createResultQueue, type Entry } from "./result-queue.ts";
+import { runPreparing, runSending } from "./send-loop.ts";
 import {
   finish,
   type FlyingQuery,
   gasItem,
   hashText,
-  move,
   type SubmitterDeps,
   type SubmitterOptions,
   type SubmitterState,
+  unsent,
+  unsentOf,
   WITHDRAWN,
 } from "./submitter-state.ts";
 import type { SubmitterStatus } from "./submitter-status.ts";
@@ -32,10 +27,10 @@ export interface Submitter {
   readonly offer: (results: readonly ProvenResult[]) => void;
   /** Settles the waiting results of a query as unsent: the ones before them must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
-  /** Whether a result of the query waits for its broadcast. */
+  /** Whether a result of the query waits behind another one, or to be planned. */
   readonly isWaiting: (queryId: bigint) => boolean;
-  /** The result of the query that is in flight. */
-  readonly flying: (queryId: bigint) => FlyingQuery | undefined;
+  /** The result of the query that the next block will probably include: in flight, or planned with none in flight. */
+  readonly leaving: (queryId: bigint) => FlyingQuery | undefined;
   /**
    * Gas of further KV results of the connection that can be sent soon. More would only grow old in the queue. A connection
    * always has its part of a block, whatever the others have in the queue.
@@ -52,13 +47,6 @@ export interface Submitter {
 
 /** Results of all queries that may wait, bytes of their messages. */
 const MAX_QUEUED_BYTES = 64_000_000;
-/** Interval of reading the limits of a block again. They also count as unknown after a block had no room. */
-const LIMITS_MS = 60_000;
-/** Pauses between looking up the transactions in flight after a block. A node indexes them a moment later. */
-const LAND_PAUSES_MS = [60, 200] as const;
-/** Longest pause while transactions are in flight. */
-const MAX_PAUSE_MS = 500;
-const MAX_IDLE_MS = 3_000;
 
 /** Creates a submitter. It sends nothing before it runs. */
 export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps): Submitter {
@@ -71,7 +59,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     batch: createBatchBudget(options.limits),
     prepared: [],
     sent: [],
-    waiting: new Map(),
+    planned: new Map(),
     flying: new Map(),
     doubts: new Map(),
     withdrawn: new Set(),
@@ -82,45 +70,33 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     heldBelow: 0n,
     stoppedUntilMs: 0,
     stopped: undefined,
+    work: createChangeSignal(deps.clock),
   };
-  const offered = createWakeSignal();
-  let hasOffer = false;
   return {
     address: deps.window.address,
     offer: (results) => {
       for (const result of results) add(state, result);
-      hasOffer = true;
-      offered.wake();
+      state.work.wake();
     },
     withdraw: (id) => {
       state.withdrawn.add(id);
-      const waiting = [...state.queue.ofQuery(id), ...state.prepared.flatMap(({ entries }) => entries)];
-      for (const entry of waiting.filter(
-        ({ result, place }) => result.query.id === id && place === "pending",
-      ))
-        finish(state, entry, WITHDRAWN);
+      for (const entry of unsentOf(state, id)) finish(state, entry, WITHDRAWN);
     },
-    isWaiting: (id) => state.waiting.has(id),
-    flying: (id) => state.flying.get(id),
+    isWaiting: (id) => state.queue.ofQuery(id).length > 0 || (state.planned.has(id) && state.flying.has(id)),
+    leaving: (id) => state.flying.get(id) ?? nextOf(state, id),
     room: (connectionId) => roomOf(state, connectionId),
     gasOf: (id, guess) => state.gas.estimate({ key: `${id}`, guess }),
     sendMs: () => state.simulateMs + state.broadcastMs,
     status: () => statusOf(state),
-    run: (signal) =>
-      runLoop(state, signal, async (maxMs, version) => {
-        if (!hasOffer && deps.height.version() === version)
-          await withTimeout(maxMs, deps.clock, signal, (inner) =>
-            Promise.race([offered.next(inner), deps.height.changedSince(version, maxMs, inner)]),
-          );
-        hasOffer = false;
-      }),
+    run: async (signal) => {
+      await Promise.all([runSending(state, signal), runPreparing(state, signal)]);
+    },
   };
 }
 
 function add(state: SubmitterState, result: ProvenResult): void {
   const sinceMs = state.deps.clock.nowMs();
-  const entry: Entry = { result, sinceMs, simulations: 0, place: "pending" };
-  move(state, entry, "pending", true);
+  const entry: Entry = { result, sinceMs, simulations: 0, place: "queued" };
   state.withdrawn.delete(result.query.id);
   if (state.queue.bytes() + result.message.length > MAX_QUEUED_BYTES)
     return finish(state, entry, { kind: "unsent", reason: "the queue is full", error: undefined });
@@ -128,145 +104,36 @@ function add(state: SubmitterState, result: ProvenResult): void {
   if (gone !== undefined) finish(state, gone, { kind: "dropped", reason: "superseded" });
 }
 
-/** The room is one block ahead of the one in flight. */
+/**
+ * The room is one block ahead of the one that leaves next: what is in flight, or what is planned while nothing is. A rest of
+ * a block is no room: the few results would be read, simulated and paid for apart from the others.
+ */
 function roomOf(state: SubmitterState, connectionId: string): bigint {
-  const { deps, queue, prepared, block, gas, options } = state;
+  const { deps, queue, planned, block, gas, options } = state;
   if (deps.clock.monotonicMs() < state.stoppedUntilMs || queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
-  const waiting = [...queue.entries(), ...prepared.flatMap(({ entries }) => entries)];
+  const waiting = state.flying.size > 0 || planned.size === 0 ? unsent(state) : queue.entries();
   const gasOf = (entries: readonly Entry[]): bigint =>
     entries.reduce((sum, entry) => sum + gas.estimate(gasItem(entry)), 0n);
   const own = waiting.filter(({ result }) => result.query.connectionId === connectionId);
-  const free = block.gas() - gasOf(waiting);
-  const part = block.gas() / BigInt(options.connections) - gasOf(own);
-  return free > part ? free : part;
+  const part = block.gas() / BigInt(options.connections);
+  const free = max(block.gas() - gasOf(waiting), part - gasOf(own));
+  return own.length > 0 && free < part / REST ? 0n : free;
 }
 
-type Wait = (maxMs: number, version: number) => Promise<void>;
+/** A smaller part of a block than one in this many is a rest. */
+const REST = 8n;
 
-async function runLoop(state: SubmitterState, signal: AbortSignal, wait: Wait): Promise<void> {
-  const { deps } = state;
-  const rhythm = { height: 0n, lookUps: 0, limitsAtMs: 0 };
-  let failures = 0;
-  let lastError: string | undefined;
-  while (!signal.aborted) {
-    // Read before the step, so that a block that arrives during it starts the next step at once.
-    const version = deps.height.version();
-    try {
-      await step(state, rhythm, signal);
-      if (lastError !== undefined) deps.logger.info("transactions can be sent again", { failures });
-      [failures, lastError] = [0, undefined];
-      await wait(pauseMs(state, rhythm), version);
-    } catch (error) {
-      if (signal.aborted) return;
-      const kind = errorKind(error);
-      deps.logger[kind === lastError ? "debug" : "warn"]("transactions cannot be sent", {
-        reason: errorText(error),
-      });
-      lastError = kind;
-      state.stopped = errorText(error);
-      unsendAll(state, error instanceof Error ? error : new Error("failed", { cause: error }));
-      await pause(backoffMs(failures++, errorBackoff(error), deps.random), deps.clock, signal);
-    }
-  }
+function nextOf({ planned, deps }: SubmitterState, id: bigint): FlyingQuery | undefined {
+  const [next] = planned.get(id) ?? [];
+  return next === undefined ? undefined : { sentAt: deps.height.now(), at: next.result.at };
 }
 
-interface Rhythm {
-  /** Height of the last look-up of transactions in flight. */
-  height: bigint;
-  /** Look-ups at this height. */
-  lookUps: number;
-  limitsAtMs: number;
-}
-
-async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
-  const { height, clock } = state.deps;
-  const now = height.now();
-  if (now === 0n) return;
-  if (now + RESET_DISTANCE < rhythm.height) forgetChain(state);
-  const isNew = now !== rhythm.height;
-  rhythm.lookUps = isNew ? 1 : rhythm.lookUps + 1;
-  rhythm.height = now;
-  const { upkeep } = state.deps;
-  const isUpkeepDue = upkeep?.isDue() === true;
-  // Simulations take as long as the look-ups. Behind them they would delay the next broadcast by a round trip.
-  let hasPrepared = false;
-  const preparing = isUpkeepDue ? undefined : prepareTimed(state, signal);
-  try {
-    await Promise.all([
-      state.sent.length > 0 ? land(state, signal) : undefined,
-      isNew && (state.sent.length > 0 || state.waiting.size > 0) ? readPrice(state, signal) : undefined,
-      clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
-    ]);
-    dropOld(state);
-    // Nothing new is sent until the account is free.
-    if (isUpkeepDue) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
-    await launch(state, signal);
-  } finally {
-    hasPrepared = (await preparing) === true;
-  }
-  // Before the launch there was perhaps no room for what waits.
-  if (!hasPrepared) await prepareTimed(state, signal);
-  await launch(state, signal);
-}
-
-async function prepareTimed(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
-  const { clock } = state.deps;
-  const startedMs = clock.monotonicMs();
-  const hasPrepared = await prepare(state, signal);
-  if (hasPrepared) state.simulateMs = clock.monotonicMs() - startedMs;
-  return hasPrepared;
-}
-
-const RESET_DISTANCE = 20n;
-
-function forgetChain(state: SubmitterState): void {
-  state.included.clear();
-  state.doubts.clear();
-}
-
-/** In parallel with the look-up of what is in flight, so that the next broadcast need not wait for it. */
-async function readPrice(state: SubmitterState, signal: AbortSignal): Promise<void> {
-  const height = state.deps.height.now();
-  state.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
-}
-
-async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
-  const { deps, block } = state;
-  rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS;
-  try {
-    forgetRemoved(state);
-    block.setLimits(await deps.readBlockLimits(signal));
-  } catch (error) {
-    signal.throwIfAborted();
-    // The last known limits stay. The next read follows soon.
-    rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS / 10;
-    deps.logger.debug("limits of a block cannot be read", { reason: errorText(error) });
-  }
-}
-
-/** Forgets what was learned about queries that exist no more. */
-function forgetRemoved({ deps, gas, doubts, withdrawn }: SubmitterState): void {
-  const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
-  // The other keys are those of client updates.
-  gas.keepOnly((key) => !/^\d+$/.test(key) || !isGone(BigInt(key)));
-  for (const id of doubts.keys()) if (isGone(id)) doubts.delete(id);
-  for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
-}
-
-function pauseMs(state: SubmitterState, { lookUps }: Rhythm): number {
-  if (state.sent.length === 0) return state.waiting.size > 0 ? MAX_PAUSE_MS : MAX_IDLE_MS;
-  return LAND_PAUSES_MS[lookUps - 1] ?? MAX_PAUSE_MS;
-}
-
-/** Nothing can be sent. Results that are not broadcast are read again later. */
-function unsendAll(state: SubmitterState, error: Error): void {
-  const waiting = [...state.queue.entries(), ...state.prepared.flatMap(({ entries }) => entries)];
-  for (const entry of waiting) finish(state, entry, { kind: "unsent", reason: errorText(error), error });
-  state.prepared = [];
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 function statusOf(state: SubmitterState): SubmitterStatus {
-  const { queue, prepared, sent, block, deps, gas } = state;
+  const { sent, block, deps, gas } = state;
   return {
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       hash: hashText(tx.hash),
@@ -276,7 +143,7 @@ function statusOf(state: SubmitterState): SubmitterStatus {
       bytes: tx.size,
       ageMs: deps.clock.nowMs() - tx.sentAtMs,
     })),
-    queued: queue.size() + prepared.reduce((sum, { entries }) => sum + entries.length, 0),
+    queued: unsent(state).length,
     budget: block.status(),
     gasOf: (queryId) => gas.known(`${queryId}`),
     stopped: state.stopped,
