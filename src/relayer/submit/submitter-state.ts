@@ -83,7 +83,7 @@ export interface SubmitterState {
   /** Results in transactions that are not broadcast, by query. */
   readonly planned: Map<bigint, readonly Entry[]>;
   /** Queries with results in flight. */
-  readonly flying: Map<bigint, FlyingQuery>;
+  readonly flying: Map<bigint, FlyingResult>;
   /** Queries of failed transactions without a named message: members of a group are tried apart from all others. */
   readonly doubts: Map<bigint, string>;
   /** TX queries one of whose results was not sent. The later ones of the same search must not be sent either. */
@@ -105,12 +105,18 @@ export interface SubmitterState {
   readonly work: ChangeSignal;
 }
 
-/** Where the result of a query in flight came from, and when it was sent. */
-export interface FlyingQuery {
+/** A result that the next block will probably include. */
+export interface LeavingResult {
   /** Local height of the broadcast. */
   readonly sentAt: bigint;
   /** Remote height of the result. */
   readonly at: RemoteHeight;
+}
+
+/** The result of a query in flight. */
+interface FlyingResult extends LeavingResult {
+  /** Expected gas. */
+  readonly gas: bigint;
 }
 
 /** Moves an entry. The maps of the state follow; the queue does not. */
@@ -123,7 +129,10 @@ export function move(state: SubmitterState, entry: Entry, to: Entry["place"]): v
     else state.planned.delete(query.id);
   }
   if (to === "planned") state.planned.set(query.id, [...(state.planned.get(query.id) ?? []), entry]);
-  if (to === "flight") state.flying.set(query.id, { sentAt: state.deps.height.now(), at });
+  if (to === "flight") {
+    const gas = state.gas.estimate(gasItem(entry));
+    state.flying.set(query.id, { sentAt: state.deps.height.now(), at, gas });
+  }
   entry.place = to;
 }
 

@@ -7,9 +7,9 @@ import { createResultQueue, type Entry } from "./result-queue.ts";
 import { runPreparing, runSending } from "./send-loop.ts";
 import {
   finish,
-  type FlyingQuery,
   gasItem,
   hashText,
+  type LeavingResult,
   type SubmitterDeps,
   type SubmitterOptions,
   type SubmitterState,
@@ -30,7 +30,7 @@ export interface Submitter {
   /** Whether a result of the query waits behind another one, or to be planned. */
   readonly isWaiting: (queryId: bigint) => boolean;
   /** The result of the query that the next block will probably include: in flight, or planned with none in flight. */
-  readonly leaving: (queryId: bigint) => FlyingQuery | undefined;
+  readonly leaving: (queryId: bigint) => LeavingResult | undefined;
   /**
    * Gas of further KV results of the connection that can be sent soon. More would only grow old in the queue. A connection
    * always has its part of a block, whatever the others have in the queue.
@@ -105,25 +105,27 @@ function add(state: SubmitterState, result: ProvenResult): void {
 }
 
 /**
- * The room is one block ahead of the one that leaves next: what is in flight, or what is planned while nothing is. A rest of
- * a block is no room: the few results would be read, simulated and paid for apart from the others.
+ * The room is one block behind the one that is in flight or leaves next. There is none while much of the connection waits
+ * for a later block: small groups of queries would follow each other, each with the round trips of a cycle, and would be in
+ * every second block only.
  */
 function roomOf(state: SubmitterState, connectionId: string): bigint {
-  const { deps, queue, planned, block, gas, options } = state;
+  const { deps, queue, block, gas, options } = state;
   if (deps.clock.monotonicMs() < state.stoppedUntilMs || queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
-  const waiting = state.flying.size > 0 || planned.size === 0 ? unsent(state) : queue.entries();
+  const waiting = unsent(state);
   const gasOf = (entries: readonly Entry[]): bigint =>
     entries.reduce((sum, entry) => sum + gas.estimate(gasItem(entry)), 0n);
+  const inFlight = [...state.flying.values()].reduce((sum, one) => sum + one.gas, 0n);
+  const leaving = max(block.gas() - inFlight, 0n);
+  const connections = BigInt(options.connections);
+  const part = block.gas() / connections;
   const own = waiting.filter(({ result }) => result.query.connectionId === connectionId);
-  const part = block.gas() / BigInt(options.connections);
-  const free = max(block.gas() - gasOf(waiting), part - gasOf(own));
-  return own.length > 0 && free < part / REST ? 0n : free;
+  const ownGas = max(gasOf(own) - leaving / connections, 0n);
+  const free = block.gas() - max(gasOf(waiting) - leaving, 0n);
+  return ownGas * 4n > part ? 0n : max(free, part - ownGas);
 }
 
-/** A smaller part of a block than one in this many is a rest. */
-const REST = 8n;
-
-function nextOf({ planned, deps }: SubmitterState, id: bigint): FlyingQuery | undefined {
+function nextOf({ planned, deps }: SubmitterState, id: bigint): LeavingResult | undefined {
   const [next] = planned.get(id) ?? [];
   return next === undefined ? undefined : { sentAt: deps.height.now(), at: next.result.at };
 }
