@@ -100,7 +100,7 @@ async function runDue(
 }
 
 /**
- * Returns the states that need a result at `height`. A KV result that is leaving counts as included in the next block, so
+ * Returns the states that need a result at `height`. A KV result counts as included in the block after its broadcast, so
  * that the next one is proven meanwhile.
  */
 function dueStates(

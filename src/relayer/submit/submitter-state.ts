@@ -105,9 +105,9 @@ export interface SubmitterState {
   readonly work: ChangeSignal;
 }
 
-/** A result that the next block will probably include. */
+/** A result in flight, or about to be. */
 export interface LeavingResult {
-  /** Local height of the broadcast. */
+  /** Local height of the broadcast, past or expected. */
   readonly sentAt: bigint;
   /** Remote height of the result. */
   readonly at: RemoteHeight;

@@ -27,9 +27,9 @@ export interface Submitter {
   readonly offer: (results: readonly ProvenResult[]) => void;
   /** Settles the waiting results of a query as unsent: the ones before them must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
-  /** Whether a result of the query waits behind another one, or to be planned. */
+  /** Whether a result of the query waits to be planned. */
   readonly isWaiting: (queryId: bigint) => boolean;
-  /** The result of the query that the next block will probably include: in flight, or planned with none in flight. */
+  /** The newest result of the query that is in flight or planned. */
   readonly leaving: (queryId: bigint) => LeavingResult | undefined;
   /**
    * Gas of further KV results of the connection that can be sent soon. More would only grow old in the queue. A connection
@@ -82,8 +82,8 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
       state.withdrawn.add(id);
       for (const entry of unsentOf(state, id)) finish(state, entry, WITHDRAWN);
     },
-    isWaiting: (id) => state.queue.ofQuery(id).length > 0 || (state.planned.has(id) && state.flying.has(id)),
-    leaving: (id) => state.flying.get(id) ?? nextOf(state, id),
+    isWaiting: (id) => state.queue.ofQuery(id).length > 0,
+    leaving: (id) => leavingOf(state, id),
     room: (connectionId) => roomOf(state, connectionId),
     gasOf: (id, guess) => state.gas.estimate({ key: `${id}`, guess }),
     sendMs: () => state.simulateMs + state.broadcastMs,
@@ -115,7 +115,12 @@ function roomOf(state: SubmitterState, connectionId: string): bigint {
   const waiting = unsent(state);
   const gasOf = (entries: readonly Entry[]): bigint =>
     entries.reduce((sum, entry) => sum + gas.estimate(gasItem(entry)), 0n);
-  const inFlight = [...state.flying.values()].reduce((sum, one) => sum + one.gas, 0n);
+  const now = deps.height.now();
+  // What was sent before the newest block is probably in it, and only not looked up yet.
+  const inFlight = [...state.flying.values()].reduce(
+    (sum, { sentAt, gas: own }) => (sentAt < now ? sum : sum + own),
+    0n,
+  );
   const leaving = max(block.gas() - inFlight, 0n);
   const connections = BigInt(options.connections);
   const part = block.gas() / connections;
@@ -125,9 +130,13 @@ function roomOf(state: SubmitterState, connectionId: string): bigint {
   return ownGas * 4n > part ? 0n : max(free, part - ownGas);
 }
 
-function nextOf({ planned, deps }: SubmitterState, id: bigint): LeavingResult | undefined {
+/** A planned result follows the one in flight, which is at the latest in the next block. */
+function leavingOf({ planned, flying, deps }: SubmitterState, id: bigint): LeavingResult | undefined {
+  const before = flying.get(id);
   const [next] = planned.get(id) ?? [];
-  return next === undefined ? undefined : { sentAt: deps.height.now(), at: next.result.at };
+  if (next === undefined) return before;
+  const now = deps.height.now();
+  return { sentAt: before?.sentAt === now ? now + 1n : now, at: next.result.at };
 }
 
 function max(a: bigint, b: bigint): bigint {
