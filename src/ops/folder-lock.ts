@@ -1,14 +1,18 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { CodedError } from "../base/errors.ts";
 import { createPrivateFile, PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from "./private-file.ts";
 
-/** Thrown when another process holds the lock. `pid` is the process id that it wrote down, if readable. */
+/** Thrown when another process holds the lock. */
 export class FolderInUseError extends CodedError<{
   readonly code: "folder-in-use";
   readonly folder: string;
+  /** The process id that the holder wrote down; undefined when it cannot be read. */
   readonly pid: number | undefined;
+  /** The holder for people, e.g. "process 4711", or "process 1 of host 3f2a" for one in another container. */
+  readonly holder: string;
 }> {}
 
 /** Exclusive use of a folder by this process. */
@@ -38,7 +42,8 @@ export function lockFolder(folder: string): FolderLock {
     database.close();
     throw isBusy(cause) ? inUse(folder, cause) : cause;
   }
-  writeFileSync(join(folder, PROCESS_FILE), `${process.pid}\n`, { mode: PRIVATE_FILE_MODE });
+  const holder = `${process.pid}\n${hostname()}\n`;
+  writeFileSync(join(folder, PROCESS_FILE), holder, { mode: PRIVATE_FILE_MODE });
   return {
     release: () => {
       database.exec("ROLLBACK");
@@ -52,23 +57,32 @@ function isBusy(error: unknown): boolean {
 }
 
 function inUse(folder: string, cause: unknown): FolderInUseError {
-  const pid = readPid(join(folder, PROCESS_FILE));
-  const holder = pid === undefined ? "another process" : `process ${pid}`;
+  const { pid, host } = readHolder(join(folder, PROCESS_FILE));
+  const place = host === undefined || host === hostname() ? "" : ` of host ${host}`;
+  const holder = pid === undefined ? "another process" : `process ${pid}${place}`;
   return new FolderInUseError(
-    { code: "folder-in-use", folder, pid },
+    { code: "folder-in-use", folder, pid, holder },
     `the folder ${folder} is in use by ${holder}`,
-    {
-      cause,
-    },
+    { cause },
   );
 }
 
-/** The process id that the lock's holder wrote. It only serves the error message. */
-function readPid(path: string): number | undefined {
+interface Holder {
+  readonly pid: number | undefined;
+  /** In a container the id of the container, where every relayer may be process 1. */
+  readonly host: string | undefined;
+}
+
+/** What the lock's holder wrote. It only serves the error message. */
+function readHolder(path: string): Holder {
   try {
-    const pid = Number(readFileSync(path, "utf8").trim());
-    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
+    const [first = "", host] = readFileSync(path, "utf8").split("\n", 2);
+    const pid = Number(first);
+    return {
+      pid: Number.isSafeInteger(pid) && pid > 0 ? pid : undefined,
+      host: host === "" ? undefined : host,
+    };
   } catch {
-    return undefined;
+    return { pid: undefined, host: undefined };
   }
 }

@@ -5,6 +5,10 @@ import { isEndpointError } from "../client/errors.ts";
 /** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
 export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
+  /** another process has the state; `pid` is undefined when it cannot be read */
+  | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
+  /** the storage of the Go relayer (`from-leveldb`) */
+  | { readonly code: "storage-unreadable"; readonly directory: string }
   | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
   | {
@@ -15,6 +19,12 @@ export type RelayErrorFacts =
     }
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
   | { readonly code: "no-trusted-height"; readonly clientId: string; readonly height: bigint }
+  /** the endpoints have pruned the headers that an update from a trusted height needs */
+  | {
+      readonly code: "trusted-headers-missing";
+      readonly clientId: string;
+      readonly heights: readonly bigint[];
+    }
   | { readonly code: "remote-behind"; readonly chainId: string; readonly height: bigint }
   /** an endpoint returns contradictory data about one block */
   | { readonly code: "bad-block"; readonly height: bigint }
@@ -23,7 +33,7 @@ export type RelayErrorFacts =
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/** Ends one cycle of a connection, which is retried after a backoff. "state-unusable" ends the daemon at its start. */
+/** Ends one cycle of a connection, which is retried after a backoff. "state-unusable" and "state-in-use" end the daemon at its start. */
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
 /** Backoff after an error of the local chain or of a connection. */

@@ -1,5 +1,5 @@
 import { alertOnPoll, type AlertOptions } from "./alerts/alert-on-poll.ts";
-import type { Trail } from "./conditions/trail.ts";
+import { EMPTY_TRAIL } from "./conditions/trail.ts";
 import { blockTimeMs, countObservation, EMPTY_LEDGER, type Ledger, noteStart } from "./ledger/ledger.ts";
 import { memoryView } from "./ledger/memory-view.ts";
 import type { AlertEvent } from "./notify/alert-event.ts";
@@ -16,8 +16,6 @@ export interface Evaluation {
   readonly observation: Observation;
   readonly state: WatchdogState;
   readonly assessment: Assessment;
-  /** Input of the next evaluation of the same validator. */
-  readonly trail: Trail;
   /** Names of the nodes that restarted. */
   readonly restarted: readonly string[];
   /** Notifications of this poll. They are also in the outbox of each channel that wants them. */
@@ -30,6 +28,8 @@ export interface EvaluationOptions {
   /** Absent for a validator whose votes are not followed. */
   readonly consensusAddress?: string | undefined;
   readonly policy: PolicyChoice;
+  /** The first poll of this process. */
+  readonly isFirst: boolean;
 }
 
 /** The policy of the configuration, and whether the chain's own parameters replace it while they can be read. */
@@ -38,24 +38,16 @@ export interface PolicyChoice {
   readonly fromChain: boolean;
 }
 
-/** What the poll loop remembers between polls of one validator. */
-interface PollMemory {
-  readonly trail: Trail;
-  /** The first poll of this process. */
-  readonly isFirst: boolean;
-}
-
 /** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
 export function planEvaluation(
   state: WatchdogState,
   scraped: Observation,
-  memory: PollMemory,
   options: EvaluationOptions,
 ): Evaluation {
   const { validator, atMs } = scraped;
   const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
   const { ledger, steps, conflicts } = countObservation(
-    memory.isFirst ? noteStart(before, atMs) : before,
+    options.isFirst ? noteStart(before, atMs) : before,
     scraped,
     options,
   );
@@ -68,14 +60,17 @@ export function planEvaluation(
   } = alertOnPoll(
     state.alerting,
     { observation, ledger: memoryView(validator, ledger), assessment },
-    memory.trail,
+    state.trails.get(validator) ?? EMPTY_TRAIL,
     options.alerts,
   );
   return {
     observation,
-    state: { ledgers: new Map([...state.ledgers, [validator, ledger]]), alerting },
+    state: {
+      ledgers: new Map([...state.ledgers, [validator, ledger]]),
+      trails: new Map([...state.trails, [validator, trail]]),
+      alerting,
+    },
     assessment,
-    trail,
     restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
     events,
   };

@@ -1,25 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { AlertState } from "./alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "./notify/delivery.ts";
+import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
 import { TIERS, toRatio } from "./policy/reward-tier.ts";
 import type { Observation } from "./observation.ts";
 import { seenSources } from "./sources/poller.ts";
 import { SOURCE_NAMES } from "./sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
-
-/** A gauge with a value from the status. */
-interface StatusGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
-  /** Returns all series of the gauge; a series that is not returned disappears from the page. */
-  readonly values: (status: WatchdogStatus) => readonly Series[];
-}
-
-interface Series {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
   {
@@ -78,14 +66,21 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_alert_firing",
     help: "1 while the alert is firing, 0 otherwise.",
-    labelNames: ["validator", "alert", "severity"],
+    labelNames: ["validator", "chain_id", "alert", "severity"],
     values: alertSeries("firing"),
   },
   {
     name: "oracle_watchdog_alert_pending",
     help: "1 while the condition of the alert is active and the alert does not fire yet, 0 otherwise.",
-    labelNames: ["validator", "alert", "severity"],
+    labelNames: ["validator", "chain_id", "alert", "severity"],
     values: alertSeries("pending"),
+  },
+  {
+    name: "oracle_watchdog_last_poll_timestamp_seconds",
+    help: "Time of the last poll of the validator's sources. Absent before the first one.",
+    labelNames: ["validator"],
+    values: ({ validator, polledAtMs }) =>
+      polledAtMs === undefined ? [] : [series(polledAtMs / 1000, { validator })],
   },
   {
     name: "oracle_watchdog_active_silences",
@@ -99,6 +94,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["channel"],
     values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
   },
+  ...ASSESSMENT_GAUGES,
 ];
 
 const SCRAPES = {
@@ -185,16 +181,13 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
 }
 
 function alertSeries(phase: AlertState["phase"]): StatusGauge["values"] {
-  return ({ alerts }) =>
+  return ({ alerts, chainId = "" }) =>
     alerts.map(({ validator, rule, state }) =>
       series(state?.phase === phase ? 1 : 0, {
         validator,
+        chain_id: chainId,
         alert: rule.condition.name,
         severity: rule.severity,
       }),
     );
-}
-
-function series(value: number, labels: Series["labels"] = {}): Series {
-  return { value, labels };
 }

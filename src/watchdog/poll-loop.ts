@@ -2,7 +2,6 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AlertOptions } from "./alerts/alert-on-poll.ts";
 import { createChangeLog } from "./change-log.ts";
-import { EMPTY_TRAIL } from "./conditions/trail.ts";
 import type { ValidatorConfig, WatchdogConfig } from "./config.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import { monthOf, nextMonthMs } from "./ledger/month.ts";
@@ -81,8 +80,10 @@ export function createPollLoop(
     if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);
     if (scraped.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = scraped.atMs;
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
-    const memory = { trail: last?.trail ?? EMPTY_TRAIL, isFirst: last === undefined };
-    const evaluation = planEvaluation(keeper.current(), scraped, memory, options);
+    const evaluation = planEvaluation(keeper.current(), scraped, {
+      ...options,
+      isFirst: last === undefined,
+    });
     const { observation } = evaluation;
     keeper.replace(evaluation.state);
     last = evaluation;

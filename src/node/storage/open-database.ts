@@ -34,8 +34,7 @@ export function openDatabase(home: string | undefined): OpenDatabase {
 }
 
 function inUse(home: string, cause: FolderInUseError): NodeError {
-  const { pid } = cause.facts;
-  const holder = pid === undefined ? "another process" : `process ${pid}`;
+  const { pid, holder } = cause.facts;
   return new NodeError(
     { code: "home-in-use", home, pid },
     `the home directory ${home} is in use by ${holder}; stop it or choose another --home`,

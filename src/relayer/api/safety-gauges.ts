@@ -26,6 +26,15 @@ export const SAFETY_GAUGES: readonly StatusGauge[] = [
       ),
   },
   {
+    name: "relaywatch_relayer_client_trusting_period_seconds",
+    help: "Time after its last update at which the connection's client expires. Absent before the first read.",
+    labelNames: ["connection_id"],
+    values: (status) =>
+      perConnection(status, ({ client: { reading } }) =>
+        reading === undefined ? [] : [series(Number(reading.trustingPeriodNs) / 1e9)],
+      ),
+  },
+  {
     name: "relaywatch_relayer_client_active",
     help: "1 while the connection's client is active, 0 when it is expired or frozen. Absent before the first read.",
     labelNames: ["connection_id"],
@@ -60,6 +69,15 @@ export const SAFETY_GAUGES: readonly StatusGauge[] = [
         state === "unchecked"
           ? []
           : [series(state === "good" ? 1 : 0, { chain_id: chainId, endpoint: name })],
+      ),
+  },
+  {
+    name: "relaywatch_relayer_endpoint_distrusted",
+    help: "1 while other endpoints are preferred since a response was proven to be wrong, else 0.",
+    labelNames: ["chain_id", "endpoint"],
+    values: ({ endpoints }) =>
+      endpoints.map(({ chainId, name, distrusted }) =>
+        series(distrusted === undefined ? 0 : 1, { chain_id: chainId, endpoint: name }),
       ),
   },
   {

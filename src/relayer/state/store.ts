@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { withDeadline } from "../../base/abort.ts";
@@ -6,7 +5,8 @@ import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Secret } from "../../base/secret.ts";
-import { createPrivateFile, PRIVATE_DIRECTORY_MODE } from "../../ops/private-file.ts";
+import { FolderInUseError, type FolderLock, lockFolder } from "../../ops/folder-lock.ts";
+import { createPrivateFile } from "../../ops/private-file.ts";
 import { migrateSchema, NewerSchemaError } from "../../ops/sqlite-schema.ts";
 import { LeaseLostError } from "../../storage/lease.ts";
 import { createPostgresDatabase } from "../../storage/postgres-database.ts";
@@ -62,6 +62,17 @@ export interface StoreDeps {
   readonly logger: Logger;
 }
 
+/** Returns the limits of the section `history`. */
+export function attemptLimitsOf({
+  max_age,
+  max_attempts,
+}: {
+  readonly max_age: number;
+  readonly max_attempts: number;
+}): AttemptLimits {
+  return { maxAgeMs: max_age, maxRows: max_attempts };
+}
+
 /** Name of the file in the state directory. */
 export const STORE_FILE = "relayer.sqlite";
 
@@ -70,13 +81,16 @@ const POSTGRES_DEADLINE_MS = 4_000;
 /** Longest wait for the last writes at the end of the process. */
 const CLOSE_MS = 5_000;
 
-/** Opens the store of one local chain and upgrades its schema. Throws `RelayError` "state-unusable". */
+/**
+ * Opens the store of one local chain and upgrades its schema. A directory is locked until `close` or the end of the process.
+ * Throws `RelayError` "state-in-use" and "state-unusable".
+ */
 export async function openStore(
   place: StorePlace,
   options: { readonly chainId: string; readonly limits: AttemptLimits },
   deps: StoreDeps,
 ): Promise<RelayerStore> {
-  const { database, leaseDatabase } = await openDatabases(place, deps);
+  const { database, leaseDatabase, release: unlock } = await openDatabases(place, deps);
   let guard: WriteGuard = { mayWrite: () => true, fence: undefined };
   const inner = createWriteQueue({
     ...deps,
@@ -123,6 +137,7 @@ export async function openStore(
       );
       queue.stop();
       await Promise.all([database.close(), leaseDatabase?.close()]);
+      unlock();
     },
   };
 }
@@ -135,23 +150,24 @@ function logWrites(logger: Logger, error: string | undefined): void {
 interface OpenDatabases {
   readonly database: SqlDatabase;
   readonly leaseDatabase: SqlDatabase | undefined;
+  /** Lets another process use the place. */
+  readonly release: () => void;
 }
 
 async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDatabases> {
   if (place.kind === "postgres") return openPostgres(place, deps);
-  const stateDir = place.kind === "memory" ? undefined : place.stateDir;
-  return { database: createSqliteDatabase(openFile(stateDir)), leaseDatabase: undefined };
-}
-
-function openFile(stateDir: string | undefined): Database.Database {
-  let database: Database.Database | undefined;
+  if (place.kind === "memory") return openSqlite(":memory:", () => {});
+  const { stateDir } = place;
+  let lock: FolderLock | undefined;
   try {
-    database = new Database(stateDir === undefined ? ":memory:" : createFile(stateDir));
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
-    migrateSchema(database, MIGRATIONS);
-    return database;
+    // Two relayers on one state would both send every result. SQLite's own locks last for one transaction only.
+    lock = lockFolder(stateDir);
+    const path = join(stateDir, STORE_FILE);
+    createPrivateFile(path);
+    return openSqlite(path, lock.release);
   } catch (cause) {
-    database?.close();
+    lock?.release();
+    if (cause instanceof FolderInUseError) throw inUse(stateDir, cause);
     const advice =
       cause instanceof NewerSchemaError
         ? "use that relaywatch, or another state_dir"
@@ -160,12 +176,23 @@ function openFile(stateDir: string | undefined): Database.Database {
   }
 }
 
-/** Creates directory and file, readable by this user only, unless they exist. Returns the path of the file. */
-function createFile(stateDir: string): string {
-  mkdirSync(stateDir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
-  const path = join(stateDir, STORE_FILE);
-  createPrivateFile(path);
-  return path;
+function openSqlite(path: string, release: () => void): OpenDatabases {
+  const database = new Database(path);
+  try {
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
+    migrateSchema(database, MIGRATIONS);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return { database: createSqliteDatabase(database), leaseDatabase: undefined, release };
+}
+
+function inUse(stateDir: string, { facts: { pid, holder } }: FolderInUseError): RelayError {
+  return new RelayError(
+    { code: "state-in-use", stateDir, pid },
+    `state_dir ${stateDir} is in use by ${holder}: stop that relayer first. Another relayer beside it needs a state_dir and a signer of its own`,
+  );
 }
 
 async function openPostgres(
@@ -183,7 +210,8 @@ async function openPostgres(
   const database = open("relaywatch relayer");
   try {
     await migratePostgres(database, MIGRATIONS);
-    return { database, leaseDatabase: open("relaywatch relayer lease") };
+    // The lease decides which process writes.
+    return { database, leaseDatabase: open("relaywatch relayer lease"), release: () => {} };
   } catch (cause) {
     await database.close();
     const advice =

@@ -3,6 +3,7 @@ import { isSuspect } from "../registry/query-state.ts";
 import { applyBlame } from "./blame.ts";
 import { layOut, type Slot, toMessages } from "./judge.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
+import { rereadQueries } from "./reread.ts";
 import type { Entry } from "./result-queue.ts";
 import {
   finish,
@@ -30,6 +31,7 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
   // Together: the first one alone would be broadcast at once, and the others a round trip later.
   state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
+  await rereadQueries(state, signal);
   return planned.length > 0;
 }
 

@@ -5,6 +5,7 @@ import { errorBackoff, errorKind } from "../relay-error.ts";
 import { land } from "./land.ts";
 import { dropOld, launch } from "./launch.ts";
 import { prepare } from "./prepare.ts";
+import { rereadQueries } from "./reread.ts";
 import { finish, type SubmitterState, unsent } from "./submitter-state.ts";
 
 /** Interval of reading the limits of a block again. */
@@ -114,6 +115,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
     isNew && (state.sent.length > 0 || hasUnsent(state)) ? readPrice(state, signal) : undefined,
     clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
   ]);
+  await rereadQueries(state, signal);
   dropOld(state);
   // Nothing new is sent until the account is free.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;

@@ -63,6 +63,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     flying: new Map(),
     doubts: new Map(),
     withdrawn: new Set(),
+    unread: new Set(),
     included: new Set(),
     price: undefined,
     simulateMs: 0,

@@ -25,7 +25,7 @@ export interface AlertOptions extends AlertingOptions {
 
 /** Result of {@link alertOnPoll}. */
 export interface PollAlerts extends AlertsPlan {
-  /** Input of the next poll of this validator. Kept in memory only. */
+  /** Input of the next poll of this validator. */
   readonly trail: Trail;
 }
 

@@ -6,7 +6,7 @@ import type { Trail } from "./trail.ts";
 /** Input of all conditions: one poll of one validator, and what the ledger and the policy say after it. */
 export interface ConditionInput {
   readonly observation: Observation;
-  /** What earlier polls of this process showed, and this one. */
+  /** What earlier polls showed, and this one. */
   readonly trail: Trail;
   /** Blocks of the last minutes by result of their oracle call. */
   readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;

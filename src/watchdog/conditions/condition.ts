@@ -84,9 +84,9 @@ export function alertName(name: string): string {
   return `Oracle${words.join("")}`;
 }
 
-/** File name of the alert's runbook, "OracleAllPricesMissing.md". */
+/** File name of the alert's runbook in `alerts/runbooks`, "all-prices-missing.md". */
 export function runbookFile(name: string): string {
-  return `${alertName(name)}.md`;
+  return `${name}.md`;
 }
 
 /** A condition with its configured values. */

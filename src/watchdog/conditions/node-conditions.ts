@@ -232,7 +232,8 @@ function judgeVoting({ node, trail, atMs }: NodeInput, input: ConditionInput, st
   const blocks = nodeSilence(node, trail, atMs);
   if (blocks === undefined || !goesOn([blocks], stallAfterMs)) return cannotSee("the node has no new block");
   const lastMs = Math.max(trail.lastGoodMs ?? 0, trail.lastBadMs ?? 0);
-  const quietMs = atMs - Math.max(lastMs, trail.progress.firstSeenMs ?? atMs);
+  // Of the time in which the node was not seen, nothing says when it called.
+  const quietMs = atMs - Math.max(lastMs, trail.seenSinceMs ?? atMs);
   if (quietMs > stallAfterMs)
     return active(`no oracle call for ${secondsText(quietMs)}, while the node has new blocks`, quietMs);
   return lastMs === 0 ? cannotSee("no oracle call was seen yet") : clear("the node calls its sidecar");

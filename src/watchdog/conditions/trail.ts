@@ -8,8 +8,8 @@ import type {
 } from "../observation.ts";
 
 /**
- * What the polls of this process showed: times at which something last changed, wall clock, ms. Kept in memory only. After a
- * restart the conditions that need it are unknown until the second poll.
+ * What earlier polls showed: times at which something last changed, wall clock, ms. It is part of the state, so a restart of
+ * the watchdog delays no alert. Without a state file the conditions that need it are unknown until the second poll.
  */
 export interface Trail {
   /** By name of the node. */
@@ -28,6 +28,8 @@ export interface Progress {
 /** What earlier polls showed of one node and its sidecar. */
 export interface NodeTrail {
   readonly progress: Progress;
+  /** First of the polls of the node's page that succeeded without a long gap between them. */
+  readonly seenSinceMs?: number;
   /** Last poll of the node's page that succeeded. */
   readonly seenMs?: number;
   readonly success?: bigint;
@@ -112,6 +114,7 @@ function advanceCalls(
   return {
     ...before,
     progress: height === undefined ? before.progress : advanceHeight(before.progress, height, atMs),
+    seenSinceMs: isRecent ? (before.seenSinceMs ?? atMs) : atMs,
     seenMs: atMs,
     success,
     failure,

@@ -74,6 +74,8 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE alert_history (
      validator TEXT NOT NULL, alert TEXT NOT NULL, since_ms INTEGER NOT NULL, body TEXT NOT NULL,
      PRIMARY KEY (validator, alert, since_ms)) STRICT, WITHOUT ROWID;`,
+  // Version 5 forgot with its process what the last polls had shown.
+  `CREATE TABLE trails (validator TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
 ];
 
 /** Name of the validator, and of its node, in a configuration that names none, and in files up to version 3. */

@@ -8,6 +8,7 @@ import { WatchdogError } from "../watchdog-error.ts";
 import { readAlerting, writeAlerting } from "./alert-rows.ts";
 import { readLedgers, writeLedger } from "./ledger-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { readTrails, writeTrails } from "./trail-rows.ts";
 import { EMPTY_STATE, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** Name of the file in the state folder. */
@@ -76,16 +77,22 @@ function withFolderError<T>(folder: string, work: () => T): T {
 }
 
 function inUse(folder: string, cause: FolderInUseError): WatchdogError {
-  const text = `another watchdog uses the state in ${folder}; stop it, or choose another folder with state_dir`;
+  const { holder } = cause.facts;
+  const text = `another watchdog (${holder}) uses the state in ${folder}; stop it, or choose another folder with state_dir`;
   return new WatchdogError({ code: "state-in-use", folder }, text, { cause });
 }
 
 function readState(database: Database.Database): WatchdogState {
-  return { ledgers: readLedgers(database), alerting: readAlerting(database) };
+  return {
+    ledgers: readLedgers(database),
+    trails: readTrails(database),
+    alerting: readAlerting(database),
+  };
 }
 
 function writeState(database: Database.Database, state: WatchdogState, stored: WatchdogState): void {
   for (const [validator, ledger] of state.ledgers)
     writeLedger(database, validator, ledger, stored.ledgers.get(validator));
+  writeTrails(database, state.trails, stored.trails);
   writeAlerting(database, state.alerting, stored.alerting);
 }

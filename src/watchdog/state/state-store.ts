@@ -1,15 +1,18 @@
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
+import type { Trail } from "../conditions/trail.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** State that survives a restart of the watchdog. */
 export interface WatchdogState {
   /** By name of the validator. A validator that was never read is absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
+  /** What the last polls showed, by name of the validator. A validator that was never polled is absent. */
+  readonly trails: ReadonlyMap<string, Trail>;
   readonly alerting: AlertingState;
 }
 
 /** The state before the first poll. */
-export const EMPTY_STATE: WatchdogState = { ledgers: new Map(), alerting: EMPTY_ALERTING };
+export const EMPTY_STATE: WatchdogState = { ledgers: new Map(), trails: new Map(), alerting: EMPTY_ALERTING };
 
 export interface StateStore {
   readonly load: () => WatchdogState;

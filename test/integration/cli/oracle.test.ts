@@ -120,7 +120,7 @@ const SIDECAR_DOWN = {
   description: "The sidecar does not answer.",
   impact: "Each block is a miss.",
   action: "Restart it.",
-  runbook: "OracleSidecarDown.md",
+  runbook: "sidecar-down.md",
   inhibits: ["all-prices-missing"],
 };
 const NO_PRICES = {

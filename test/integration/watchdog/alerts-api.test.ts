@@ -69,7 +69,7 @@ describe("GET /api/alerts", () => {
           since: "2026-11-21T12:00:05.000Z",
           fires_at: "2026-11-21T12:05:05.000Z",
           reason: "the sidecar answers without any price",
-          runbook: "OracleAllPricesMissing.md",
+          runbook: "all-prices-missing.md",
           for_seconds: 300,
         }),
         expect.objectContaining({ name: "sidecar-slow", state: "inactive", thresholds: { slow_after: 500 } }),

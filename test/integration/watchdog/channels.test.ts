@@ -181,7 +181,7 @@ describe("PagerDuty", () => {
           timestamp: "2026-11-21T12:01:05.000Z",
           custom_details: { cost: expect.stringContaining("12.50 currency units") },
         },
-        links: [{ href: "https://runbooks.example/OracleSidecarDown.md", text: "Runbook" }],
+        links: [{ href: "https://runbooks.example/sidecar-down.md", text: "Runbook" }],
       },
       { event_action: "resolve", dedup_key: "test-1/default/sidecar-down" },
     ]);

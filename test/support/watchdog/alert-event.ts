@@ -18,7 +18,7 @@ export function alertEvent(changes: Partial<AlertEvent> = {}): AlertEvent {
     description: "Neither the watchdog nor the node reaches the sidecar.",
     action: "Start it.",
     impact: "One block each.",
-    runbook: "https://runbooks.example/OracleSidecarDown.md",
+    runbook: "https://runbooks.example/sidecar-down.md",
     cost: { blocks: 61n, pay: "12.50" },
     ...changes,
   };

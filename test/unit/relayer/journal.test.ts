@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Journal } from "../../../src/relayer/state/journal.ts";
-import type { RelayerStore } from "../../../src/relayer/state/store.ts";
+import { type RelayerStore, STORE_FILE } from "../../../src/relayer/state/store.ts";
 import { fileModes } from "../../support/file-modes.ts";
 import { openTestStore } from "../../support/relayer-store.ts";
 
@@ -26,13 +27,16 @@ const flushed = ({ queue }: RelayerStore): Promise<void> => queue.flushed(new Ab
 
 describe("the journal", () => {
   it("is durable when it is flushed, even when it was never closed", async () => {
-    const first = await openTestStore(folder);
+    const [stateDir, copy] = [join(folder, "state"), join(folder, "copy")];
+    const first = await openTestStore(stateDir);
     first.journal.noteSearched(3n, 9_007_199_254_740_993n);
     first.journal.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
     first.journal.noteDeadLetter(deadLetter("bb", 5));
     first.journal.noteBlock("connection-0", { height: 9_007_199_254_740_995n, hash: "AA" });
     await flushed(first);
-    const second = await openTestStore(folder);
+    // What the disk has at this instant: a process that was killed has it too.
+    cpSync(stateDir, copy, { recursive: true });
+    const second = await openTestStore(copy);
     const { journal } = second;
     expect(journal.searchedTo(3n)).toBe(9_007_199_254_740_993n);
     expect(journal.isHandled(3n, "aa")).toBe(true);
@@ -67,27 +71,24 @@ describe("the journal", () => {
 
   it("keeps local chains apart", async () => {
     const one = await openTestStore(folder);
-    const other = await openTestStore(folder, "local-2");
     one.journal.noteSearched(3n, 7n);
     one.journal.noteDeadLetter(deadLetter("bb", 5));
-    await flushed(one);
-    await other.journal.reload();
+    await one.close();
+    const other = await openTestStore(folder, "local-2");
     expect(other.journal.searchedTo(3n)).toBeUndefined();
     expect(other.journal.deadLetters()).toEqual([]);
-    await one.close();
     await other.close();
   });
 
   it("shows what another process wrote after a reload", async () => {
-    const one = await openTestStore(folder);
-    const other = await openTestStore(folder);
-    one.journal.noteSearched(3n, 7n);
-    await flushed(one);
-    expect(other.journal.searchedTo(3n)).toBeUndefined();
-    await other.journal.reload();
-    expect(other.journal.searchedTo(3n)).toBe(7n);
-    await one.close();
-    await other.close();
+    const store = await openTestStore(folder);
+    const other = new Database(join(folder, STORE_FILE));
+    other.exec("INSERT INTO tx_progress (chain, query_id, height) VALUES ('local-1', '3', '7')");
+    other.close();
+    expect(store.journal.searchedTo(3n)).toBeUndefined();
+    await store.journal.reload();
+    expect(store.journal.searchedTo(3n)).toBe(7n);
+    await store.close();
   });
 
   // In memory and after a restart: the two must not differ.

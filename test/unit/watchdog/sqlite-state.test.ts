@@ -8,6 +8,7 @@ import { MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
 import { EMPTY_BOOKS } from "../../../src/watchdog/ledger/books.ts";
+import { EMPTY_TRAIL, type Trail } from "../../../src/watchdog/conditions/trail.ts";
 import type { Ledger } from "../../../src/watchdog/ledger/ledger.ts";
 import { monthRecord, rollup } from "../../support/watchdog/ledger-view.ts";
 import { fileModes } from "../../support/file-modes.ts";
@@ -75,10 +76,39 @@ const LEDGER: Ledger = {
   params: "{}",
 };
 
+/** A trail with every field. */
+const TRAIL: Trail = {
+  nodes: new Map([
+    [
+      "a",
+      {
+        progress: { height: 9_007_199_254_740_993n, firstSeenMs: 1, advancedAtMs: 2 },
+        seenSinceMs: 1,
+        seenMs: 3,
+        success: 9_007_199_254_740_991n,
+        failure: 2n,
+        lastGoodMs: 4,
+        lastBadMs: 5,
+        tick: { value: 6, sinceMs: 7, hasChanged: true },
+        webSockets: new Map([
+          ["__proto__", { reads: 8n, sinceMs: 9, lastReadMs: 10 }],
+          ["b_ws", { reads: 0n, sinceMs: 9 }],
+        ]),
+      },
+    ],
+    ["b", { progress: {}, webSockets: new Map() }],
+  ]),
+  chain: { height: 7n, firstSeenMs: 8 },
+};
+
 const FULL: WatchdogState = {
   ledgers: new Map([
     ["one", LEDGER],
     ["two", { ...LEDGER, chainId: "c-2" }],
+  ]),
+  trails: new Map([
+    ["one", TRAIL],
+    ["two", EMPTY_TRAIL],
   ]),
   alerting: {
     history: [
@@ -181,8 +211,9 @@ describe("openSqliteState", () => {
       ...FULL,
       alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) },
     });
-    second.save({ ...EMPTY_STATE, ledgers: FULL.ledgers });
-    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers: FULL.ledgers });
+    const { ledgers, trails } = FULL;
+    second.save({ ...EMPTY_STATE, ledgers, trails });
+    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers, trails });
     second.close();
   });
 

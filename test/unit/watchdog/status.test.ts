@@ -4,7 +4,6 @@ import { statusPage } from "../../../src/watchdog/api/status-page.ts";
 import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { createWatchdogMetrics } from "../../../src/watchdog/metrics.ts";
-import { EMPTY_TRAIL } from "../../../src/watchdog/conditions/trail.ts";
 import { planEvaluation } from "../../../src/watchdog/evaluation.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
@@ -54,11 +53,10 @@ const OPTIONS = {
 const LAST = (() => {
   const poll = (atMs: number, page: ReturnType<typeof nodePage>) =>
     observationOf(atMs, [{ ...SOURCES, metrics: { state: "up", value: page, durationMs: 4 } }]);
-  const memory = { trail: EMPTY_TRAIL, isFirst: true };
   const first = poll(NOW - HOUR, nodePage(0n, 0n, { height: 900n, processStartMs: NOW - HOUR }));
-  const { state } = planEvaluation(EMPTY_STATE, first, memory, OPTIONS);
+  const { state } = planEvaluation(EMPTY_STATE, first, { ...OPTIONS, isFirst: true });
   const second = poll(NOW, nodePage(97n, 3n, { height: 1005n, processStartMs: NOW - HOUR / 2 }));
-  return planEvaluation(state, second, { ...memory, isFirst: false }, OPTIONS);
+  return planEvaluation(state, second, { ...OPTIONS, isFirst: false });
 })();
 const STATE: WatchdogState = LAST.state;
 
@@ -112,6 +110,37 @@ describe("the status in the API, on the page and in the metrics", () => {
     expect(metrics).toContain(
       'oracle_watchdog_month_blocks{validator="default",chain_id="test-1",result="unknown"} 5',
     );
+  });
+
+  it("has what the policy says, the same in the API and in the metrics", async () => {
+    const { json, metrics } = await shown(statusOf());
+    const { assessment } = statusOf();
+    expect(assessment?.headroom.length).toBe(2);
+    for (const { boundary, misses, outageMs, requiredRate, state, burnRates } of assessment?.headroom ?? []) {
+      const place = `{validator="default",chain_id="test-1",boundary="${boundary}"`;
+      for (const line of [
+        `oracle_watchdog_headroom_blocks${place}} ${misses}`,
+        `oracle_watchdog_headroom_seconds${place}} ${(outageMs ?? 0) / 1000}`,
+        `oracle_watchdog_required_success_ratio${place}} ${requiredRate}`,
+        `oracle_watchdog_boundary_state${place},state="${state}"} 1`,
+        `oracle_watchdog_boundary_ratio${place}} ${boundary === "full" ? 0.98 : 0.95}`,
+        `oracle_watchdog_burn_rate${place},window="1h"} ${burnRates["1h"]}`,
+      ])
+        expect(metrics).toContain(`${line}\n`);
+    }
+    const place = '{validator="default",chain_id="test-1"';
+    expect(json["assessment"]).toMatchObject({ policy: { full_reward_cents: 300_000 } });
+    for (const line of [
+      `oracle_watchdog_full_reward${place}} 3000`,
+      `oracle_watchdog_month_reward${place}} ${Number(assessment?.rewardCents) / 100}`,
+      `oracle_watchdog_forecast_reward${place},quantile="middle"} ${Number(assessment?.forecast?.rewardCents.middle) / 100}`,
+      `oracle_watchdog_month_remaining_blocks${place}} ${assessment?.remainingBlocks}`,
+      `oracle_watchdog_rotation_state${place},state="none"} 1`,
+      `oracle_watchdog_last_poll_timestamp_seconds{validator="default"} ${NOW / 1000}`,
+    ])
+      expect(metrics).toContain(`${line}\n`);
+    expect(metrics).toMatch(/oracle_watchdog_forecast_success_ratio\{.*quantile="low"\} 0\.\d+/);
+    expect(metrics).toMatch(/oracle_watchdog_month_success_ratio_bound\{.*bound="high"\} 0\.9\d+/);
   });
 
   it("has the pairs with a price", async () => {
@@ -176,7 +205,7 @@ describe("the status in the API, on the page and in the metrics", () => {
       });
       expect(page).toContain(`${escapeHtml(condition.title)} since <time`);
       expect(metrics).toContain(
-        `oracle_watchdog_alert_firing{validator="default",alert="${name}",severity="${severity}"} 1`,
+        `oracle_watchdog_alert_firing{validator="default",chain_id="test-1",alert="${name}",severity="${severity}"} 1`,
       );
     }
   });
@@ -198,7 +227,7 @@ describe("the status in the API, on the page and in the metrics", () => {
     expect(page).toContain("No block of 2026-11 has been counted yet.");
     expect(page).toContain("<p>No alert.</p>");
     expect(metrics).toContain(
-      'oracle_watchdog_alert_firing{validator="default",alert="all-prices-missing",severity="critical"} 0',
+      'oracle_watchdog_alert_firing{validator="default",chain_id="",alert="all-prices-missing",severity="critical"} 0',
     );
     expect(metrics).not.toContain("oracle_watchdog_month_success_ratio{");
   });

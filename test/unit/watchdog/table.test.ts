@@ -44,9 +44,9 @@ describe("the table of conditions", () => {
     for (const name of names) reaches(name, [name]);
   });
 
-  it("names alerts and runbooks as Prometheus does", () => {
+  it("names alerts as Prometheus does, and runbooks after their condition", () => {
     expect(alertName("all-prices-missing")).toBe("OracleAllPricesMissing");
-    expect(runbookFile("all-prices-missing")).toBe("OracleAllPricesMissing.md");
+    expect(runbookFile("all-prices-missing")).toBe("all-prices-missing.md");
   });
 
   it("is the README's table of alerts", () => {

@@ -122,22 +122,22 @@ function planValidator(index: number, chain: Chain): ValidatorPlan {
     outages: [[chain.blocksAt(OCTOBER + 5 * DAY), count]],
   });
   const random = (oneIn: number): MissPlan => ({ seed: index, oneIn, outages: [] });
-  const plans: Readonly<Record<number, readonly NodePlan[]>> = {
-    0: [node("node", outage(0))],
-    1: [node("node", outage(allowed(chain, 2)))],
-    2: [node("node", outage(allowed(chain, 2) + 1))],
-    3: [node("node", outage(allowed(chain, 5)))],
-    4: [node("node", outage(allowed(chain, 5) + 1))],
-    5: [node("node", random(30), { restarts: [at(3, 2, 45_000)] })],
-    6: [node("node", random(200), { restarts: [at(7, 11, 1_800_000), at(22, 3, 20_000)] })],
-    7: [node("node", random(500), { unreachable: [GAP] })],
-    8: [node("node", random(50), { unreachable: [GAP], restarts: [at(19, 4, 60_000)] })],
+  const plans: Readonly<Record<number, () => readonly NodePlan[]>> = {
+    0: () => [node("node", outage(0))],
+    1: () => [node("node", outage(allowed(chain, 2)))],
+    2: () => [node("node", outage(allowed(chain, 2) + 1))],
+    3: () => [node("node", outage(allowed(chain, 5)))],
+    4: () => [node("node", outage(allowed(chain, 5) + 1))],
+    5: () => [node("node", random(30), { restarts: [at(3, 2, 45_000)] })],
+    6: () => [node("node", random(200), { restarts: [at(7, 11, 1_800_000), at(22, 3, 20_000)] })],
+    7: () => [node("node", random(500), { unreachable: [GAP] })],
+    8: () => [node("node", random(50), { unreachable: [GAP], restarts: [at(19, 4, 60_000)] })],
     // Two nodes: each is without its sidecar for a day, one after the other.
-    9: [
+    9: () => [
       node("a", { seed: 0, oneIn: 0, outages: [[chain.blocksAt(OCTOBER + 4 * DAY), DAY / BLOCK_MS]] }),
       node("b", { seed: 0, oneIn: 0, outages: [[chain.blocksAt(OCTOBER + 8 * DAY), DAY / BLOCK_MS / 2]] }),
     ],
-    10: [
+    10: () => [
       node("node", {
         seed: 3,
         oneIn: 1000,
@@ -145,7 +145,7 @@ function planValidator(index: number, chain: Chain): ValidatorPlan {
       }),
     ],
   };
-  return { name, nodes: plans[index] ?? [node("node", random(20 + index * 10))] };
+  return { name, nodes: plans[index]?.() ?? [node("node", random(20 + index * 10))] };
 }
 
 interface MissPlan {
@@ -158,12 +158,14 @@ interface MissPlan {
 
 /** Failed calls before each block. */
 function countMisses({ blocks, timeOf }: Chain, { seed, oneIn, outages }: MissPlan): Uint32Array {
+  // First the misses of each block, then their sum.
   const before = new Uint32Array(blocks + 1);
-  for (let index = 0; index < blocks; index++) {
-    const isRandom = oneIn > 0 && scramble(index * 31 + seed * 7919) % oneIn === 0 && !isCalm(timeOf(index));
-    const isOutage = outages.some(([from, count]) => index >= from && index < from + count);
-    before[index + 1] = (before[index] ?? 0) + (isRandom || isOutage ? 1 : 0);
-  }
+  for (const [from, count] of outages) before.fill(1, from + 1, from + count + 1);
+  if (oneIn > 0)
+    for (let index = 0; index < blocks; index++)
+      if (scramble(index * 31 + seed * 7919) % oneIn === 0 && !isCalm(timeOf(index))) before[index + 1] = 1;
+  for (let index = 0; index < blocks; index++)
+    before[index + 1] = (before[index] ?? 0) + (before[index + 1] ?? 0);
   return before;
 }
 

@@ -113,7 +113,7 @@ describe("planAlerts", () => {
         id: "c-1/default/sidecar-down/60000/firing",
         key: "c-1/default/sidecar-down",
         reason: "bad at 1",
-        runbook: "https://runbooks.example/OracleSidecarDown.md",
+        runbook: "https://runbooks.example/sidecar-down.md",
         sinceMs: MINUTE,
         cost: { blocks: 0n },
       },

@@ -40,7 +40,7 @@ interface PlayOptions {
   readonly change: Change;
   readonly badForMs: number;
   readonly goodForMs: number;
-  /** Times after {@link BAD_FROM_MS} at which the watchdog restarts: the state goes through the file, the trail is lost. */
+  /** Times after {@link BAD_FROM_MS} at which the watchdog restarts: the state goes through the file. */
   readonly restartsMs?: readonly number[];
 }
 
@@ -60,8 +60,7 @@ function play({ rule, change, badForMs, goodForMs, restartsMs = [] }: PlayOption
   for (let atMs = START_MS; atMs <= BAD_FROM_MS + badForMs + goodForMs; atMs += POLL_MS) {
     if (restarts[0] !== undefined && atMs - BAD_FROM_MS >= restarts[0]) {
       restarts.shift();
-      state = reloaded(state);
-      trail = EMPTY_TRAIL;
+      ({ state, trail } = reloaded(state, trail));
     }
     const isBad = atMs >= BAD_FROM_MS && atMs < BAD_FROM_MS + badForMs;
     const frame = isBad ? change(healthyFrame(atMs)) : healthyFrame(atMs);
@@ -80,16 +79,17 @@ function judgedPoll(nowMs: number, verdicts: ReadonlyMap<string, Verdict>) {
 }
 
 /** The state after it was saved and loaded. */
-function reloaded(alerting: AlertingState): AlertingState {
+function reloaded(alerting: AlertingState, trail: Trail) {
+  const state = { ...EMPTY_STATE, alerting, trails: new Map([["default", trail]]) };
   const store = openSqliteState(folder);
   store.load();
-  store.save({ ...EMPTY_STATE, alerting });
+  store.save(state);
   store.close();
   const again = openSqliteState(folder);
-  const { alerting: loaded } = again.load();
+  const loaded = again.load();
   again.close();
-  expect(loaded).toEqual(alerting);
-  return loaded;
+  expect(loaded).toEqual(state);
+  return { state: loaded.alerting, trail: loaded.trails.get("default") ?? EMPTY_TRAIL };
 }
 
 function ruleOf(name: string): AlertRule {
@@ -154,18 +154,14 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, quiet, missing }: Cas
     expect([plan.events, plan.state.alerts[0]?.phase]).toEqual([[], "firing"]);
   });
 
-  it("fires once and is resolved once over restarts of the watchdog", () => {
+  it("fires and is resolved at the same times over restarts of the watchdog", () => {
     // Long enough after the second restart for an alert that is wrongly resolved to fire again.
     const lastingMs = longEnough(rule) + 20_000 + resolveForMs + longEnough(rule);
     const restartsMs = [forMs / 2, longEnough(rule) + 20_000, lastingMs + resolveForMs / 2];
-    const { events } = play({
-      rule,
-      change: fires,
-      badForMs: lastingMs,
-      goodForMs: goodForMs + JUDGE_MS,
-      restartsMs,
-    });
+    const options = { rule, change: fires, badForMs: lastingMs, goodForMs: goodForMs + JUDGE_MS };
+    const { events } = play({ ...options, restartsMs });
     expect(events.map(({ kind }) => kind)).toEqual(["firing", "resolved"]);
+    expect(events).toEqual(play(options).events);
   });
 
   const causes = CONDITIONS.filter(({ inhibits }) => inhibits.includes(name)).map((cause) => cause.name);

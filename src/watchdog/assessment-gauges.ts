@@ -1,0 +1,133 @@
+import { DEC18_ONE, type Dec18 } from "../base/decimal.ts";
+import { type Assessment, BURN_WINDOWS, type Headroom } from "./policy/assessment.ts";
+import { BOUNDARIES, toRatio } from "./policy/reward-tier.ts";
+import { type Series, series, type StatusGauge } from "./status-gauge.ts";
+
+const PLACE = ["validator", "chain_id"] as const;
+const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
+const ROTATION_STATES = ["none", "next", "due"] as const;
+const QUANTILES = ["low", "middle", "high"] as const;
+
+/** Gauges of what the policy says of the current month. They are absent while it says nothing. */
+export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
+  gauge(
+    "month_success_ratio_bound",
+    "Success ratio of the month when every unknown block was bad (low), and when every one was good (high).",
+    ["bound"],
+    ({ bounds }) =>
+      bounds === undefined
+        ? []
+        : (["low", "high"] as const).map((bound) => series(toRatio(bounds[bound]), { bound })),
+  ),
+  gauge(
+    "boundary_ratio",
+    "Least success ratio of the boundary: full, for the full reward, and none, for any reward.",
+    ["boundary"],
+    ({ policy }) => BOUNDARIES.map((boundary) => series(toFraction(policy.least[boundary]), { boundary })),
+  ),
+  perBoundary(
+    "boundary_state",
+    "1 for the state of the boundary in this month: open, clinched (the month stays above it) or lost.",
+    ["state"],
+    ({ state }) => BOUNDARY_STATES.map((one) => series(state === one ? 1 : 0, { state: one })),
+  ),
+  perBoundary(
+    "headroom_blocks",
+    "Further bad blocks that the month can have and still end at or above the boundary. Negative when it is lost.",
+    [],
+    ({ misses }) => [series(Number(misses))],
+  ),
+  perBoundary(
+    "headroom_seconds",
+    "Time of a total outage that the month can have and still end at or above the boundary. 0 when it is lost.",
+    [],
+    ({ outageMs }) => (outageMs === undefined ? [] : [series(outageMs / 1000)]),
+  ),
+  perBoundary(
+    "required_success_ratio",
+    "Least success ratio of the month's remaining blocks. Above 1 when the boundary is lost.",
+    [],
+    ({ requiredRate }) => (Number.isFinite(requiredRate) ? [series(requiredRate)] : []),
+  ),
+  perBoundary(
+    "burn_rate",
+    "Share of bad blocks of the window, divided by the share that the boundary allows.",
+    ["window"],
+    ({ burnRates }) =>
+      BURN_WINDOWS.flatMap((window) => {
+        const rate = burnRates[window];
+        return rate === undefined ? [] : [series(rate, { window })];
+      }),
+  ),
+  gauge(
+    "forecast_success_ratio",
+    "Expected success ratio at the end of the month. Low and high bound 80 % of the outcomes.",
+    ["quantile"],
+    ({ forecast }) =>
+      forecast === undefined
+        ? []
+        : QUANTILES.map((quantile) => series(toRatio(forecast[quantile]), { quantile })),
+  ),
+  gauge("forecast_reward", "Expected reward of the month in currency units.", ["quantile"], ({ forecast }) =>
+    forecast === undefined
+      ? []
+      : QUANTILES.map((quantile) => series(Number(forecast.rewardCents[quantile]) / 100, { quantile })),
+  ),
+  gauge(
+    "month_reward",
+    "Reward in currency units if the month ended with its present rate.",
+    [],
+    ({ rewardCents }) => (rewardCents === undefined ? [] : [series(Number(rewardCents) / 100)]),
+  ),
+  gauge("full_reward", "Reward of a full month in currency units.", [], ({ policy }) => [
+    series(Number(policy.fullRewardCents) / 100),
+  ]),
+  gauge(
+    "month_remaining_blocks",
+    "Blocks that the chain will make until the end of the month.",
+    [],
+    ({ remainingBlocks }) => (remainingBlocks === undefined ? [] : [series(Number(remainingBlocks))]),
+  ),
+  gauge(
+    "rotation_state",
+    "1 for the rotation risk: none, next (this month would meet a rule) or due (a rule is met).",
+    ["state"],
+    ({ rotation }) => ROTATION_STATES.map((state) => series(rotation.state === state ? 1 : 0, { state })),
+  ),
+];
+
+function gauge(
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: (assessment: Assessment) => readonly Series[],
+): StatusGauge {
+  return {
+    name: `oracle_watchdog_${name}`,
+    help,
+    labelNames: [...PLACE, ...labelNames],
+    values: ({ validator, chainId, assessment }) =>
+      chainId === undefined || assessment === undefined
+        ? []
+        : read(assessment).map(({ labels, value }) =>
+            series(value, { validator, chain_id: chainId, ...labels }),
+          ),
+  };
+}
+
+function perBoundary(
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: (headroom: Headroom) => readonly Series[],
+): StatusGauge {
+  return gauge(name, help, ["boundary", ...labelNames], ({ headroom }) =>
+    headroom.flatMap((one) =>
+      read(one).map(({ labels, value }) => series(value, { boundary: one.boundary, ...labels })),
+    ),
+  );
+}
+
+function toFraction(value: Dec18): number {
+  return Number(value) / Number(DEC18_ONE);
+}

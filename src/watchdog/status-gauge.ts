@@ -1,0 +1,21 @@
+import type { WatchdogStatus } from "./status.ts";
+
+/** A gauge with a value from the status. */
+export interface StatusGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  /** Returns all series of the gauge; a series that is not returned disappears from the page. */
+  readonly values: (status: WatchdogStatus) => readonly Series[];
+}
+
+/** One value of a gauge. */
+export interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Returns one value. */
+export function series(value: number, labels: Series["labels"] = {}): Series {
+  return { value, labels };
+}
