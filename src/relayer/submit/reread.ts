@@ -18,6 +18,7 @@ export async function rereadQueries(state: SubmitterState, signal: AbortSignal):
     return deps.logger.debug("queries cannot be read again", { reason: errorText(error) });
   }
   for (const id of ids) unread.delete(id);
+  deps.height.wake();
   const waiting = ids.flatMap((id) => unsentOf(state, id));
   for (const entry of waiting) if (isRedundantNow(state, entry)) finish(state, entry, REDUNDANT);
 }

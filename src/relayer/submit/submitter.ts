@@ -27,7 +27,7 @@ export interface Submitter {
   readonly offer: (results: readonly ProvenResult[]) => void;
   /** Settles the waiting results of a query as unsent: the ones before them must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
-  /** Whether a result of the query waits to be planned. */
+  /** Whether a result of the query waits to be planned, or its last result is not known. */
   readonly isWaiting: (queryId: bigint) => boolean;
   /** The newest result of the query that is in flight or planned. */
   readonly leaving: (queryId: bigint) => LeavingResult | undefined;
@@ -83,7 +83,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
       state.withdrawn.add(id);
       for (const entry of unsentOf(state, id)) finish(state, entry, WITHDRAWN);
     },
-    isWaiting: (id) => state.queue.ofQuery(id).length > 0,
+    isWaiting: (id) => state.queue.ofQuery(id).length > 0 || state.unread.has(id),
     leaving: (id) => leavingOf(state, id),
     room: (connectionId) => roomOf(state, connectionId),
     gasOf: (id, guess) => state.gas.estimate({ key: `${id}`, guess }),
