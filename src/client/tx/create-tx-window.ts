@@ -11,7 +11,7 @@ import { type Flight, settleFlights } from "./flights.ts";
 import { feeFor, type GasPricePolicy, readGasPrice } from "./gas-price.ts";
 import { encodeForSimulation, type SignedTransaction, signTransaction } from "./signed-transaction.ts";
 import type { Signer } from "./signer.ts";
-import { expectedSequence, isSequenceMismatch, simulateTransaction } from "./simulation.ts";
+import { isSequenceMismatch, simulateInSequence, simulateTransaction } from "./simulation.ts";
 import type { SimulationOutcome, WireMessage } from "./tx-sender.ts";
 import type { BroadcastResult, ChainMoment, FlightTx, TxDraft, TxWindow } from "./tx-window.ts";
 
@@ -128,21 +128,13 @@ async function simulate(
 ): Promise<SimulationOutcome> {
   const { client, signer } = state.deps;
   // The result of this read is not kept. A transaction may be included after it, and the sequence would be too low.
-  let expected: bigint | undefined =
-    state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
-  for (let tries = 1; ; tries++) {
-    const outcome = await simulateAt(state, messages, expected, signal);
-    if (outcome.ok || tries >= SIMULATION_TRIES) return outcome;
-    // A simulation runs on the mempool's state, which already counts transactions that are not in a block yet, and others
-    // may arrive meanwhile. The node names the sequence that it expects.
-    expected = expectedSequence(outcome.log);
-    if (expected === undefined) return outcome;
-    state.expected = expected;
-  }
+  const first = state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
+  const { outcome, expected } = await simulateInSequence(first, (sequence) =>
+    simulateAt(state, messages, sequence, signal),
+  );
+  state.expected = expected ?? state.expected;
+  return outcome;
 }
-
-/** Sequences that a simulation tries. */
-const SIMULATION_TRIES = 4;
 
 function simulateAt(
   { options, deps }: WindowState,
