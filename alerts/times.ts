@@ -11,7 +11,7 @@ export const REAL_TIMES: Times = (duration) => duration;
 export const SHORT_TIMES: Times = (duration) =>
   duration === "0s"
     ? duration
-    : durationText(Math.min(8000, Math.max(3000, Math.round(toMs(duration) / 60))));
+    : durationText(Math.min(12_000, Math.max(6000, Math.round(toMs(duration) / 60))));
 
 /** Returns a duration in minutes. */
 export function toMinutes(duration: string): number {
