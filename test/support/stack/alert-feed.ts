@@ -14,13 +14,17 @@ export interface AlertFeed {
 
 /** Starts the page with the first phase. A minute of a situation takes a second here. */
 export async function startAlertFeed(alerts: readonly AlertSpec[]): Promise<AlertFeed> {
-  const beganMs = Date.now();
+  let beganMs: number | undefined;
   let clearedMs: number | undefined;
-  const page = (): string =>
-    alerts
-      .flatMap((alert) => lines(alert, beganMs, clearedMs))
-      .map((line) => `${line}\n`)
+  const page = (): string => {
+    // The situations begin with the first scrape.
+    beganMs ??= Date.now();
+    const began = beganMs;
+    return alerts
+      .flatMap((alert) => lines(alert, began, clearedMs))
+      .map((one) => `${one}\n`)
       .join("");
+  };
   const server = await openRouteServer(
     {
       name: "feed",
@@ -65,6 +69,9 @@ function lines(alert: AlertSpec, beganMs: number, clearedMs: number | undefined)
   ];
 }
 
+/** The rules of a month have seen the counter by then. */
+const JUMP_SECONDS = 20;
+
 /** Longer than in promtool, so that Prometheus has seen it more than once. */
 function ended({ ends }: SeriesCase, seconds: number): boolean {
   return ends !== undefined && seconds > ends * 4;
@@ -72,7 +79,7 @@ function ended({ ends }: SeriesCase, seconds: number): boolean {
 
 function valueAt({ from = 0, step = 0, jump = 0, clock }: SeriesCase, seconds: number): number {
   if (clock) return Date.now() / 1000 + from;
-  return from + step * seconds + (seconds > 4 ? jump : 0);
+  return from + step * seconds + (seconds > JUMP_SECONDS ? jump : 0);
 }
 
 function line(alert: AlertSpec, { series }: SeriesCase, value: number): string {

@@ -11,9 +11,17 @@ const message = z.object({
 /** A receiver of Alertmanager's webhooks. */
 export interface Receiver {
   readonly url: string;
-  /** Number of messages about an alert. `key` is the JSON of its sorted labels. */
+  /** Number of messages about an alert. `key` is the {@link labelText} of its labels. */
   readonly count: (key: string, status: "firing" | "resolved") => number;
   readonly close: () => Promise<void>;
+}
+
+/** Returns the sorted labels as text. */
+export function labelText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([label, value]) => `${label}=${value}`)
+    .toSorted()
+    .join(",");
 }
 
 /** Starts a receiver on a free port. */
@@ -31,7 +39,7 @@ export async function startReceiver(): Promise<Receiver> {
           handle: ({ body }) => {
             const { status, alerts } = message.parse(JSON.parse(new TextDecoder().decode(body)));
             for (const { labels } of alerts) {
-              const key = `${status} ${JSON.stringify(Object.entries(labels).toSorted())}`;
+              const key = `${status} ${labelText(labels)}`;
               counts.set(key, (counts.get(key) ?? 0) + 1);
             }
             return textReply(200, "ok");
