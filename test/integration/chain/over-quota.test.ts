@@ -20,11 +20,11 @@ import {
 // The module ibc-rate-limit around transfers, with the reference limiter as the contract and packets with real proofs.
 
 /** 10 % of the supply in a week, in both directions. */
-function quota(denom: string, send = 10, receive = 10): JsonObject {
+function quota(denom: string): JsonObject {
   return {
     channel_id: "channel-0",
     denom,
-    quotas: [{ name: "weekly", duration: 604_800, send_recv: [send, receive] }],
+    quotas: [{ name: "weekly", duration: 604_800, send_recv: [10, 10] }],
   };
 }
 const LIMIT = (FUNDS * 3n) / 10n;

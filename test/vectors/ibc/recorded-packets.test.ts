@@ -43,9 +43,9 @@ describe("recorded IBC transactions of both chains", () => {
     expect([RECORDED_TXS.length, DIFFERENT.size]).toEqual([181, 5]);
   });
 
-  it.each(RECORDED_TXS.map((tx) => [tx.seq, tx.chain_id, tx.phase, tx.name, tx] as const))(
-    "%d %s %s %s",
-    (seq, _chain, _phase, _name, tx) => {
+  it.each(RECORDED_TXS.map((tx) => [tx.seq, `${tx.chain_id} ${tx.phase}: ${tx.name}`, tx] as const))(
+    "%d %s",
+    (seq, _name, tx) => {
       const { code, codespace, log, data, events } = outcomes.get(seq) ?? {};
       const expected = DIFFERENT.get(seq)?.(tx) ?? tx;
       expect([codespace, code, log]).toEqual([tx.codespace, tx.code, expected.raw_log]);
