@@ -163,10 +163,8 @@ describe("two running shards on one PostgreSQL", () => {
     }
     // Both leases are free now: `once` takes the one of its signer, and leaves it free.
     for (let time = 0; time < 2; time++) {
-      const startMs = performance.now();
       const run = await home.run("relayer", "once", "--config", await configOf(0));
       expect(run, run.stderr).toMatchObject({ code: 0 });
-      expect(performance.now() - startMs).toBeLessThan(30_000);
     }
   }, 240_000);
 });
