@@ -44,7 +44,7 @@ export function createValidator(
   const operator = addressOf(environment.operators, message.validatorAddress, "validator");
   const fields = validateCreate(message);
   requireMinimumRate(context, fields.rates);
-  if (validators.has(context, operator)) throw ErrValidatorOwnerExists();
+  if (validators.get(context, operator) !== undefined) throw ErrValidatorOwnerExists();
   const key = ed25519KeyOf(message.pubkey);
   if (key === undefined) throw ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
   if (validatorByConsensus(context, ed25519Address(key)) !== undefined) throw ErrValidatorPubKeyExists();
