@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { toBase64 } from "../../../src/base/bytes.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { createHooks, type HarpoonHooks } from "../../../src/chain/modules/harpoon/hooks.ts";
 import { setSubscriptions } from "../../../src/chain/modules/harpoon/subscriptions.ts";
