@@ -24,7 +24,7 @@ import {
   validateCreate,
   validateNewRate,
 } from "./messages.ts";
-import { ed25519KeyOf, toInteger, type Validator } from "./records.ts";
+import { ed25519KeyOf, integerOf, type Validator } from "./records.ts";
 import type { Environment } from "./types.ts";
 import {
   addToPowerOrder,
@@ -88,8 +88,8 @@ function newValidator(context: Context, message: MsgCreateValidator, fields: New
 /** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a commission. */
 export function editValidator(context: Context, environment: Environment, message: MsgEditValidator): void {
   const operator = addressOf(environment.operators, message.validatorAddress, "validator");
-  const minimum = message.minSelfDelegation === "" ? undefined : toInteger(message.minSelfDelegation);
-  const rate = message.commissionRate === "" ? undefined : toInteger(message.commissionRate);
+  const minimum = message.minSelfDelegation === "" ? undefined : integerOf(message.minSelfDelegation);
+  const rate = message.commissionRate === "" ? undefined : integerOf(message.commissionRate);
   editDescription(undefined, message.description);
   if (minimum !== undefined && minimum <= 0n)
     throw ErrInvalidRequest("minimum self delegation must be a positive integer");
