@@ -53,6 +53,10 @@ interface SimChain {
   readonly respond: <T>(signal: AbortSignal, read: () => T) => Promise<T>;
 }
 
+/** Trusting period of the clients, and an age at which one expires soon. */
+const LONG_NS = 10n ** 15n;
+const OLD_NS = LONG_NS - 400_000_000_000n;
+
 /** Creates the chain, with a client "client-N" and a connection "connection-N" for each remote chain. */
 export function createSimLocal(
   remotes: readonly SimRemote[],
@@ -202,13 +206,18 @@ function createSimQueries({ state, respond, faults }: SimChain): Omit<LocalQueri
         if (query === undefined) throw new Refusal("invalid query id");
         return query;
       }),
-    balance: (_address, _denom, signal) => respond(signal, () => (faults.has("empty-account") ? 0n : 1n)),
+    balance: (_address, _denom, signal) =>
+      respond(signal, () => {
+        if (faults.has("no-balances")) throw new Refusal("unknown query path");
+        return faults.has("empty-account") ? 0n : 1n;
+      }),
     clientOfConnection: (id, signal) => respond(signal, () => id.replace("connection", "client")),
     clientState: (clientId, signal) =>
       respond(signal, () => {
+        if (faults.has("no-client-queries")) throw new Refusal("unknown query path");
         const { remote, latest } = clientOf(state, clientId);
         const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
-        const longNs = faults.has("short-trust") ? 300_000_000_000n : 10n ** 15n;
+        const longNs = faults.has("short-trust") ? 300_000_000_000n : LONG_NS;
         const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : longNs;
         return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs };
       }),
@@ -221,7 +230,7 @@ function createSimQueries({ state, respond, faults }: SimChain): Omit<LocalQueri
       respond(signal, () => {
         const consensusState = clientOf(state, clientId).consensus.get(at.height);
         if (consensusState === undefined) throw new Refusal("consensus state not found");
-        return consensusState.timeNs;
+        return consensusState.timeNs - (faults.has("client-old") ? OLD_NS : 0n);
       }),
     consensusHeights: (clientId, signal) =>
       respond(signal, () => {

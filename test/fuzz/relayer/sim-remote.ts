@@ -11,7 +11,7 @@ import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 
 /** A simulated fault of the connection to a remote chain. */
-export type RemoteFault = "down" | "halts" | "hangs" | "lags" | "searches hang";
+export type RemoteFault = "down" | "halts" | "hangs" | "lags" | "searches hang" | "catching up";
 
 interface SimTx {
   readonly bytes: Uint8Array;
@@ -130,7 +130,7 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
         latestHeight: visible(),
         latestTimeNs: 0n,
         earliestHeight: 1n,
-        catchingUp: false,
+        catchingUp: faults.has("catching up"),
       })),
     earliestHeight: (signal) => respond(signal, () => 1n),
     readStore: ({ store, key, height: at }, signal) =>

@@ -39,6 +39,27 @@ describe("a node that refuses large requests", () => {
   });
 });
 
+describe("the first search of a TX query", () => {
+  it("stores where it began before anything is delivered, so that a crash cannot move its start", async () => {
+    const world = await startWorld(12, 1);
+    for (let block = 0; block < 150; block++) world.remotes[0]?.tick([["bob", 0]]);
+    const [id = 0n] = world.local
+      .registered()
+      .filter(({ transactionsFilter }) => transactionsFilter.includes("transfer.recipient"))
+      .map((query) => query.id);
+    // Searches begin with the first local block. Without a second one nothing is delivered.
+    await world.run(1);
+    world.local.set("halts", true);
+    await world.run(5);
+    const start = world.journal.searchedTo(id);
+    expect(Number(start)).toBeGreaterThan(50);
+    await world.run(30);
+    expect(world.local.delivered(id)).toEqual([]);
+    expect(world.journal.searchedTo(id)).toBe(start);
+    await world.stop();
+  });
+});
+
 describe("one dead connection among many", () => {
   it.each([
     ["hangs", 12],

@@ -35,6 +35,17 @@ const isCall =
   (call: ProxiedCall): boolean =>
     call.method === method && (path === undefined || call.params["path"] === path);
 
+/** The response of a node behind a load balancer that has not reached the height, or has pruned it. */
+function withoutState(call: ProxiedCall, result: unknown): unknown {
+  if (call.method !== "abci_query" || call.params["prove"] !== true) return result;
+  const log = "failed to load state at height 7; version does not exist";
+  return { response: { code: 18, codespace: "sdk", log, value: null, height: "0", proofOps: null } };
+}
+
+function withoutResults({ method }: ProxiedCall, result: unknown): unknown {
+  return method === "block_results" && isRecord(result) ? { ...result, txs_results: [] } : result;
+}
+
 /** Changes the app hash of a header, which its commit then contradicts. */
 function withWrongHeader({ method }: ProxiedCall, result: unknown): unknown {
   if (method !== "commit") return result;
@@ -76,6 +87,21 @@ const REMOTE_ROWS: readonly Row[] = [
     felt: someProblem,
   },
   {
+    name: "does not have the state that is read",
+    fault: () => ({ kind: "rewrite", result: withoutState }),
+    felt: failureOf("read-failed"),
+  },
+  {
+    name: "never responds to the read of a header",
+    fault: () => ({ kind: "hang", only: isCall("commit") }),
+    felt: someProblem,
+  },
+  {
+    name: "returns fewer results than the block has transactions",
+    fault: () => ({ kind: "rewrite", result: withoutResults }),
+    felt: failureOf("read-failed"),
+  },
+  {
     name: "has no headers",
     fault: () => ({ kind: "status", status: 500, only: isCall("commit") }),
     felt: someProblem,
@@ -115,6 +141,25 @@ const LOCAL_ROWS: readonly Row[] = [
       only: isCall("abci_query", "/cosmos.tx.v1beta1.Service/Simulate"),
     }),
     felt: someProblem,
+  },
+  {
+    name: "cannot say its height",
+    fault: () => ({ kind: "status", status: 500, only: isCall("status") }),
+    felt: calls("local", 20),
+  },
+  {
+    name: "has no transaction index",
+    fault: () => ({ kind: "error", data: "transaction indexing is disabled", only: isCall("tx") }),
+    felt: someProblem,
+  },
+  {
+    name: "cannot list the queries",
+    fault: () => ({
+      kind: "status",
+      status: 500,
+      only: isCall("abci_query", "/neutron.interchainqueries.Query/RegisteredQueries"),
+    }),
+    felt: calls("local", 20),
   },
   {
     name: "cannot read the query that an event announces",
