@@ -4,7 +4,7 @@ import { compareTxs } from "../../../src/relayer/preview/preview-tx.ts";
 /** Transactions in order: "x" was received, "-" was not, "?" is not known. */
 const compare = (marks: string) =>
   compareTxs(
-    [...marks].map((mark, index) => ({
+    marks.split("").map((mark, index) => ({
       hash: `${index}`,
       received: mark === "?" ? undefined : mark === "x",
     })),
