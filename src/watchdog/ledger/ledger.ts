@@ -6,6 +6,7 @@ import { addEvents, type EventList, NO_EVENTS } from "./ledger-events.ts";
 import type { LedgerEvent, LedgerSource } from "./ledger-view.ts";
 import { monthOf } from "./month.ts";
 import { addAnchor, type Anchor, meanBlockTimeMs } from "./pace.ts";
+import { followProcesses, type Processes } from "./processes.ts";
 import { sealMonths } from "./seal.ts";
 import {
   countPoll,
@@ -24,6 +25,8 @@ export interface Ledger {
   readonly events: EventList;
   readonly anchors: readonly Anchor[];
   readonly progress?: Progress;
+  /** What the pages showed of processes, by name of the node. */
+  readonly processes: ReadonlyMap<string, Processes>;
   /** The chain's reward parameters, as text. */
   readonly params?: string;
 }
@@ -33,6 +36,7 @@ export const EMPTY_LEDGER: Ledger = {
   sources: { calls: EMPTY_SOURCE, votes: EMPTY_SOURCE, revenue: EMPTY_SOURCE },
   events: NO_EVENTS,
   anchors: [],
+  processes: new Map(),
 };
 
 export interface LedgerOptions {
@@ -62,11 +66,13 @@ export function countObservation(ledger: Ledger, observation: Observation, optio
   const votes = count(ledger, "votes", readingsOfVotes(pages, options.consensusAddress), observation);
   const revenue = count(ledger, "revenue", readingsOfRevenue(observation, head), observation);
   const chainId = ledger.chainId ?? pages[0]?.page.chainId ?? head?.chainId;
+  const { processes, events } = followProcesses(ledger.processes, observation);
   const counted: Ledger = {
     ...ledger,
     ...(chainId === undefined ? {} : { chainId }),
     sources: { calls: calls.source, votes: votes.source, revenue: revenue.source },
-    events: addEvents(ledger.events, eventsOf(ledger, calls, observation, options)),
+    events: addEvents(ledger.events, [...eventsOf(ledger, calls, observation, options), ...events]),
+    processes,
     anchors: anchorsOf(ledger, calls),
   };
   const { steps, counts, conflicts } = calls;

@@ -22,7 +22,12 @@ const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|
 
 /** Whether {@link toSidecarReading} needs a sample. */
 export function isSidecarSample({ name }: Sample): boolean {
-  return name === PROCESS_START || SIDECAR.test(name);
+  const own = SIDECAR.exec(name)?.[1];
+  return name === PROCESS_START || (own !== undefined && isWanted(own));
+}
+
+function isWanted(name: string): boolean {
+  return WANTED.includes(name) || HISTOGRAM.test(name);
 }
 
 /** Whether {@link toOracleReading} needs a sample. */
@@ -50,7 +55,7 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   });
   if (own.length === 0)
     throw new SourceError({ code: "not-metrics" }, "the page has no metrics of a price sidecar");
-  const wanted = own.filter(({ name }) => WANTED.includes(name) || HISTOGRAM.test(name));
+  const wanted = own.filter(({ name }) => isWanted(name));
   const family = (name: string): readonly Sample[] => wanted.filter((sample) => sample.name === name);
   const start = samples.find(({ name }) => name === PROCESS_START);
   const version = [...family("slinky_build_info"), ...family("connect_build_info")][0]?.labels.get("version");
