@@ -12,13 +12,13 @@ import { playMonth, type ReplayOptions, resumeMs } from "../support/watchdog/mon
 import { goldenText, readResult, resultText } from "../support/watchdog/month/result.ts";
 
 const USAGE =
-  "usage: npm run replay:month -- [--kills 1000] [--interval 10m] [--validators 20] [--in FOLDER] [--update]";
+  "usage: npm run replay:month -- [--kills 1000] [--interval 10m] [--validators 20] [--in FOLDER] [--for 45m] [--update]";
 
 /**
  * `npm run replay:month`: plays the generated month to a watchdog in a process of its own, compares its counts with the blocks
  * and its alerts with the golden file (`--update` writes it), then plays the month again and kills the process with SIGKILL
  * again and again. Exit code 0 when both left the same; 1 when not; 2 for a wrong command line. `--in` names the folder of
- * the state files: in a RAM disk no poll waits for the disk.
+ * the state files: in a RAM disk no poll waits for the disk. After `--for` nothing is killed any more.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -27,13 +27,15 @@ async function main(): Promise<number> {
       interval: { type: "string", default: `${GOLDEN_INTERVAL_MS}ms` },
       validators: { type: "string", default: "20" },
       in: { type: "string", default: tmpdir() },
+      for: { type: "string", default: "24h" },
       update: { type: "boolean", default: false },
       child: { type: "string" },
     },
   });
   const intervalMs = parseDurationMs(values.interval);
+  const limitMs = parseDurationMs(values.for);
   const [kills, validators] = [Number(values.kills), Number(values.validators)];
-  if (intervalMs === undefined || !(kills >= 0) || !(validators >= 1)) {
+  if (intervalMs === undefined || limitMs === undefined || !(kills >= 0) || !(validators >= 1)) {
     console.error(USAGE);
     return 2;
   }
@@ -44,7 +46,7 @@ async function main(): Promise<number> {
     await playMonth(own, resumeMs(own));
     return 0;
   }
-  return compare(options, { kills, parent: values.in, isUpdate: values.update });
+  return compare(options, { kills, parent: values.in, limitMs, isUpdate: values.update });
 }
 
 type Play = Omit<ReplayOptions, "folder">;
@@ -52,10 +54,11 @@ type Play = Omit<ReplayOptions, "folder">;
 interface Comparison {
   readonly kills: number;
   readonly parent: string;
+  readonly limitMs: number;
   readonly isUpdate: boolean;
 }
 
-async function compare(options: Play, { kills, parent, isUpdate }: Comparison): Promise<number> {
+async function compare(options: Play, { kills, parent, limitMs, isUpdate }: Comparison): Promise<number> {
   const [plain, killed] = [newFolder(parent), newFolder(parent)];
   try {
     const startMs = performance.now();
@@ -64,7 +67,7 @@ async function compare(options: Play, { kills, parent, isUpdate }: Comparison): 
     const wrong = [...wrongCounts(options, plain), ...wrongAlerts(options, plain, isUpdate)];
     console.log(`without a kill: ${options.plan.validators.length} validators, ${seconds(playMs)}`);
     for (const text of wrong) console.log(text);
-    const done = kills === 0 ? [] : await playWithKills(options, { folder: killed, kills, playMs });
+    const done = kills === 0 ? [] : await playWithKills(options, { folder: killed, kills, playMs, limitMs });
     const isSame = kills === 0 || resultText(plain) === resultText(killed);
     console.log(
       `with ${done.length} kills: ${isSame ? "the same" : "different"} counts, seals, events, alerts and notifications; ${seconds(performance.now() - startMs)}`,
@@ -81,17 +84,23 @@ interface Kills {
   readonly kills: number;
   /** Duration of the month without a kill. */
   readonly playMs: number;
+  /** Time for the kills. */
+  readonly limitMs: number;
 }
 
 /**
  * Plays the month in processes that are killed at random instants of their work: the times between kills are exponential, with
  * a mean that spreads the kills evenly over what is left of the month. Returns the part of the month that was played at each.
  */
-async function playWithKills(options: Play, { folder, kills, playMs }: Kills): Promise<readonly number[]> {
+async function playWithKills(
+  options: Play,
+  { folder, kills, playMs, limitMs }: Kills,
+): Promise<readonly number[]> {
   const { startMs, endMs } = options.plan;
   const played = (): number => (resumeMs({ ...options, folder }) - startMs) / (endMs - startMs);
   const done: number[] = [];
-  while (done.length < kills) {
+  const untilMs = performance.now() + limitMs;
+  while (done.length < kills && performance.now() < untilMs) {
     const child = startChild(options, folder);
     const ended = end(child);
     await started(child);

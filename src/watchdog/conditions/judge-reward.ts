@@ -29,11 +29,13 @@ export function judgeLost(assessment: Assessment | undefined, boundary: Boundary
   return judgeHeadroom(assessment, boundary, (headroom) => {
     const { state, misses } = headroom;
     if (state !== "lost") return undefined;
+    const remaining = Number(assessment?.remainingBlocks ?? 0n);
+    // The expected number of blocks is rounded, which alone can be one miss.
     const margin =
-      Number(assessment?.remainingBlocks ?? 0n) * allowedShare(assessment, boundary) * BLOCKS_ERROR;
+      remaining === 0 ? 0 : Math.max(1, remaining * allowedShare(assessment, boundary) * BLOCKS_ERROR);
     return Number(-misses) > margin
       ? active(headroomText(headroom))
-      : cannotSee(`${headroomText(headroom)}, which is less than the error of the expected number of blocks`);
+      : cannotSee(`${headroomText(headroom)}, which the expected number of blocks can be wrong by`);
   });
 }
 

@@ -72,6 +72,7 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     resolveFor: "1h",
     thresholds: {},
     inhibits: [],
+    past: "counts",
     judge: ({ assessment }) => judgeRotation(assessment),
   }),
 ];
@@ -92,6 +93,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       resolveFor: "1h",
       thresholds: {},
       inhibits: [own("rate-low"), own("at-risk"), own("fast-burn"), own("slow-burn"), ...lesser],
+      past: "counts",
       judge: ({ assessment }) => judgeLost(assessment, boundary),
     }),
     condition({
@@ -104,6 +106,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       resolveFor: "30m",
       thresholds: { min_blocks: MIN_BLOCKS },
       inhibits: lesser,
+      past: "counts",
       judge: ({ assessment }, limit) => judgeRate(assessment, boundary, limit("min_blocks")),
     }),
     condition({
@@ -123,6 +126,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         min_blocks: MIN_BLOCKS,
       },
       inhibits: [],
+      past: "counts",
       judge: ({ assessment }, limit) => judgeRisk(assessment, boundary, limit),
     }),
     condition({
@@ -142,6 +146,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         },
       },
       inhibits: [own("slow-burn"), ...lesser.filter((name) => name.endsWith("-burn"))],
+      past: "counts",
       judge: (input, limit) =>
         judgeBurn(input, boundary, [
           ["1h", limit("hour_factor")],
@@ -160,6 +165,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         three_days_factor: { unit: "number", initial: 1, description: "burn rate of the last three days" },
       },
       inhibits: [],
+      past: "counts",
       judge: ({ assessment }, limit) => judgeSlowBurn(assessment, boundary, limit("three_days_factor")),
     }),
   ];

@@ -36,7 +36,7 @@ export function isNodeSample({ name, labels }: Sample, consensusAddress?: string
     return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
   if (name === REPORTS) return consensusAddress !== undefined && labels.get("validator") === consensusAddress;
   if (name === ABCI_REQUESTS) return labels.get("abci_method") === "extend_vote";
-  return name === RESPONSES || name.startsWith(LATENCY);
+  return name === RESPONSES || name.startsWith(LATENCY) || BUILD_INFO.test(name);
 }
 
 /**
