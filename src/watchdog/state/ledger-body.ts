@@ -74,7 +74,7 @@ export function encodeLedgerBody(ledger: Ledger): string {
     anchors,
     progress: reached,
     params,
-    processes: [...ledger.processes].map(([node, value]) => ({ node, value })),
+    processes: [...ledger.processes].map(([node, seen]) => ({ node, value: seen })),
     nextEventId: events.nextId,
   };
   return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
