@@ -2,6 +2,9 @@ import type { Application } from "./abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
+import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
+import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/keys.ts";
+import { createAdminModule } from "./modules/adminmodule/module.ts";
 import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
@@ -48,7 +51,7 @@ export interface AppOptions {
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
-  /** Contracts that a genesis may instantiate, in addition to `icq-consumer`, `echo` and `rate-limiter`. */
+  /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
   readonly contracts?: readonly ContractCode[];
 }
 
@@ -59,8 +62,6 @@ export interface AppDeps {
 
 /** Release of the deployed modules that this application follows. */
 const VERSION = "6.0.3";
-/** Module account that is the authority over parameters. Nobody holds its key. */
-const AUTHORITY_NAME = "adminmodule";
 
 const POOLS: ModulePermissions = {
   [BONDED_POOL]: ["burner", "staking"],
@@ -79,12 +80,16 @@ const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
 
 const REMOTE_MODULE_ACCOUNTS: ModulePermissions = { ...POOLS, [ESCROW_NAME]: [], fee_collector: [] };
 
+/** Contracts that every genesis may instantiate. */
+const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract];
+
 /** gRPC queries that contracts may call, as on the deployed chain. */
 const CONTRACT_QUERIES = [
   ...["Params", "RegisteredQueries", "RegisteredQuery", "QueryResult", "LastRemoteHeight"].map(
     (rpc) => `/neutron.interchainqueries.Query/${rpc}`,
   ),
   "/neutron.harpoon.Query/SubscribedContracts",
+  ...["Validator", "Delegation", "ValidatorDelegations"].map((rpc) => `/cosmos.staking.v1beta1.Query/${rpc}`),
 ];
 
 /** The fee market closes its block last, as on the deployed chain. */
@@ -97,6 +102,7 @@ const END_BLOCK_ORDER = ["staking", "interchainqueries", "dex", "feemarket"];
 const UPGRADES: readonly Upgrade[] = [
   { name: "dex", adds: ["dex"] },
   { name: "staking", adds: ["staking", "slashing", "harpoon"] },
+  { name: "adminmodule", adds: [AUTHORITY_NAME] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
@@ -128,6 +134,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       ante: createAnteHandler({
         accounts,
         takeFee: feemarket.takeFee,
+        relayCheck: ibc.relayCheck,
         ...(kind === "local" ? { txCounterStore: "wasm" } : {}),
       }),
       post: feemarket.settleFee,
@@ -219,7 +226,7 @@ function contractModules(
 ): readonly ChainModule[] {
   const address = accounts.parseAddress;
   const wasm = createWasmModule(
-    { ...names, codes: [icqConsumer, echo, rateLimiter, ...contracts], allowedQueries: CONTRACT_QUERIES },
+    { ...names, codes: [...CODES, ...contracts], allowedQueries: CONTRACT_QUERIES },
     {
       bank: {
         sendCoins: (context, from, to, coins) => bank.send(context, address(from), address(to), coins),
@@ -246,7 +253,8 @@ function contractModules(
   stake.hooks.push(harpoon.hooks);
   // The genesis of contracts runs messages of other modules, so the contract host follows them. Subscriptions name contracts,
   // and the genesis of staking calls the subscribers.
-  const modules = [icq, wasm, harpoon, ...stake.modules];
+  const admin = createAdminModule(names, { findMessage: (typeUrl) => routes().messages.get(typeUrl) });
+  const modules = [admin, icq, wasm, harpoon, ...stake.modules];
   const routes = once(() => routesOf([...base, ...modules]));
   return modules;
 }

@@ -1,13 +1,6 @@
 import { isRecord, type JsonValue } from "../base/json.ts";
-import { cellText, type Column, column, fieldAt, formatTable } from "./table.ts";
-
-/** How a response is shown to people: the path of its record or list of records, and their columns. */
-export interface DexTable {
-  readonly path: string;
-  readonly columns: readonly Column[];
-  /** Splits a record into several rows. */
-  readonly rows?: (record: JsonValue) => readonly JsonValue[];
-}
+import { type AnswerTable, PARAMS_TABLE } from "./answer-table.ts";
+import { cellText, type Column, column, fieldAt } from "./table.ts";
 
 const SIDE = [
   column("MAKER", "key.trade_pair_id.maker_denom"),
@@ -87,13 +80,12 @@ const TICK_COLUMNS = [
 
 /** Tables by query. */
 export const DEX_TABLES = {
-  Params: {
-    path: "params",
-    columns: [column("PARAMETER", "name"), column("VALUE", "value")],
-    rows: (params) =>
-      isRecord(params) ? Object.entries(params).map(([name, value]) => ({ name, value })) : [],
+  Params: PARAMS_TABLE,
+  LimitOrderTrancheUser: {
+    path: "limit_order_tranche_user",
+    columns: USER_COLUMNS,
+    notes: [["withdrawable shares: ", "withdrawable_shares"]],
   },
-  LimitOrderTrancheUser: { path: "limit_order_tranche_user", columns: USER_COLUMNS },
   LimitOrderTrancheUserAll: { path: "limit_order_tranche_user", columns: USER_COLUMNS },
   LimitOrderTrancheUserAllByAddress: { path: "limit_orders", columns: USER_COLUMNS },
   LimitOrderTranche: { path: "limit_order_tranche", columns: TRANCHE_COLUMNS },
@@ -112,26 +104,11 @@ export const DEX_TABLES = {
   PoolByID: { path: "pool", columns: [column("POOL", "id"), ...RESERVES_COLUMNS], rows: poolRows },
   PoolMetadata: { path: "Pool_metadata", columns: METADATA_COLUMNS },
   PoolMetadataAll: { path: "pool_metadata", columns: METADATA_COLUMNS },
-} as const satisfies Readonly<Record<string, DexTable>>;
+} as const satisfies Readonly<Record<string, AnswerTable>>;
 
 function poolRows(pool: JsonValue): readonly JsonValue[] {
   return ["lower_tick0", "upper_tick1"].map((side) => {
     const reserves = fieldAt(pool, side);
     return isRecord(reserves) ? { id: fieldAt(pool, "id"), ...reserves } : reserves;
   });
-}
-
-/** Formats a response as a table. Below it are the shares that can be withdrawn, and the key of the next page. */
-export function formatDexTable({ path, columns, rows }: DexTable, response: JsonValue): string {
-  const found = fieldAt(response, path);
-  const records = Array.isArray(found) ? found : [found];
-  const table = formatTable(columns, rows === undefined ? records : records.flatMap(rows));
-  const notes = [
-    ["withdrawable shares: ", fieldAt(response, "withdrawable_shares")],
-    ["next page: --page-key ", fieldAt(response, "pagination.next_key")],
-  ] as const;
-  return [
-    table,
-    ...notes.flatMap(([words, value]) => (value === null ? [] : [words + cellText(value)])),
-  ].join("\n");
 }

@@ -17,6 +17,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "missing-module",
   "missing-upgrade",
   "state-unusable",
+  "storage-unreadable",
   "bad-genesis",
   "log-output",
 ]);

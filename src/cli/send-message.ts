@@ -2,7 +2,7 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { toHex } from "../base/bytes.ts";
 import { systemClock } from "../base/clock.ts";
-import { ceilDec18, type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../base/decimal.ts";
+import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../base/decimal.ts";
 import { EXIT } from "../base/exit-codes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../base/json.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
@@ -25,7 +25,7 @@ import { printAnswer } from "./print-answer.ts";
 
 /** Options of every transaction command. */
 export interface TxOptions extends ConnectionOptions, AccountOptions {
-  /** Gas limit. When absent: gas used by a simulation times `gasAdjustment`. */
+  /** Gas limit. When absent: gas used by a simulation and by the payment of the fee, times `gasAdjustment`. */
   readonly gas?: bigint;
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
@@ -58,7 +58,7 @@ export function addTxOptions(command: Command): Command {
     .addOption(
       new Option("--gas <limit>", "gas limit; default: estimated by a simulation").argParser(parseUint64),
     )
-    .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the simulated gas", "1.3"))
+    .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
     .addOption(new Option("--fee-denom <denom>", "denomination of the fee").default("untrn"))
     .addOption(decimal("--max-gas-price <price>", "maximum price of a unit of gas", "1"))
     .option("--dry-run", "simulate the transaction and print the result; send nothing")
@@ -80,11 +80,11 @@ export function sendMessage(
     const value = message.encode(sender.address);
     const messages = [{ typeUrl: message.typeUrl, value }];
     if (options.dryRun) {
-      const gasUsed = await simulateGas(sender, messages, { gasAdjustment: DEC18_ONE }, context);
+      const gasUsed = await simulateGas(sender, messages, context);
       const resp = await simulateMessage(message, value, { client, options, context });
       return printOutcome(message, { resp, answer: { gas_used: gasUsed.toString() } }, options, context);
     }
-    const gasLimit = options.gas ?? (await simulateGas(sender, messages, options, context));
+    const gasLimit = options.gas ?? (await estimateGas(sender, messages, options, context));
     const outcome = await sender.send(messages, gasLimit, context.signal);
     const resp = responseOf(message, outcome, options);
     printOutcome(message, { resp, answer: toTxResponse(outcome) }, options, context);
@@ -151,15 +151,26 @@ interface SimulationDeps {
 /** Tag of field 1, length-delimited. */
 const FIRST_FIELD_TAG = 10;
 
+/** Gas of the payment of a fee, which a simulation does not run. Measured: 26,800. */
+const FEE_GAS = 30_000n;
+
+async function estimateGas(
+  sender: TxSender,
+  messages: readonly WireMessage[],
+  { gasAdjustment }: TxOptions,
+  context: CliContext,
+): Promise<bigint> {
+  return ceilDec18(((await simulateGas(sender, messages, context)) + FEE_GAS) * gasAdjustment);
+}
+
 async function simulateGas(
   sender: TxSender,
   messages: readonly WireMessage[],
-  { gasAdjustment }: Pick<TxOptions, "gasAdjustment">,
   { signal }: CliContext,
 ): Promise<bigint> {
   const simulated = await sender.simulate(messages, signal);
   if (!simulated.ok) throw refused("the chain rejects the transaction", simulated);
-  return ceilDec18(simulated.gasUsed * gasAdjustment);
+  return simulated.gasUsed;
 }
 
 async function openSender(

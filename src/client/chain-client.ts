@@ -25,6 +25,8 @@ export interface StoreAnswer {
   readonly value: Uint8Array | undefined;
   /** proof operators from the store's tree up to the app hash */
   readonly proof: readonly ProofOp[];
+  /** Name of the endpoint that responded. */
+  readonly endpoint: string;
 }
 
 /** The part of a node's status that the client uses. */
@@ -71,6 +73,11 @@ export interface ChainClient {
   ) => Promise<Uint8Array>;
   /** Reads the light block of a height; 0 means the latest height. */
   readonly lightBlock: (height: bigint, signal: AbortSignal) => Promise<LightBlockBytes>;
+  /**
+   * Reports that a response of this endpoint is proven to be wrong. Reads then prefer other endpoints for some time; when there
+   * is no other, they go on with this one. Unknown names have no effect.
+   */
+  readonly distrust: (endpoint: string, reason: string) => void;
   /** Rejects all pending and later calls with `closed`. */
   readonly close: () => void;
 }

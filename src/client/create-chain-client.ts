@@ -117,6 +117,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
         },
         signal,
       ),
+    distrust: pool.distrust,
     close: () => {
       life.abort(new ClientError({ code: "closed" }, "the client is closed"));
       pool.close();

@@ -102,6 +102,16 @@ export function isEndpointError(error: unknown): boolean {
   return ENDPOINT_ERRORS.has(error.facts.code);
 }
 
+/** CometBFT's texts for a height that the node has not reached, or has pruned. */
+const NO_SUCH_HEIGHT = /must be less than or equal to the current blockchain height|lowest height is/;
+
+/** Whether the node does not have the requested height. Another node may have it. */
+export function isHeightUnavailable(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false;
+  const { facts } = error;
+  return facts.code === "height-unavailable" || (facts.code === "rpc" && NO_SUCH_HEIGHT.test(facts.data));
+}
+
 const ENDPOINT_ERRORS: ReadonlySet<ClientErrorFacts["code"]> = new Set([
   "unreachable",
   "timeout",

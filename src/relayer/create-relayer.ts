@@ -28,7 +28,7 @@ import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
-import { openStore } from "./state/store.ts";
+import { attemptLimitsOf, openStore } from "./state/store.ts";
 import { createResubmissions } from "./tx/resubmissions.ts";
 
 /** A complete relayer. */
@@ -61,8 +61,7 @@ export async function createRelayer(
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const subscription = followLocalChain(config, context);
   const window = await openWindow(config, chains.local.client, context);
-  const { max_age: maxAgeMs, max_attempts: maxRows } = config.history;
-  const limits = { maxAgeMs, maxRows };
+  const limits = attemptLimitsOf(config.history);
   const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
   const { journal } = store;
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
@@ -90,7 +89,7 @@ export async function createRelayer(
     context,
   };
   const { gate, leadership } = await createGateParts(config, gateDeps);
-  registerGateMetrics(metricsRegistry, gate.status, config.spending.daily_fee);
+  registerGateMetrics(metricsRegistry, gate.status, gate.status().spending.limits);
   const common = { registry, metrics, clock, random, logger };
   const resubmissions = createResubmissions(
     { journal, registry, wake: height.wake, clock },

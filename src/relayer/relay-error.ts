@@ -7,6 +7,8 @@ export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
   /** another process has the state; `pid` is undefined when it cannot be read */
   | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
+  /** the storage of the Go relayer (`from-leveldb`) */
+  | { readonly code: "storage-unreadable"; readonly directory: string }
   | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
   | {
@@ -17,6 +19,12 @@ export type RelayErrorFacts =
     }
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
   | { readonly code: "no-trusted-height"; readonly clientId: string; readonly height: bigint }
+  /** the endpoints have pruned the headers that an update from a trusted height needs */
+  | {
+      readonly code: "trusted-headers-missing";
+      readonly clientId: string;
+      readonly heights: readonly bigint[];
+    }
   | { readonly code: "remote-behind"; readonly chainId: string; readonly height: bigint }
   /** an endpoint returns contradictory data about one block */
   | { readonly code: "bad-block"; readonly height: bigint }

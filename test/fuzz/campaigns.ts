@@ -1,6 +1,6 @@
 import type { Campaign } from "./campaign.ts";
 import { fuzzTransactions } from "./chain/transactions.ts";
-import { fuzzRelayer } from "./relayer/campaign.ts";
+import { fuzzRelayer, fuzzRelayerBesideAnother } from "./relayer/campaign.ts";
 import { SERVER_CAMPAIGNS } from "./servers/campaigns.ts";
 import { fuzzPages } from "./watchdog/pages.ts";
 
@@ -8,6 +8,7 @@ import { fuzzPages } from "./watchdog/pages.ts";
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   pages: fuzzPages,
   relayer: fuzzRelayer,
+  "relayer-beside-another": fuzzRelayerBesideAnother,
   transactions: fuzzTransactions,
   ...SERVER_CAMPAIGNS,
 };

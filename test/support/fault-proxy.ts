@@ -7,6 +7,7 @@ import {
   atHeight,
   callsOf,
   type IdentifiedCall,
+  mapResponses,
   mapResults,
   type ProxiedCall,
   withHeight,
@@ -19,7 +20,7 @@ export type ProxyFault =
   /** every connection ends without a response (FIN) */
   | { readonly kind: "close" }
   /** requests are accepted and get no response; events do not arrive */
-  | { readonly kind: "hang" }
+  | { readonly kind: "hang"; readonly only?: (call: ProxiedCall) => boolean }
   | { readonly kind: "delay"; readonly ms: number }
   | { readonly kind: "status"; readonly status: number; readonly only?: (call: ProxiedCall) => boolean }
   /** half of each body, then the end of the connection */
@@ -28,6 +29,8 @@ export type ProxyFault =
   | { readonly kind: "stale" }
   /** another node listens at the address */
   | { readonly kind: "other-node"; readonly url: string }
+  /** some calls get a JSON-RPC error with this detail; WebSockets pass */
+  | { readonly kind: "error"; readonly data: string; readonly only: (call: ProxiedCall) => boolean }
   /** replaces results; WebSockets pass */
   | { readonly kind: "rewrite"; readonly result: (call: ProxiedCall, result: unknown) => unknown }
   /** HTTP passes, WebSockets are refused */
@@ -118,13 +121,7 @@ const CUTS: ReadonlySet<ProxyFault["kind"]> = new Set([
 ] as const);
 
 /** Faults that change every call. */
-const WHOLE: ReadonlySet<ProxyFault["kind"]> = new Set([
-  "hang",
-  "delay",
-  "truncate",
-  "stale",
-  "other-node",
-] as const);
+const WHOLE: ReadonlySet<ProxyFault["kind"]> = new Set(["delay", "truncate", "stale", "other-node"] as const);
 
 function cut({ sockets }: Proxy, how: "reset" | "close"): void {
   for (const socket of sockets) {
@@ -139,8 +136,11 @@ async function serve(proxy: Proxy, request: IncomingMessage, response: ServerRes
   const body = await text(request);
   const calls = callsOf(body);
   proxy.calls += calls.length;
+  if (fault?.kind === "hang" && calls.some((call) => fault.only?.(call) ?? true)) {
+    proxy.hits += calls.length;
+    return;
+  }
   if (fault !== undefined && WHOLE.has(fault.kind)) proxy.hits += calls.length;
-  if (fault?.kind === "hang") return;
   if (fault?.kind === "delay") await new Promise((resolve) => setTimeout(resolve, fault.ms));
   if (fault?.kind === "status" && calls.some((call) => fault.only?.(call) ?? true)) {
     proxy.hits += 1;
@@ -202,6 +202,13 @@ function rewritten(
       if (changed !== result) proxy.hits += 1;
       return changed;
     });
+  if (fault?.kind === "error")
+    return mapResponses(body, calls, (call, response) => {
+      if (!fault.only(call)) return response;
+      proxy.hits += 1;
+      const error = { code: -32_603, message: "Internal error", data: fault.data };
+      return { jsonrpc: "2.0", id: response["id"], error };
+    });
   if (fault?.kind === "stale")
     return mapResults(body, calls, (call, result) =>
       call.method === "status" ? withHeight(result, staleHeight) : result,
@@ -253,7 +260,7 @@ function passWebSocket(proxy: Proxy, request: IncomingMessage, { socket, head }:
   socket.pipe(upstream);
   upstream.on("data", (chunk: Buffer) => {
     const now = proxy.fault;
-    if (now?.kind === "hang" || now?.kind === "stale") return;
+    if ((now?.kind === "hang" && now.only === undefined) || now?.kind === "stale") return;
     if (now?.kind === "delay") setTimeout(() => socket.writable && socket.write(chunk), now.ms);
     else socket.write(chunk);
   });

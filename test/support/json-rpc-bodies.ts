@@ -28,13 +28,36 @@ export function mapResults(
   calls: readonly IdentifiedCall[],
   change: (call: ProxiedCall, result: unknown) => unknown,
 ): string {
+  return mapResponses(body, calls, (call, response) =>
+    "result" in response
+      ? { ...response, result: change(call, structuredClone(response["result"])) }
+      : response,
+  );
+}
+
+type JsonResponse = Readonly<Record<string, unknown>>;
+
+/** Changes the responses in a response body. */
+export function mapResponses(
+  body: string,
+  calls: readonly IdentifiedCall[],
+  change: (call: ProxiedCall, response: JsonResponse) => JsonResponse,
+): string {
   const parsed: unknown = JSON.parse(body);
   const one = (response: unknown): unknown => {
     const call = isRecord(response) ? calls.find(({ id }) => id === response["id"]) : undefined;
-    if (!isRecord(response) || call === undefined || !("result" in response)) return response;
-    return { ...response, result: change(call, structuredClone(response["result"])) };
+    return isRecord(response) && call !== undefined ? change(call, response) : response;
   };
   return JSON.stringify(Array.isArray(parsed) ? parsed.map(one) : one(parsed));
+}
+
+/** Changes one character in the first proof of a store read. */
+export function withWrongProof(call: ProxiedCall, result: unknown): unknown {
+  const text = JSON.stringify(result);
+  if (call.method !== "abci_query" || call.params["prove"] !== true) return result;
+  return JSON.parse(
+    text.replace(/"data":"(.{40})(.)/, (_all, start, one) => `"data":"${start}${one === "A" ? "B" : "A"}`),
+  );
 }
 
 /** Replaces heights above `height` by one that the node does not have either, and the latest height by `height`. */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fromBase64 } from "../../src/base/bytes.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { parseRfc3339Ns } from "../../src/base/rfc3339.ts";
+import { nextProposalId } from "../../src/chain/modules/adminmodule/proposals.ts";
 import { ed25519Address } from "../../src/comet/ed25519.ts";
 import type { ChainEvent } from "../../src/chain/runtime/events.ts";
 import { ModuleError } from "../../src/chain/runtime/module-error.ts";
@@ -84,6 +85,8 @@ const LAST_HEIGHT = 3061;
 
 const VALIDATOR_1 = "dS2D2MaKWouvgxwq48t0s6mNvjr8WUtsl/4vRYahgro=";
 const VALIDATOR_2 = "kOZl9zixNoKymbK2rNVMevOBxHUSW/G2vRk7gJgGIco=";
+/** Proposals of other modules came between. */
+const OTHER_PROPOSALS = { height: 2980, nextId: 15n };
 /** Heights whose last commit has the second validator, which never signs. */
 const VOTES_OF_2 = { first: 2375, last: 2475 };
 
@@ -96,6 +99,7 @@ const ACCOUNTS: readonly string[] = [
 ];
 
 const GENESIS: JsonObject = {
+  adminmodule: { admins: ["neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2"] },
   auth: {
     accounts: ACCOUNTS.map((address, index) => ({
       "@type": "/cosmos.auth.v1beta1.BaseAccount",
@@ -177,6 +181,7 @@ export function replayStake(): StakeReplay {
     timeNs = times.get(height) ?? timeNs + 1n;
     const place = { height: BigInt(height), timeNs };
     const block = world.block(place, votesAt(height), () => {
+      if (height === OTHER_PROPOSALS.height) nextProposalId.set(world.context(), OTHER_PROPOSALS.nextId);
       for (const tx of RECORDED_TXS.filter((one) => one.height === height)) txs.set(tx.seq, runTx(world, tx));
       for (const { message } of LEFT_OUT.filter((one) => one.height === height)) world.run(message);
     });
@@ -209,15 +214,9 @@ function votesAt(height: number) {
 }
 
 function runTx(world: StakeWorld, tx: RecordedTx): ReplayedTx {
-  const inner = tx.messages.flatMap((message) =>
-    message["@type"] === "/cosmos.adminmodule.adminmodule.MsgSubmitProposal" &&
-    Array.isArray(message["messages"])
-      ? message["messages"]
-      : [message],
-  );
   const before = world.events.length;
   try {
-    const responses = world.atomically(() => inner.map((message) => world.run(message)));
+    const responses = world.atomically(() => tx.messages.map((message) => world.run(message)));
     return { code: 0, codespace: "", text: "", events: world.events.slice(before), responses };
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;

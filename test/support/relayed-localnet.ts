@@ -35,6 +35,8 @@ export interface RelayedLocalnet {
   readonly urls: ChainUrls;
   readonly relayer: Relayer;
   readonly clients: Readonly<Record<"local" | "remote", PooledChainClient>>;
+  /** Starts another relayer between the same chains, without proxies and with the account `bob`. It ends with the others. */
+  readonly startOther: () => Promise<Relayer>;
   /** Senders of the account `alice`. */
   readonly alice: Readonly<Record<"local" | "remote", TxSender>>;
   /** Sends messages in one transaction with a high gas limit and waits for its block. */
@@ -93,8 +95,15 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
   const running = await localnet.ready;
   const urls = { local: rpcUrl(running, "local"), remote: rpcUrl(running, "remote") };
   const endpoints = (await options.endpoints?.(urls)) ?? { local: [urls.local], remote: [urls.remote] };
-  const relayer = await openRelayer(endpoints, options.relayer ?? "", stop.signal);
-  const relayerDone = supervise(relayer.services, stop.signal, silentLogger);
+  const relayers: Relayer[] = [];
+  const relayersDone: Promise<unknown>[] = [];
+  const startRelayer = async (account: string, at: typeof endpoints): Promise<Relayer> => {
+    const one = await openRelayer(account, at, options.relayer ?? "", stop.signal);
+    relayers.push(one);
+    relayersDone.push(supervise(one.services, stop.signal, silentLogger));
+    return one;
+  };
+  const relayer = await startRelayer("relayer", endpoints);
   const clients = {
     local: openClient(CHAINS.local, urls.local),
     remote: openClient(CHAINS.remote, urls.remote),
@@ -110,6 +119,7 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
     urls,
     relayer,
     clients,
+    startOther: () => startRelayer("bob", { local: [urls.local], remote: [urls.remote] }),
     alice,
     send,
     execute: async (...messages) => {
@@ -132,8 +142,8 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
     },
     stop: async () => {
       stop.abort(new Error("the test is over"));
-      await Promise.all([relayerDone, chainsDone]);
-      await relayer.close();
+      await Promise.all([...relayersDone, chainsDone]);
+      for (const one of relayers) await one.close();
       clients.local.close();
       clients.remote.close();
     },
@@ -160,6 +170,7 @@ function rpcUrl(running: RunningLocalnet, part: "local" | "remote"): string {
 const defaultDeps = { clock: systemClock, random: Math.random, logger: silentLogger };
 
 function openRelayer(
+  account: string,
   endpoints: Readonly<Record<"local" | "remote", readonly string[]>>,
   more: string,
   stop: AbortSignal,
@@ -171,7 +182,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ${JSON.stringify(endp
 retry: { first: 200ms, most: 2s }
 http: { listen: "127.0.0.1:0" }
 ${more}`;
-  const { mnemonic } = accountNamed(CHAINS.local, "relayer");
+  const { mnemonic } = accountNamed(CHAINS.local, account);
   const schema = relayerConfigSchema({ environment: () => mnemonic, file: () => "" });
   const context = { ...defaultDeps, signal: stop, build: readBuildInfo() };
   return createRelayer(parseConfig({ file: "test", text }, schema), new MetricsRegistry(), context);

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../src/base/json.ts";
 import type { LastCommitVote, Misbehavior } from "../../src/chain/abci.ts";
+import { createAdminModule } from "../../src/chain/modules/adminmodule/module.ts";
 import { createAuthModule } from "../../src/chain/modules/auth/module.ts";
 import { createBankModule } from "../../src/chain/modules/bank/module.ts";
 import { evidenceAge, keyTypes } from "../../src/chain/modules/consensus/params.ts";
@@ -8,6 +9,8 @@ import { createSlashingModule } from "../../src/chain/modules/slashing/module.ts
 import { joinHooks, type StakingHooks } from "../../src/chain/modules/staking/hooks.ts";
 import { createStakingModule } from "../../src/chain/modules/staking/module.ts";
 import type { Context } from "../../src/chain/runtime/context.ts";
+import type { ChainModule } from "../../src/chain/runtime/module.ts";
+import { collectHandlers } from "../../src/chain/runtime/message-router.ts";
 import { type ChainEvent, event } from "../../src/chain/runtime/events.ts";
 import { messageFromJson } from "../../src/proto/json.ts";
 import { toBase64 } from "../../src/base/bytes.ts";
@@ -35,7 +38,7 @@ export interface StakeWorld {
   readonly block: (
     place: Place,
     votes?: readonly LastCommitVote[],
-    transactions?: () => void,
+    transactions?: () => unknown,
     misbehavior?: readonly Misbehavior[],
   ) => {
     readonly events: readonly ChainEvent[];
@@ -63,7 +66,9 @@ function createStakeModules(sudo: (context: Context, contract: string, message: 
     address.length === CONTRACT_ADDRESS_LENGTH;
   const harpoon = createHarpoonModule(names, { contracts: { isContract, sudo } });
   hooks.push(slashing.hooks, harpoon.hooks);
-  return { modules: [auth, bank, harpoon, staking, slashing], staking, slashing };
+  const others: readonly ChainModule[] = [auth, bank, harpoon, staking, slashing];
+  const admin = createAdminModule(names, { findMessage: (typeUrl) => collectHandlers(others).get(typeUrl) });
+  return { modules: [admin, ...others], staking, slashing };
 }
 
 /** Starts the modules from a genesis state. */

@@ -7,6 +7,7 @@ import {
   type ContractScope,
   NO_RESPONSE,
 } from "../modules/wasm/contract.ts";
+import { unknownVariant } from "./messages.ts";
 
 /** Callbacks that the contract rejects. */
 export interface CallbackFailures {
@@ -28,15 +29,6 @@ export const callbackFailures = {
   set: ({ storage }: ContractScope, { kv, tx }: CallbackFailures): void =>
     storage.set(FAILURE_KEY, new Uint8Array([(kv ? 1 : 0) | (tx ? 2 : 0)])),
 };
-
-/** Wraps the fields of a message. A field of the wrong type is a `ContractError` that names the field. */
-export function messageFields(value: unknown): JsonField {
-  return {
-    value,
-    path: "",
-    error: (path, expected) => new ContractError(`${path}: not ${expected}`),
-  };
-}
 
 /** Reads the field `query_id` of a message. */
 function queryIdOf(fields: JsonField): bigint {
@@ -83,13 +75,6 @@ export function queryState(scope: ContractScope, name: string, fields: JsonField
     default:
       throw unknownVariant("QueryMsg", name, ["kv_result", "transactions", "failure"]);
   }
-}
-
-/** Creates the error of a message with an unknown name, as a Rust contract words it. */
-export function unknownVariant(type: string, name: string, known: readonly string[]): ContractError {
-  const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
-  const list = known.length === 2 ? `expected ${expected}` : `expected one of ${expected}`;
-  return new ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
 }
 
 /** Returns the last result (null before the first) and the number of callbacks. */

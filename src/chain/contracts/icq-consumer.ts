@@ -1,7 +1,7 @@
 import { concat, toBase64, utf8 } from "../../base/bytes.ts";
 import { decodeBech32 } from "../../base/bech32.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../base/json.ts";
-import { asBoolean, asText, type JsonField, member, required } from "../../base/json-fields.ts";
+import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { asBoolean, type JsonField, member } from "../../base/json-fields.ts";
 import {
   type ContractCode,
   ContractError,
@@ -10,14 +10,8 @@ import {
   NO_RESPONSE,
   subMessage,
 } from "../modules/wasm/contract.ts";
-import {
-  callbackFailures,
-  messageFields,
-  queryState,
-  recordKvResult,
-  recordTx,
-  unknownVariant,
-} from "./icq-consumer-state.ts";
+import { callbackFailures, queryState, recordKvResult, recordTx } from "./icq-consumer-state.ts";
+import { readMessage, text, unknownVariant } from "./messages.ts";
 
 /** Prefix of balances in the SDK's bank store. */
 const BALANCES = new Uint8Array([0x02]);
@@ -47,18 +41,18 @@ export const icqConsumer: ContractCode = {
   name: "icq-consumer",
   instantiate: () => NO_RESPONSE,
   execute: (scope, _caller, message) => {
-    const [name, fields] = variant(message);
+    const [name, fields] = readMessage(message);
     return execute(scope, name, fields);
   },
   sudo: (scope, message) => {
-    const [name, fields] = variant(message);
+    const [name, fields] = readMessage(message);
     if (name === "kv_query_result") return recordKvResult(scope, fields);
     if (name === "tx_query_result") return recordTx(scope, fields);
     throw unknownVariant("SudoMsg", name, ["kv_query_result", "tx_query_result"]);
   },
   reply: () => NO_RESPONSE,
   query: (scope, message): JsonValue => {
-    const [name, fields] = variant(message);
+    const [name, fields] = readMessage(message);
     return queryState(scope, name, fields);
   },
 };
@@ -128,19 +122,6 @@ function addressBytes(address: string): Uint8Array {
 
 function transfersFilter(fields: JsonField): string {
   return JSON.stringify([{ field: "transfer.recipient", op: "Eq", value: text(fields, "recipient") }]);
-}
-
-/** Returns the name and the fields of a message: an object with one member, as serde prints a Rust enum. */
-function variant(message: JsonValue): readonly [name: string, fields: JsonField] {
-  const entries = isRecord(message) ? Object.entries(message) : [];
-  const [name, fields] = entries[0] ?? ["", undefined];
-  if (entries.length !== 1 || !isRecord(fields))
-    throw new ContractError("Error parsing into type Message: one variant with fields was expected");
-  return [name, messageFields(fields)];
-}
-
-function text(fields: JsonField, name: string): string {
-  return asText(required(member(fields, name)));
 }
 
 function toJson(value: unknown): JsonValue {

@@ -28,6 +28,8 @@ interface MessageForm<T, Response> {
   readonly type: { decode(bytes: Uint8Array): T };
   /** Returns bech32 addresses in order. Throws `ModuleError` when a packed part (`Any`) of the message does not decode. */
   readonly signers: (message: T) => readonly string[];
+  /** Stateless checks (`ValidateBasic`). They run before the fee is taken, and again before `handle`. */
+  readonly validate?: (message: T) => void;
   readonly handle: (context: Context, message: T) => Response;
 }
 
@@ -53,7 +55,7 @@ export function toMessageHandler<T>(message: EmptyAnswerMessage<T>): MessageHand
  * response type is that of the message plus "Response"; "MsgXRequest" becomes "MsgXResponse".
  */
 export function toAnsweringHandler<T>(message: AnsweredMessage<T>): MessageHandler {
-  const { typeUrl, type, signers, handle } = message;
+  const { typeUrl, type, signers, validate, handle } = message;
   // The signers of a message are read several times before the message runs, always from the same array. The decoded
   // message lives as long as that array.
   const decoded = createObjectSlot<Uint8Array, { readonly value: T }>("decoded message");
@@ -68,10 +70,11 @@ export function toAnsweringHandler<T>(message: AnsweredMessage<T>): MessageHandl
   return {
     typeUrl,
     signers: (bytes) => signers(decodeOnce(bytes)),
-    handle: (context, bytes) => ({
-      typeUrl: responseTypeUrl,
-      response: handle(context, decodeOnce(bytes)),
-    }),
+    ...(validate === undefined ? {} : { validate: (bytes) => validate(decodeOnce(bytes)) }),
+    handle: (context, bytes) => {
+      validate?.(decodeOnce(bytes));
+      return { typeUrl: responseTypeUrl, response: handle(context, decodeOnce(bytes)) };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { TxMsgData } from "../../proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { unreachable } from "../../base/errors.ts";
+import { collectEvents } from "./collect-events.ts";
 import type { Context } from "./context.ts";
 import { type ChainEvent, event } from "./events.ts";
 import { isPastLimit } from "./gas.ts";
@@ -18,9 +19,13 @@ export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<st
   return handlers;
 }
 
-/** Throws when a transaction has no messages (sdk/18) or a message without a handler (sdk/6). */
+/**
+ * Throws when a transaction has no messages (sdk/18), a message that fails its stateless checks, or one without a handler
+ * (sdk/6).
+ */
 export function requireRoutable(tx: DecodedTx): void {
   if (tx.messages.length === 0) throw ErrInvalidRequest("must contain at least one message");
+  for (const { value, handler } of tx.messages) handler?.validate?.(value);
   for (const { typeUrl, handler } of tx.messages) {
     if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${typeUrl}`);
   }
@@ -64,29 +69,11 @@ function handleMessage(context: Context, message: TxMessage, index: number): Mes
   const { handler } = message;
   if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${message.typeUrl}`);
   const events: ChainEvent[] = [];
-  const result = context.atomically((inner) => handler.handle(withEvents(inner, events), message.value));
+  const result = context.atomically((inner) => handler.handle(collectEvents(inner, events), message.value));
   const sender = handler.signers(message.value)[0];
   // The message event precedes the handler's events, but it depends on them (see `messageEvent`).
   const all = [messageEvent(message.typeUrl, sender, events), ...events];
   return { ...result, events: all.map((each) => withMessageIndex(each, index)) };
-}
-
-/** Returns the context with another list of events. Its branches use the list too, once their work has succeeded. */
-function withEvents(context: Context, events: ChainEvent[]): Context {
-  return {
-    ...context,
-    emit: (each) => {
-      events.push(each);
-    },
-    atomically: (work) =>
-      context.atomically((inner) => {
-        const pending: ChainEvent[] = [];
-        const result = work(withEvents(inner, pending));
-        events.push(...pending);
-        return result;
-      }),
-    withGas: (gas) => withEvents(context.withGas(gas), events),
-  };
 }
 
 /**

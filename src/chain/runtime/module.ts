@@ -16,6 +16,11 @@ export interface MessageHandler {
   /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` when it does not decode. */
   readonly signers: (message: Uint8Array) => readonly string[];
   /**
+   * Checks an encoded message without the state (the SDK's `ValidateBasic`): of a transaction, before the fee is taken.
+   * `handle` repeats it. Throws `ModuleError`.
+   */
+  readonly validate?: (message: Uint8Array) => void;
+  /**
    * Runs an encoded message. The caller has verified the signers: for a transaction the ante handler, for the message of
    * a contract the contract host. Throws `ModuleError` to fail the message.
    */

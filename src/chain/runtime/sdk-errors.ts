@@ -17,6 +17,11 @@ export const ErrTooManySignatures = registerError("sdk", 14, "maximum number of 
 export const ErrNoSignatures = registerError("sdk", 15, "no signatures supplied");
 export const ErrInvalidRequest = registerError("sdk", 18, "invalid request");
 export const ErrKeyNotFound = registerError("sdk", 22, "key not found");
+export const ErrorInvalidSigner = registerError(
+  "sdk",
+  24,
+  "tx intended signer does not match the given signer",
+);
 export const ErrInvalidHeight = registerError("sdk", 26, "invalid height");
 export const ErrInvalidType = registerError("sdk", 29, "invalid type");
 export const ErrTxTimeoutHeight = registerError("sdk", 30, "tx timeout height");

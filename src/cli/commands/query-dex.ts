@@ -1,86 +1,15 @@
-import { Argument, Command, Option } from "commander";
-import { toBase64 } from "../../base/bytes.ts";
-import { unreachable } from "../../base/errors.ts";
-import type { JsonObject } from "../../base/json.ts";
-import { messageFromJson } from "../../proto/json.ts";
-import { findService } from "../../proto/registry.ts";
+import { Argument, type Command } from "commander";
 import type { CliContext } from "../cli-context.ts";
 import { parseFee, parseTick } from "../dex-arguments.ts";
-import { DEX_TABLES, type DexTable, formatDexTable } from "../dex-tables.ts";
-import { fetchModule, moduleQueryCommand, type QueryOptions } from "../module-query.ts";
-import { addPageOptions, type PageOptions, toPageRequest } from "../page-request.ts";
-import { printAnswer } from "../print-answer.ts";
-
-/** An argument: the name of a field of the request. */
-type ArgumentName = keyof typeof ARGUMENTS;
-
-interface DexQuery {
-  readonly name: string;
-  /** Name that the deployed command line has. */
-  readonly alias?: string;
-  readonly description: string;
-  readonly rpc: keyof typeof DEX_TABLES;
-  readonly arguments?: readonly ArgumentName[];
-  /** An option, and the field of the request that it sets to true. */
-  readonly flag?: { readonly option: string; readonly field: string; readonly description: string };
-  readonly isList?: boolean;
-}
+import { DEX_TABLES } from "../dex-tables.ts";
+import { type ServiceQuery, serviceQueryCommands } from "../service-query.ts";
 
 /** `relaywatch query dex` (dex.md, "CLI"). */
 export function queryDexCommand(context: CliContext): Command {
-  const group = new Command();
-  for (const query of QUERIES) group.addCommand(dexQueryCommand(query, context));
-  return group;
-}
-
-function dexQueryCommand(query: DexQuery, context: CliContext): Command {
-  const names = query.arguments ?? [];
-  const command = moduleQueryCommand(query.name, query.description);
-  if (query.alias !== undefined) command.alias(query.alias);
-  for (const name of names) command.addArgument(ARGUMENTS[name]());
-  if (query.flag !== undefined) command.option(query.flag.option, query.flag.description);
-  if (query.isList) addPageOptions(command);
-  return command.action((...words: readonly unknown[]) => {
-    const fields = Object.fromEntries(names.map((name, index) => [name, String(words[index])]));
-    const request = { ...fields, ...flagField(query, command), ...pageField(query, command) };
-    return run(query, request, { options: command.opts<QueryOptions>(), context });
-  });
-}
-
-function flagField({ flag }: DexQuery, command: Command): JsonObject {
-  if (flag === undefined) return {};
-  const name = new Option(flag.option).attributeName();
-  return { [flag.field]: command.getOptionValue(name) === true };
-}
-
-function pageField({ isList }: DexQuery, command: Command): JsonObject {
-  if (!isList) return {};
-  const { key, offset, limit, countTotal, reverse } = toPageRequest(command.opts<PageOptions>());
-  return {
-    pagination: {
-      key: toBase64(key),
-      offset: offset.toString(),
-      limit: limit.toString(),
-      count_total: countTotal,
-      reverse,
-    },
-  };
-}
-
-async function run(
-  { rpc }: DexQuery,
-  request: JsonObject,
-  { options, context }: { readonly options: QueryOptions; readonly context: CliContext },
-): Promise<void> {
-  const method =
-    findService("neutron.dex.Query")?.methods.find(({ name }) => name === rpc) ??
-    unreachable(`no query ${rpc}`);
-  const { path, requestType, responseType } = method;
-  const encoded = messageFromJson(requestType, request);
-  const response = await fetchModule({ path, request: encoded, responseType }, options, context);
-  const table: DexTable = DEX_TABLES[rpc];
-  if (options.json) printAnswer(response, options, context);
-  else context.print(formatDexTable(table, response));
+  return serviceQueryCommands(
+    { service: "neutron.dex.Query", arguments: ARGUMENTS, tables: DEX_TABLES, queries: QUERIES },
+    context,
+  );
 }
 
 const ARGUMENTS = {
@@ -96,7 +25,7 @@ const ARGUMENTS = {
 
 const TRANCHE_ARGUMENTS = ["pair_id", "token_in", "tick_index", "tranche_key"] as const;
 
-const QUERIES: readonly DexQuery[] = [
+const QUERIES: readonly ServiceQuery<keyof typeof ARGUMENTS, keyof typeof DEX_TABLES>[] = [
   { name: "params", rpc: "Params", description: "print the module's parameters" },
   {
     name: "show-pool",
@@ -136,8 +65,8 @@ const QUERIES: readonly DexQuery[] = [
     rpc: "LimitOrderTrancheUser",
     description: "print an address's part of a tranche",
     arguments: ["address", "tranche_key"],
-    flag: {
-      option: "--calc-withdraw",
+    option: {
+      flags: "--calc-withdraw",
       field: "calc_withdrawable_shares",
       description: "also print the shares that can be withdrawn",
     },
@@ -160,8 +89,8 @@ const QUERIES: readonly DexQuery[] = [
     rpc: "UserDepositsAll",
     description: "list the pool shares of an address",
     arguments: ["address"],
-    flag: {
-      option: "--include-pool-data",
+    option: {
+      flags: "--include-pool-data",
       field: "include_pool_data",
       description: "also print the pools and all shares",
     },

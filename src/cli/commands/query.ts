@@ -15,6 +15,21 @@ const MODULES: readonly LazyCommand[] = [
     description: "decentralized exchange: pools, limit orders, deposits, ticks",
     load: async () => (await import("./query-dex.ts")).queryDexCommand,
   },
+  {
+    name: "staking",
+    description: "validators, delegations, undelegations, redelegations",
+    load: async () => (await import("./query-staking.ts")).queryStakingCommand,
+  },
+  {
+    name: "slashing",
+    description: "missed blocks and jail times of validators",
+    load: async () => (await import("./query-slashing.ts")).querySlashingCommand,
+  },
+  {
+    name: "harpoon",
+    description: "contracts that are called when stake changes",
+    load: async () => (await import("./query-harpoon.ts")).queryHarpoonCommand,
+  },
 ];
 
 /** `relaywatch query`. */

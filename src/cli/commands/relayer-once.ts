@@ -1,4 +1,3 @@
-import { isAnsweredByOther } from "../../relayer/submit/judge.ts";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { onAbort, withTimeout } from "../../base/abort.ts";
 import { EXIT } from "../../base/exit-codes.ts";
@@ -119,9 +118,7 @@ function requireServed(relayer: Relayer, ids: readonly bigint[]): void {
 function report(relayer: Relayer, context: CliContext): void {
   const { queries } = relayer.status();
   for (const query of queries) context.print(`query ${query.id}: ${outcomeOf(query)}`);
-  const failed = queries.filter(
-    ({ error }) => error !== undefined && !isAnsweredByOther(error.reason),
-  ).length;
+  const failed = queries.filter(({ error }) => error !== undefined).length;
   if (failed > 0) throw new CliError(EXIT.fatal, `${failed} of ${queries.length} queries failed`);
   const open = queries.filter(({ isRequested, error }) => isRequested && error === undefined).length;
   if (open > 0 || !relayer.status().loaded)
@@ -129,9 +126,9 @@ function report(relayer: Relayer, context: CliContext): void {
 }
 
 function outcomeOf({ type, results, lastRemoteHeight, error, isRequested }: QueryView): string {
-  if (error !== undefined && isAnsweredByOther(error.reason)) return "answered by another relayer";
   if (error !== undefined) return `failed: ${error.code}: ${error.reason}`;
   if (isRequested) return "not answered in time";
+  if (type === "kv" && results === 0) return "answered by another relayer";
   return type === "kv"
     ? `answered at remote height ${lastRemoteHeight}`
     : `searched, ${counted(results, "transaction")} relayed`;

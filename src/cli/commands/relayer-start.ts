@@ -1,5 +1,8 @@
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
+import type { DaemonContext } from "../../ops/daemon-context.ts";
+import type { RelayerConfig } from "../../relayer/config.ts";
+import { isFirstAfterGo } from "../../relayer/from-leveldb/first-start.ts";
 import type { LogLevel } from "../../base/logger.ts";
 import type { CliContext } from "../cli-context.ts";
 import { logLevelOption } from "../options.ts";
@@ -26,9 +29,23 @@ export function startCommand(context: CliContext): Command {
     .action((options: Options) => startRelayer(options, context));
 }
 
+/** At the first start after the Go relayer, its storage is in the state directory. */
+async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<void> {
+  if (!isFirstAfterGo(config)) return;
+  // The library is loaded only then.
+  const { importLevelDb } = await import("../../relayer/from-leveldb/import-leveldb.ts");
+  const { queries, unknown } = await importLevelDb(config.state_dir ?? "", config, daemon, daemon.signal);
+  daemon.logger.info("the storage of the Go relayer was taken over", {
+    queries: queries.length,
+    deadLetters: queries.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
+    unknownEntries: unknown,
+  });
+}
+
 async function startRelayer(options: Options, context: CliContext): Promise<void> {
   const selected = await selectRelayerConfig(options, context);
   const daemon = await relayerContext(selected, options.logLevel, context);
+  if (options.fromEnv !== undefined) await takeOver(selected.config, daemon);
   await runIcqRelayer(selected.config, daemon, (_relayer, endpoints) => {
     for (const { name, url } of endpoints) context.print(`${name} ${url}`);
   });

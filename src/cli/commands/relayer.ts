@@ -34,6 +34,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./relayer-inspect.ts")).inspectCommand,
   },
   {
+    name: "import-leveldb",
+    description: "take over the storage of the Go relayer",
+    load: async () => (await import("./relayer-import-leveldb.ts")).importLevelDbCommand,
+  },
+  {
     name: "dead-letters",
     description: "transactions that a running relayer does not send again",
     load: async () => (await import("./relayer-dead-letters.ts")).deadLettersCommand,

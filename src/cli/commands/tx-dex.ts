@@ -4,12 +4,12 @@ import type { JsonValue } from "../../base/json.ts";
 import type { Timestamp } from "../../proto/gen/google/protobuf/timestamp.ts";
 import * as wire from "../../proto/gen/neutron/dex/tx.ts";
 import { toChainTypeUrl } from "../../proto/type-urls.ts";
-import { addConnectionOptions } from "../chain-connection.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import * as parse from "../dex-arguments.ts";
 import { type DexMessageName, formatDexResponse } from "../dex-response-tables.ts";
-import { addTxOptions, sendMessage, type TxOptions } from "../send-message.ts";
+import { txMessageCommand } from "../json-message.ts";
+import { sendMessage, type TxOptions } from "../send-message.ts";
 
 /** `relaywatch tx dex` (dex.md, "CLI"). */
 export function txDexCommand(context: CliContext): Command {
@@ -27,7 +27,7 @@ interface DepositOptions extends TxOptions {
 }
 
 function depositCommand(context: CliContext): Command {
-  return txCommand("deposit", "deposit liquidity into pools; list arguments have one entry per pool")
+  return txMessageCommand("deposit", "deposit liquidity into pools; list arguments have one entry per pool")
     .argument("<receiver>", "address that receives the shares")
     .argument("<token-a>", "denomination")
     .argument("<token-b>", "denomination")
@@ -73,7 +73,10 @@ function runDeposit(words: DepositWords, context: CliContext): Promise<void> {
 }
 
 function withdrawalCommand(context: CliContext): Command {
-  return txCommand("withdrawal", "withdraw liquidity from pools; list arguments have one entry per pool")
+  return txMessageCommand(
+    "withdrawal",
+    "withdraw liquidity from pools; list arguments have one entry per pool",
+  )
     .argument("<receiver>", "address that receives the coins")
     .argument("<token-a>", "denomination")
     .argument("<token-b>", "denomination")
@@ -108,7 +111,7 @@ interface OrderOptions extends TxOptions {
 }
 
 function placeLimitOrderCommand(context: CliContext): Command {
-  return txCommand("place-limit-order", "place a limit order")
+  return txMessageCommand("place-limit-order", "place a limit order")
     .argument("<receiver>", "address that receives the proceeds and owns the order")
     .argument("<token-in>", "denomination to sell")
     .argument("<token-out>", "denomination to buy")
@@ -190,7 +193,7 @@ function trancheCommand(
   context: CliContext,
   { command, description, message, type }: TrancheMessage,
 ): Command {
-  return txCommand(command, description)
+  return txMessageCommand(command, description)
     .argument("<tranche-key>", "key of the order's tranche")
     .action((trancheKey: string, options: TxOptions) =>
       send(message, (creator) => type.encode({ creator, trancheKey }).finish(), options, context),
@@ -198,7 +201,7 @@ function trancheCommand(
 }
 
 function multiHopSwapCommand(context: CliContext): Command {
-  return txCommand("multi-hop-swap", "swap across several pairs")
+  return txMessageCommand("multi-hop-swap", "swap across several pairs")
     .argument("<receiver>", "address that receives the coins")
     .addArgument(new Argument("<routes>", '"A,B,C;A,D,C"').argParser(parse.parseRoutes))
     .addArgument(new Argument("<amount-in>", "amount to sell").argParser(parse.parseAmount))
@@ -227,10 +230,6 @@ function runSwap(words: SwapWords, context: CliContext): Promise<void> {
   const body = { receiver, routes, amountIn, exitLimitPrice, pickBestRoute };
   const encode = (creator: string): Uint8Array => wire.MsgMultiHopSwap.encode({ creator, ...body }).finish();
   return send("MultiHopSwap", encode, options, context);
-}
-
-function txCommand(name: string, description: string): Command {
-  return addTxOptions(addConnectionOptions(new Command(name).description(description)));
 }
 
 function listArgument(

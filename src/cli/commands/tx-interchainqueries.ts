@@ -8,11 +8,11 @@ import {
 } from "../../proto/gen/neutron/interchainqueries/tx.ts";
 import { messageFromJson } from "../../proto/json.ts";
 import { toChainTypeUrl, TYPE_URL } from "../../proto/type-urls.ts";
-import { addConnectionOptions } from "../chain-connection.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { queryIdArgument } from "../query-id.ts";
-import { addTxOptions, sendMessage, type TxOptions } from "../send-message.ts";
+import { txMessageCommand } from "../json-message.ts";
+import { sendMessage, type TxOptions } from "../send-message.ts";
 
 /** `relaywatch tx interchainqueries`, for tests and manual repairs (chain-extension-modules.md, "Interchain queries module: queries"). */
 export function txInterchainqueriesCommand(context: CliContext): Command {
@@ -20,7 +20,7 @@ export function txInterchainqueriesCommand(context: CliContext): Command {
 }
 
 function submitCommand(context: CliContext): Command {
-  return txCommand("submit-query-result", "submit the result of a query")
+  return txMessageCommand("submit-query-result", "submit the result of a query")
     .aliases(["submit", "s"])
     .addArgument(queryIdArgument())
     .argument("<result-file>", "QueryResult in proto JSON, with its proofs")
@@ -38,7 +38,7 @@ function submitCommand(context: CliContext): Command {
 }
 
 function removeCommand(context: CliContext): Command {
-  return txCommand("remove-interchain-query", "remove a query; its deposit goes to the sender")
+  return txMessageCommand("remove-interchain-query", "remove a query; its deposit goes to the sender")
     .aliases(["remove", "r"])
     .addArgument(queryIdArgument())
     .action((queryId: bigint, options: TxOptions) =>
@@ -51,10 +51,6 @@ function removeCommand(context: CliContext): Command {
         context,
       ),
     );
-}
-
-function txCommand(name: string, description: string): Command {
-  return addTxOptions(addConnectionOptions(new Command(name).description(description)));
 }
 
 /** Upper bound against a wrong file; no chain accepts a transaction of this size. */

@@ -15,6 +15,21 @@ const MODULES: readonly LazyCommand[] = [
     description: "decentralized exchange: deposit, withdraw, place and cancel limit orders, swap",
     load: async () => (await import("./tx-dex.ts")).txDexCommand,
   },
+  {
+    name: "staking",
+    description: "create and edit a validator, delegate, undelegate, redelegate",
+    load: async () => (await import("./tx-staking.ts")).txStakingCommand,
+  },
+  {
+    name: "slashing",
+    description: "release a jailed validator",
+    load: async () => (await import("./tx-slashing.ts")).txSlashingCommand,
+  },
+  {
+    name: "harpoon",
+    description: "choose the hook types for which a contract is called",
+    load: async () => (await import("./tx-harpoon.ts")).txHarpoonCommand,
+  },
 ];
 
 /** `relaywatch tx`. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { NodeStatus } from "../chain-client.ts";
-import { ClientError, classifyClientError, isEndpointError } from "../errors.ts";
+import { ClientError, classifyClientError, isEndpointError, isHeightUnavailable } from "../errors.ts";
 import { planAttempts } from "./plan-attempts.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead } from "../rpc/rpc-caller.ts";
@@ -17,6 +17,8 @@ export interface EndpointPool extends RpcCaller {
   /** Reads the status of every endpoint in parallel, also of resting ones. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
   readonly health: () => readonly PoolEndpointHealth[];
+  /** Reports that a response of this endpoint is proven to be wrong. */
+  readonly distrust: (endpoint: string, reason: string) => void;
 }
 
 /** Current state of an endpoint among the others of its chain. */
@@ -45,7 +47,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (signal.aborted || !mayTryNext(thrown)) throw thrown;
         error = preferRetryable(error, thrown);
         // A second attempt at a lone endpoint makes sense after a broken connection. After a timeout it doubles the wait.
-        if (endpoints.length === 1 && (isTimeout(thrown) || isOfHeight(thrown))) break;
+        if (endpoints.length === 1 && (isTimeout(thrown) || isHeightUnavailable(thrown))) break;
       }
     }
     throw error ?? new ClientError({ code: "closed" }, "the client has no endpoints");
@@ -67,7 +69,9 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   const close = (): void => {
     for (const endpoint of endpoints) endpoint.close();
   };
-  return { call, read, check, close, health };
+  const distrust = (name: string, reason: string): void =>
+    endpoints.find((endpoint) => endpoint.name === name)?.distrust(reason);
+  return { call, read, check, close, health, distrust };
 }
 
 /** Heights of parallel responses differ by a block now and then, so only the statuses of one check are compared. */
@@ -87,17 +91,7 @@ function isTimeout(error: unknown): boolean {
 }
 
 function mayTryNext(error: unknown): boolean {
-  return isEndpointError(error) || isOfHeight(error);
-}
-
-/** CometBFT's texts for a height that the node has not reached, or has pruned. */
-const NO_SUCH_HEIGHT = /must be less than or equal to the current blockchain height|lowest height is/;
-
-/** Whether the node does not have the requested height. Another node may have it. */
-function isOfHeight(error: unknown): boolean {
-  if (!(error instanceof ClientError)) return false;
-  const { facts } = error;
-  return facts.code === "height-unavailable" || (facts.code === "rpc" && NO_SUCH_HEIGHT.test(facts.data));
+  return isEndpointError(error) || isHeightUnavailable(error);
 }
 
 async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Promise<EndpointCheck> {

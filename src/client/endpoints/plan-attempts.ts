@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { EndpointHealth } from "./pooled-endpoint.ts";
 
 /** An endpoint as a read chooses it. */
-type Candidate = Pick<EndpointHealth, "status" | "latencyMs"> & {
+type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted"> & {
   /** Blocks behind the best endpoint; undefined when unknown. */
   readonly lagBlocks: bigint | undefined;
   /** Remaining rest after failures. */
@@ -16,9 +16,9 @@ const MAX_LAG = 5n;
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the indexes of the endpoints in the order of attempts: those that rest after failures come last, before them
- * those that are behind or catching up, and before them those that have pruned the height that is read. Among the others
- * a clearly faster one comes first, then the configured order counts.
+ * Returns the indexes of the endpoints in the order of attempts: those that are not trusted come last, before them those that
+ * rest after failures, before them those that are behind or catching up, and before them those that have pruned the height
+ * that is read. Among the others a clearly faster one comes first, then the configured order counts.
  */
 export function planAttempts(
   candidates: readonly Candidate[],
@@ -37,13 +37,13 @@ export function planAttempts(
 }
 
 function rankOf(
-  { restMs, status, latencyMs, lagBlocks }: Candidate,
+  { restMs, status, latencyMs, lagBlocks, distrusted }: Candidate,
   height: bigint | undefined,
 ): readonly number[] {
   const isBehind = status?.catchingUp === true || (lagBlocks ?? 0n) > MAX_LAG;
   const hasPruned = height !== undefined && status !== undefined && status.earliestHeight > height;
   const slowness = LATENCY_LIMITS_MS.filter((limit) => (latencyMs ?? 0) >= limit).length;
-  return [restMs, Number(isBehind), Number(hasPruned), slowness];
+  return [Number(distrusted !== undefined), restMs, Number(isBehind), Number(hasPruned), slowness];
 }
 
 /** The height that is read; undefined for the latest one. */

@@ -21,6 +21,8 @@ export interface EndpointHealth {
   readonly status: NodeStatus | undefined;
   /** time that the last status took; undefined before the first one */
   readonly latencyMs: number | undefined;
+  /** Why other endpoints are preferred for some time: a response was proven to be wrong. Undefined: they are not. */
+  readonly distrusted: string | undefined;
 }
 
 /** One endpoint of a pool, with a check of its chain id and a rest period after each failure. */
@@ -32,6 +34,8 @@ export interface PooledEndpoint {
   readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
   /** Remaining rest; 0 when the endpoint does not rest. */
   readonly restMs: () => number;
+  /** Makes other endpoints preferred for some time, the longer the more often it is called. A success changes nothing. */
+  readonly distrust: (reason: string) => void;
   readonly health: () => EndpointHealth;
   readonly close: () => void;
 }
@@ -52,13 +56,19 @@ export interface PooledEndpointDeps {
   readonly logger: Logger;
 }
 
+/**
+ * How long other endpoints are preferred after a response that was proven to be wrong. Unlike an outage it does not show in
+ * the next response, so only time ends it.
+ */
+const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
+
 /** Creates an endpoint in state `unchecked`. */
 export function createPooledEndpoint(
   options: PooledEndpointOptions,
   deps: PooledEndpointDeps,
 ): PooledEndpoint {
   const life = new AbortController();
-  let health: EndpointHealth = {
+  let health: Omit<EndpointHealth, "distrusted"> = {
     name: options.name,
     state: "unchecked",
     failures: 0,
@@ -68,6 +78,7 @@ export function createPooledEndpoint(
   };
   let restUntilMs = 0;
   let verifying: Promise<NodeStatus> | undefined;
+  let distrust = { reason: "", count: 0, untilMs: 0 };
 
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
@@ -80,6 +91,18 @@ export function createPooledEndpoint(
       deps.logger.warn("endpoint failed", { endpoint: options.name, error: lastError });
     restUntilMs = deps.clock.monotonicMs() + backoffMs(health.failures, options.rest, deps.random);
     health = { ...health, state: stateAfter(error), failures: health.failures + 1, lastError };
+  };
+
+  const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
+
+  const recordWrongResponse = (reason: string): void => {
+    if (isDistrusted()) return;
+    deps.logger.warn("endpoint returned a wrong response, it is used after all others", {
+      endpoint: options.name,
+      reason,
+    });
+    const untilMs = deps.clock.monotonicMs() + backoffMs(distrust.count, DISTRUST, deps.random);
+    distrust = { reason, count: distrust.count + 1, untilMs };
   };
 
   const recordSuccess = (): void => {
@@ -127,7 +150,15 @@ export function createPooledEndpoint(
     life.abort(new ClientError({ code: "closed" }, "the client is closed"));
     deps.caller.close();
   };
-  return { name: options.name, read, verify, restMs, health: () => health, close };
+  return {
+    name: options.name,
+    read,
+    verify,
+    restMs,
+    distrust: recordWrongResponse,
+    health: () => ({ ...health, distrusted: isDistrusted() ? distrust.reason : undefined }),
+    close,
+  };
 }
 
 function stateAfter(error: unknown): EndpointHealth["state"] {

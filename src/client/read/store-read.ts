@@ -67,6 +67,7 @@ export function decodeStoreAnswer(result: unknown, endpoint: string): StoreAnswe
     height: asInt64(member(response, "height")),
     value: exists ? asBase64(value) : undefined,
     proof,
+    endpoint,
   };
 }
 

@@ -62,7 +62,8 @@ export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHead
     ownChainId: chain.chainId,
     ownTimeNs: options.timeNs,
   });
-  const state = { ...accountState(chain), ibc, wasm: consumerState(chain) };
+  const adminmodule = { admins: [accountNamed(chain, "operator").address] };
+  const state = { ...accountState(chain), adminmodule, ibc, wasm: consumerState(chain) };
   return genesis(chain, options, options.scenario === "dex-demo" ? withDexDemo(state, options) : state);
 }
 

@@ -14,6 +14,7 @@ export interface RelayerMetrics {
   readonly lateBlocks: Histogram<"connection_id">;
   readonly batchSize: Histogram<"connection_id">;
   readonly gasUsed: Counter<"connection_id">;
+  readonly fees: Counter<"connection_id">;
   readonly txBytes: Counter<"connection_id">;
   readonly queryListReloads: Counter<string>;
   readonly prunedBlocks: Counter<"connection_id">;
@@ -27,7 +28,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
   const metrics: RelayerMetrics = {
     results: new Counter({
       name: "relaywatch_relayer_results_total",
-      help: "Query results by outcome: included in a block of the local chain, or the code of the failure.",
+      help: "Query results by outcome: included in a block of the local chain, redundant since another relayer was faster, or the code of the failure.",
       labelNames: ["connection_id", "outcome"],
       registers,
     }),
@@ -80,6 +81,12 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       labelNames: ["connection_id"],
       registers,
     }),
+    fees: new Counter({
+      name: "relaywatch_relayer_fees_total",
+      help: "Fees of transactions in blocks, also of failed ones, in units of the fee denom.",
+      labelNames: ["connection_id"],
+      registers,
+    }),
     txBytes: new Counter({
       name: "relaywatch_relayer_tx_bytes_total",
       help: "Encoded bytes of included transactions.",
@@ -116,12 +123,13 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
 }
 
 function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
-  for (const outcome of ["included", ...QUERY_FAILURE_CODES])
+  for (const outcome of ["included", "redundant", ...QUERY_FAILURE_CODES])
     metrics.results.inc({ connection_id, outcome }, 0);
   for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
   metrics.clientUpdates.inc({ connection_id }, 0);
   metrics.prunedBlocks.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);
+  metrics.fees.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
   metrics.batchSize.zero({ connection_id });
   metrics.lateBlocks.zero({ connection_id });

@@ -72,6 +72,15 @@ export const SAFETY_GAUGES: readonly StatusGauge[] = [
       ),
   },
   {
+    name: "relaywatch_relayer_endpoint_distrusted",
+    help: "1 while other endpoints are preferred since a response was proven to be wrong, else 0.",
+    labelNames: ["chain_id", "endpoint"],
+    values: ({ endpoints }) =>
+      endpoints.map(({ chainId, name, distrusted }) =>
+        series(distrusted === undefined ? 0 : 1, { chain_id: chainId, endpoint: name }),
+      ),
+  },
+  {
     name: "relaywatch_relayer_endpoint_lag_blocks",
     help: "Blocks that the endpoint was behind the best endpoint of its chain at the last comparison.",
     labelNames: ["chain_id", "endpoint"],

@@ -1,9 +1,12 @@
 import type { JsonObject } from "../../base/json.ts";
+import { namedOwners } from "../gate/spending.ts";
 import type { AccountView } from "../health/account-watch.ts";
 import type { ClientView } from "../health/client-watch.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "./status.ts";
+
+const DAY_MS = 86_400_000;
 
 /** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
 export function statusJson(status: RelayerStatus): JsonObject {
@@ -17,6 +20,7 @@ export function statusJson(status: RelayerStatus): JsonObject {
     local: headJson(status.local),
     account: accountJson(status.account),
     role: status.gate.role,
+    spending: spendingJson(status),
     dead_letters: status.deadLetters,
     not_sending: status.gate.refusal ?? null,
     connections: connectionsJson(status),
@@ -98,6 +102,19 @@ function accountJson({ denom, balance, daysLeft, error }: AccountView): JsonObje
   };
 }
 
+/** Amounts in units of the fee denom. A limit is null when there is none. */
+function spendingJson({ spending, reserve }: RelayerStatus): JsonObject {
+  const { day, fee, gasByOwner, limits } = spending;
+  return {
+    day: toIso(day * DAY_MS).slice(0, 10),
+    fees: `${fee}`,
+    daily_fee: limits.dailyFee === undefined ? null : `${limits.dailyFee}`,
+    reserve: `${reserve}`,
+    daily_gas_per_owner: limits.dailyGasPerOwner === undefined ? null : `${limits.dailyGasPerOwner}`,
+    owners: namedOwners(gasByOwner).map(([owner, gas]) => ({ owner, gas: `${gas}` })),
+  };
+}
+
 function endpointJson(endpoint: EndpointStatus): JsonObject {
   const { status, latencyMs, lagBlocks } = endpoint;
   return {
@@ -106,6 +123,7 @@ function endpointJson(endpoint: EndpointStatus): JsonObject {
     state: endpoint.state,
     failures: endpoint.failures,
     last_error: endpoint.lastError ?? null,
+    distrusted: endpoint.distrusted ?? null,
     height: status === undefined ? null : `${status.latestHeight}`,
     earliest_height: status === undefined ? null : `${status.earliestHeight}`,
     catching_up: status?.catchingUp ?? null,

@@ -2,8 +2,9 @@ import { counted } from "../../base/counted.ts";
 import { formatDuration } from "../../base/duration-text.ts";
 import type { HttpReply } from "../../ops/http-reply.ts";
 import { escapeHtml } from "../../ops/html.ts";
+import { namedOwners } from "../gate/spending.ts";
 import type { HeadView } from "../health/head-watch.ts";
-import type { ConnectionStatus, QueryView, RelayerStatus } from "./status.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "./status.ts";
 import { blocksBehind } from "./status-json.ts";
 
 const STYLE = `
@@ -31,7 +32,7 @@ export function statusPage(status: RelayerStatus): HttpReply {
     body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="5">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>${title(status)}</title>
 <style>${STYLE}</style></head><body><main><h1>Interchain-query relayer</h1>
-${problems(status)}${chains(status)}${queryTable(status.queries)}
+${problems(status)}${chains(status)}${spending(status)}${queryTable(status.queries)}
 <p><a href="/api/status">status as JSON</a> · <a href="/metrics">metrics</a> · <a href="/unsuccessful-txs">dead letters</a></p>
 </main></body></html>\n`,
   };
@@ -63,7 +64,34 @@ function chains(status: RelayerStatus): string {
   const days = daysLeft === undefined ? "" : `, enough for ${Math.floor(daysLeft)} days at the present rate`;
   return `<h2>Chains</h2><ul><li>Local chain: ${head(status.local)}; event stream: ${stream}</li>
 ${status.connections.map((connection) => connectionRow(connection, status.nowMs)).join("")}
-<li>Account <code>${escapeHtml(status.address)}</code>: ${balance === undefined ? "balance not known yet" : `${balance} ${escapeHtml(denom)}${days}`}</li></ul>`;
+<li>Account <code>${escapeHtml(status.address)}</code>: ${balance === undefined ? "balance not known yet" : `${balance} ${escapeHtml(denom)}${days}`}</li>
+${status.endpoints.map(endpointRow).join("")}</ul>`;
+}
+
+/** Endpoints that cannot be used or are used after all others. The sound ones are in `GET /api/status`. */
+function endpointRow({ name, chainId, state, lastError, distrusted }: EndpointStatus): string {
+  const reason = distrusted === undefined ? lastError : `wrong response: ${distrusted}`;
+  if (reason === undefined) return "";
+  return `<li>Endpoint <code>${escapeHtml(name)}</code> of ${escapeHtml(chainId)}: <span class="bad">${distrusted === undefined ? state : "not trusted"}</span>: ${escapeHtml(reason)}</li>`;
+}
+
+/** Owners on the page: those with the most gas. */
+const PAGE_OWNERS = 5;
+
+function spending({ spending: { fee, gasByOwner, limits }, reserve, account }: RelayerStatus): string {
+  const denom = escapeHtml(account.denom);
+  const owners = namedOwners(gasByOwner)
+    .slice(0, PAGE_OWNERS)
+    .map(([owner, gas]) => {
+      const isUsedUp = limits.dailyGasPerOwner !== undefined && gas >= limits.dailyGasPerOwner;
+      return `<li><code>${escapeHtml(owner)}</code>: <span${isUsedUp ? ' class="bad"' : ""}>${gas}${ofLimit(limits.dailyGasPerOwner)} gas</span></li>`;
+    });
+  const isSpent = limits.dailyFee !== undefined && fee >= limits.dailyFee;
+  return `<h2>Spending today (UTC)</h2><ul><li>Fees: <span${isSpent ? ' class="bad"' : ""}>${fee}${ofLimit(limits.dailyFee)} ${denom}</span>; reserve: ${reserve} ${denom}</li>${owners.join("")}</ul>`;
+}
+
+function ofLimit(limit: bigint | undefined): string {
+  return limit === undefined ? "" : ` of ${limit}`;
 }
 
 function connectionRow({ id, chainId, remote, client, error }: ConnectionStatus, nowMs: number): string {

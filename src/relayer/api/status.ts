@@ -38,6 +38,9 @@ export interface RelayerStatus {
   readonly queries: readonly QueryView[];
   readonly endpoints: readonly EndpointStatus[];
   readonly gate: GateFacts;
+  readonly spending: GateStatus["spending"];
+  /** Balance that is never spent, in units of the fee denom. */
+  readonly reserve: bigint;
   /** Number of stored dead letters. */
   readonly deadLetters: number;
 }
@@ -88,7 +91,8 @@ export interface StatusDeps {
   readonly watches: Watches;
   readonly limits: HealthLimits;
   readonly endpoints: () => readonly EndpointStatus[];
-  readonly gate: () => Pick<GateStatus, "refusal"> & {
+  readonly gate: () => Pick<GateStatus, "refusal" | "spending"> & {
+    readonly reserve: Pick<GateStatus["reserve"], "reserve">;
     readonly leadership: Pick<GateStatus["leadership"], "role">;
     readonly store: Pick<GateStatus["store"], "error">;
   };
@@ -116,7 +120,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .states()
     .map((state) => toView(state, lateness(state), deps.clock.monotonicMs()))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const { leadership, store, refusal } = deps.gate();
+  const { leadership, store, refusal, spending, reserve } = deps.gate();
   const gate = { role: leadership.role, storeError: store.error, refusal };
   const common = { nowMs, local, account, connections, queries, gate };
   const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
@@ -128,6 +132,8 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     loaded: facts.isLoaded,
     problems: findProblems(facts),
     endpoints: deps.endpoints(),
+    spending,
+    reserve: reserve.reserve,
     deadLetters: deps.journal.deadLetters().length,
   };
 }

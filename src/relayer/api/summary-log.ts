@@ -13,9 +13,12 @@ export interface SummaryLogDeps {
 }
 
 const INTERVAL_MS = 60_000;
+const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant"]);
 
 interface Totals {
   readonly included: number;
+  /** Another relayer was faster. */
+  readonly redundant: number;
   readonly failed: number;
   readonly gas: number;
 }
@@ -45,6 +48,7 @@ function summaryFields(
 ): Readonly<Record<string, unknown>> {
   return {
     results: now.included - before.included,
+    redundant: now.redundant - before.redundant,
     failures: now.failed - before.failed,
     gas: now.gas - before.gas,
     localHeight,
@@ -60,7 +64,8 @@ async function readTotals({ results, gasUsed }: SummaryLogDeps["metrics"]): Prom
   const outcomes = (await results.get()).values;
   return {
     included: sum(outcomes.filter(({ labels }) => labels.outcome === "included")),
-    failed: sum(outcomes.filter(({ labels }) => labels.outcome !== "included")),
+    redundant: sum(outcomes.filter(({ labels }) => labels.outcome === "redundant")),
+    failed: sum(outcomes.filter(({ labels }) => !NO_FAILURE.has(String(labels.outcome)))),
     gas: sum((await gasUsed.get()).values),
   };
 }

@@ -35,7 +35,7 @@ export interface ClientRefreshDeps {
   readonly window: TxWindow;
   readonly gate: SubmitGate;
   readonly height: HeightSignal;
-  readonly metrics: Pick<RelayerMetrics, "clientUpdates">;
+  readonly metrics: Pick<RelayerMetrics, "clientUpdates" | "fees" | "gasUsed">;
   readonly leads: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -92,13 +92,16 @@ async function refresh(
   const { connectionId } = connection;
   const message = await updateMessage(deps, connection, signal);
   if (message === undefined) return;
-  const { confirmation } = await send(deps, message, signal);
+  const { tx, confirmation } = await send(deps, message, signal);
+  const labels = { connection_id: connectionId };
+  if (confirmation.kind !== "lost") deps.metrics.fees.inc(labels, Number(tx.feeAmount));
   if (confirmation.kind !== "included")
     throw new RelayError(
       { code: "transaction-lost", connectionId },
       `the client update ended as ${confirmation.kind}`,
     );
-  deps.metrics.clientUpdates.inc({ connection_id: connectionId });
+  deps.metrics.clientUpdates.inc(labels);
+  deps.metrics.gasUsed.inc(labels, Number(confirmation.gasUsed));
   deps.logger.info("light client refreshed, since no result had updated it", {
     connectionId,
     localHeight: confirmation.height,

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
+import { isHeightUnavailable } from "../../client/errors.ts";
 import type { WireMessage } from "../../client/tx/tx-sender.ts";
 import { MsgUpdateClient } from "../../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
@@ -38,8 +39,8 @@ export interface TrustDeps {
 /** Chooses trusted heights of one client. It reads each height once, so create one finder for each cycle. */
 export interface TrustFinder {
   /**
-   * Returns the greatest height below `at` that has a consensus state of the same revision. Throws `RelayError`
-   * "no-trusted-height" when there is none or it expires soon.
+   * Returns the greatest height below `at` that has a consensus state of the same revision, and whose next header some
+   * endpoint has. Throws `RelayError` "no-trusted-height" when there is none or it expires soon, and "trusted-headers-missing".
    */
   readonly below: (at: RemoteHeight) => Promise<Trust>;
 }
@@ -62,6 +63,9 @@ export function createTrustFinder(
   const greatestBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
     // The usual case. It saves reading the list of heights, which may have many pages.
     if (isBelow(client.latestHeight, at)) return client.latestHeight;
+    return greatestListedBelow(at);
+  };
+  const greatestListedBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
     heights ??= deps.local.consensusHeights(client.clientId, signal);
     // ibc-go lists heights in the order of their text ("1-9" after "1-10"), so all are compared as numbers.
     return (await heights)
@@ -71,18 +75,40 @@ export function createTrustFinder(
         undefined,
       );
   };
+  const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
+    // Both are read at once. The time is almost always good, so the validator set is almost always needed.
+    const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
+    const nowNs = BigInt(Math.round(deps.clock.nowMs())) * 1_000_000n;
+    // Block times increase with height: when this height has expired, all lower ones have.
+    if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
+    return trust;
+  };
   return {
     below: async (at) => {
-      // Block times increase with height: when the greatest height has expired, all lower ones have.
-      const height = await greatestBelow(at);
-      if (height === undefined) throw noTrustedHeight(client, at);
-      // Both are read at once. The time is almost always good, so the validator set is almost always needed.
-      const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
-      const nowNs = BigInt(Math.round(deps.clock.nowMs())) * 1_000_000n;
-      if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
-      return trust;
+      const missing: bigint[] = [];
+      let height = await greatestBelow(at);
+      while (height !== undefined && missing.length < MAX_MISSING_HEADERS) {
+        try {
+          return await trustedAt(height, at);
+        } catch (error) {
+          if (!isHeightUnavailable(error)) throw error;
+          missing.push(height.height + 1n);
+        }
+        height = await greatestListedBelow(height);
+      }
+      throw missing.length === 0 ? noTrustedHeight(client, at) : headersMissing(client, missing);
     },
   };
+}
+
+/** Trusted heights that are tried. An endpoint that has pruned the headers of so many has pruned those below too. */
+const MAX_MISSING_HEADERS = 4;
+
+function headersMissing({ clientId, chainId }: LightClientState, heights: readonly bigint[]): RelayError {
+  return new RelayError(
+    { code: "trusted-headers-missing", clientId, heights },
+    `no endpoint of ${chainId} has the headers ${heights.join(", ")}, which follow the trusted heights of ${clientId}; add an endpoint that keeps them`,
+  );
 }
 
 function keyOf({ height }: RemoteHeight): bigint {

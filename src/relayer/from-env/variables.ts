@@ -71,7 +71,7 @@ const GO_VARIABLES: readonly EnvVariable[] = [
   {
     name: "RELAYER_STORAGE_PATH",
     key: "state_dir",
-    note: "required; the files of the Go relayer in it are not read",
+    note: "required; the first start takes over the storage of the Go relayer in it",
   },
   {
     name: "RELAYER_CHECK_SUBMITTED_TX_STATUS_DELAY",

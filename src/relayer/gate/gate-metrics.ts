@@ -1,18 +1,16 @@
 import { Gauge, type Registry } from "prom-client";
 import type { GateStatus } from "./create-gate.ts";
 import { ROLES } from "./leadership.ts";
-
-/** Owners with a value of their own, those with the most gas. The others count as "other". */
-const MAX_OWNERS = 100;
+import { namedOwners, type SpendingLimits } from "./spending.ts";
 
 /**
- * Registers the metrics of the gate. They are read at scrape time, so they are current while nothing is sent. `dailyFee` is
- * the configured limit.
+ * Registers the metrics of the gate. They are read at scrape time, so they are current while nothing is sent. A limit
+ * that is not configured has no metric.
  */
 export function registerGateMetrics(
   registry: Registry,
   status: () => GateStatus,
-  dailyFee: bigint | undefined,
+  { dailyFee, dailyGasPerOwner }: SpendingLimits,
 ): void {
   const registers = [registry];
   const gauge = (name: string, help: string, collect: (set: (value: number) => void) => void): void => {
@@ -47,30 +45,28 @@ export function registerGateMetrics(
   gauge("spent_today_fees", "Fees of the transactions of this UTC day, in units of the fee denom.", (set) =>
     set(Number(status().spending.fee)),
   );
-  // Without a limit the metric is absent.
   if (dailyFee !== undefined)
     gauge("daily_fee_limit", "Limit of the fees of one UTC day. Absent without a limit.", (set) =>
       set(Number(dailyFee)),
+    );
+  if (dailyGasPerOwner !== undefined)
+    gauge(
+      "daily_gas_per_owner_limit",
+      "Limit of the gas of one UTC day for each owner. Absent without a limit.",
+      (set) => set(Number(dailyGasPerOwner)),
     );
   gauge("balance_reserve", "Balance that is never spent, in units of the fee denom.", (set) =>
     set(Number(status().reserve.reserve)),
   );
   const gas = new Gauge({
     name: "relaywatch_relayer_spent_today_gas",
-    help: "Gas limits of the transactions of this UTC day by owner of the queries.",
+    help: "Gas limits of the transactions of this UTC day by owner of the queries: the 100 with the most, and the sum of the others.",
     labelNames: ["owner"],
     registers,
     collect: () => {
       gas.reset();
-      for (const [owner, value] of largest(status().spending.gasByOwner, MAX_OWNERS))
+      for (const [owner, value] of namedOwners(status().spending.gasByOwner))
         gas.set({ owner }, Number(value));
     },
   });
-}
-
-/** Returns the entries with the greatest values, and the sum of the others as "other". */
-function largest(values: ReadonlyMap<string, bigint>, count: number): readonly (readonly [string, bigint])[] {
-  const sorted = [...values].toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
-  const rest = sorted.slice(count).reduce((sum, [, value]) => sum + value, 0n);
-  return rest === 0n ? sorted.slice(0, count) : [...sorted.slice(0, count), ["other", rest]];
 }

@@ -18,6 +18,17 @@ export interface DailySpending {
   readonly gasByOwner: ReadonlyMap<string, bigint>;
 }
 
+/** Owners that status and metrics name, those with the most gas. */
+const NAMED_OWNERS = 100;
+
+/** Returns the gas of the owners with the most of it, and the sum of the others as "other". Most first. */
+export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (readonly [string, bigint])[] {
+  const sorted = [...gasByOwner].toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
+  const rest = sorted.slice(NAMED_OWNERS).reduce((sum, [, gas]) => sum + gas, 0n);
+  const named = sorted.slice(0, NAMED_OWNERS);
+  return rest === 0n ? named : [...named, ["other", rest]];
+}
+
 /** Why a transaction would exceed a limit. */
 interface SpendingRefusal {
   readonly reason: string;

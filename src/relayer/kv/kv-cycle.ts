@@ -15,7 +15,7 @@ import {
   noteUnproven,
   updateState,
 } from "../connection/worker.ts";
-import { answered, type QueryState } from "../registry/query-state.ts";
+import { answered, outrun, type QueryState } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import { candidatesAt, tooLarge } from "../submit/plan.ts";
 import type { ClientUpdate, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
@@ -97,7 +97,8 @@ function prove(
 ): readonly ProvenResult[] {
   const { allowKvCallbacks, maxResultBytes } = worker.settings;
   const { stateAt } = cycle.view;
-  const options = { sender: worker.submitter.address, allowKvCallbacks };
+  const { distrust: onInvalidProof } = worker.remote;
+  const options = { sender: worker.submitter.address, allowKvCallbacks, onInvalidProof };
   const point = { appHash: cycle.reads.block.appHash, at: stateAt };
   const update = updateOf(worker, cycle);
   return proveResults(candidates, cycle.reads.answers, point, options).flatMap((proof) => {
@@ -149,5 +150,6 @@ function noteOutcome(
   noteSubmission(worker, outcome);
   if (outcome.kind === "included")
     updateState(worker, query, (current) => answered(current, { localHeight: outcome.height, remote }));
+  else if (outcome.kind === "dropped" && outcome.reason === "redundant") updateState(worker, query, outrun);
   else if (outcome.kind === "refused") noteFailure(worker, query, outcome.error);
 }

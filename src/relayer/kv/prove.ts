@@ -21,6 +21,8 @@ export interface ProofOptions {
   /** Bech32 address of the relayer's account. */
   readonly sender: string;
   readonly allowKvCallbacks: boolean;
+  /** Called for each key whose proof does not verify. */
+  readonly onInvalidProof?: (endpoint: string, reason: string) => void;
 }
 
 /** The proven values of a query. */
@@ -57,9 +59,16 @@ export function proveResults(
 ): readonly ProofOutcome[] {
   const verifier = createProofVerifier();
   const proven = new Map<string, Result<StorageValue, QueryFailure>>();
+  const proveFirst = (key: QueryKey, name: string): Result<StorageValue, QueryFailure> => {
+    const read = answers.get(name);
+    const value = proveKey(key, read, point, verifier);
+    if (!value.ok && value.error.code === "invalid-proof" && read?.ok === true)
+      options.onInvalidProof?.(read.value.endpoint, value.error.reason);
+    return value;
+  };
   const valueOf = (key: QueryKey): Result<StorageValue, QueryFailure> => {
     const name = keyName(key);
-    const value = proven.get(name) ?? proveKey(key, answers.get(name), point, verifier);
+    const value = proven.get(name) ?? proveFirst(key, name);
     proven.set(name, value);
     return value;
   };

@@ -20,7 +20,7 @@ import { readQueryResult } from "../local-queries.ts";
 import { refreshed } from "../registry/query-state.ts";
 import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";
-import { failureText, isAnsweredByOther } from "../submit/judge.ts";
+import { failureText, isRedundant } from "../submit/judge.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /** What a relayer would do for one KV query now, and what another one did. */
@@ -99,7 +99,7 @@ export async function previewKv(
 }
 
 function refusalOf(reason: string): KvPreview["outcome"] {
-  return { kind: isAnsweredByOther(reason) ? "answered" : "refused", reason };
+  return { kind: isRedundant(reason) ? "answered" : "refused", reason };
 }
 
 interface ProvenQuery {

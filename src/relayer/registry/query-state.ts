@@ -123,6 +123,11 @@ export function searched(
   return { ...state, ...SUCCEEDED, query, results };
 }
 
+/** Returns the state after another relayer sent a result. When the next one is due, the query itself says. */
+export function outrun(state: QueryState): QueryState {
+  return { ...state, ...SUCCEEDED };
+}
+
 const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
 
 /**

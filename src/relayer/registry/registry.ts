@@ -2,7 +2,7 @@ import { ClientError } from "../../client/errors.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import type { QueryChange } from "./query-events.ts";
 import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";
-import { isServed, type QueryFilter } from "./registered-query.ts";
+import { isServed, type QueryFilter, type RegisteredQuery } from "./registered-query.ts";
 
 /** The queries that this relayer serves, with their states. */
 export interface Registry {
@@ -13,6 +13,11 @@ export interface Registry {
    * the query was removed since, or this endpoint is behind the one that sent the event.
    */
   readonly apply: (change: QueryChange, signal: AbortSignal) => Promise<boolean>;
+  /**
+   * Reads the last results of these queries from the chain. Adds, changes and removes no query: this read may be older than
+   * what an event said meanwhile.
+   */
+  readonly reread: (ids: readonly bigint[], signal: AbortSignal) => Promise<void>;
   /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
@@ -59,6 +64,13 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
         states.set(query.id, refreshed(states.get(query.id), query, deps.localHeight()));
       return isRemoved || query !== undefined;
     },
+    reread: async (ids, signal) => {
+      for (const query of await readAll(filter, deps.local, ids, signal)) {
+        const known = states.get(query.id);
+        if (known !== undefined && sameQuestion(known.query, query))
+          states.set(query.id, refreshed(known, query, deps.localHeight()));
+      }
+    },
     replace: (before, after) => {
       const current = states.get(before.query.id);
       if (current === undefined) return;
@@ -80,6 +92,23 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
       states = new Map();
     },
   };
+}
+
+/** With more queries than this the list is read: it has 100 on a page. */
+const MAX_SINGLE_READS = 20;
+
+/** Reads at least these queries, as far as they exist. */
+async function readAll(
+  { connectionIds }: QueryFilter,
+  local: RegistryDeps["local"],
+  ids: readonly bigint[],
+  signal: AbortSignal,
+): Promise<readonly RegisteredQuery[]> {
+  if (ids.length <= MAX_SINGLE_READS) {
+    const queries = await Promise.all(ids.map((id) => readIfPresent(local, id, signal)));
+    return queries.flatMap((query) => query ?? []);
+  }
+  return (await Promise.all(connectionIds.map((id) => local.registeredQueries(id, signal)))).flat();
 }
 
 /** Returns undefined when the chain responds that it has no query with this id. */

@@ -7,6 +7,7 @@ import type { RegisteredQuery } from "../registry/registered-query.ts";
  * - "included": the result is in a block of the local chain;
  * - one of `QUERY_FAILURE_CODES`: the query has a failure of its own;
  * - "superseded": a newer result of the same query took its place before it was sent;
+ * - "redundant": the chain had a result of this remote height or a newer one, since another relayer was faster;
  * - "removed": the query was removed from the chain;
  * - "lost": the transaction was in no block. The query is due again.
  */
@@ -14,6 +15,7 @@ export const ATTEMPT_OUTCOMES = [
   "included",
   ...QUERY_FAILURE_CODES,
   "superseded",
+  "redundant",
   "removed",
   "lost",
 ] as const;

@@ -62,6 +62,17 @@ export interface StoreDeps {
   readonly logger: Logger;
 }
 
+/** Returns the limits of the section `history`. */
+export function attemptLimitsOf({
+  max_age,
+  max_attempts,
+}: {
+  readonly max_age: number;
+  readonly max_attempts: number;
+}): AttemptLimits {
+  return { maxAgeMs: max_age, maxRows: max_attempts };
+}
+
 /** Name of the file in the state directory. */
 export const STORE_FILE = "relayer.sqlite";
 

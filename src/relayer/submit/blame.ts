@@ -8,6 +8,7 @@ import {
   gasItem,
   type PaidShare,
   putBack,
+  REDUNDANT,
   type SubmitterState,
 } from "./submitter-state.ts";
 
@@ -49,6 +50,8 @@ export function applyBlame(state: SubmitterState, { failure, slots, where, paid 
     case "result":
       refuse(state, [found.entry], { code: "rejected", reason }, paid);
       return retryRest(state, entries, found.entry);
+    case "redundant":
+      return dropRedundant(state, entries, found.entry, paid?.(found.entry));
     case "update":
       return refuseUpdate(state, entries, found.update.key, reason);
     case "unknown":
@@ -75,6 +78,25 @@ function refuse(
     state.doubts.delete(entry.result.query.id);
     finish(state, entry, { kind: "refused", error }, paid?.(entry));
   }
+}
+
+/**
+ * The result is not needed, which is no failure of its query. The other relayer may have sent results of the others too,
+ * and each would cost a transaction or a simulation. So their queries are read again before they are sent.
+ */
+function dropRedundant(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  redundant: Entry,
+  paid: PaidShare | undefined,
+): void {
+  state.doubts.delete(redundant.result.query.id);
+  for (const { result } of entries) if (result.query.type === "kv") state.unread.add(result.query.id);
+  finish(state, redundant, REDUNDANT, paid);
+  putBack(
+    state,
+    entries.filter((entry) => entry !== redundant),
+  );
 }
 
 /** After a second failure of the same company, its members are tried in halves: many may be bad. */

@@ -48,6 +48,8 @@ export type Blame =
   /** signature, sequence or funds: no transaction of this account would pass */
   | { readonly kind: "account" }
   | { readonly kind: "result"; readonly entry: Entry }
+  /** the chain has a result of this remote height or a newer one: another relayer was faster */
+  | { readonly kind: "redundant"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate }
   /** no message is named */
   | { readonly kind: "unknown" };
@@ -58,9 +60,15 @@ export function blame(failure: TxFailure, slots: readonly Slot[]): Blame {
   if (failure.codespace === TX_TOO_LARGE.codespace && failure.code === TX_TOO_LARGE.code)
     return { kind: "too-large" };
   const index = /message index: (\d{1,6})/.exec(failure.log)?.[1];
-  if (index !== undefined) return slots[Number(index)] ?? { kind: "unknown" };
+  if (index !== undefined) return blameSlot(failure, slots[Number(index)]);
   if (/insufficient fee/i.test(failure.log)) return { kind: "price" };
   return ACCOUNT_ERROR.test(failure.log) ? { kind: "account" } : { kind: "unknown" };
+}
+
+function blameSlot({ log }: TxFailure, slot: Slot | undefined): Blame {
+  if (slot?.kind === "result" && slot.entry.result.query.type === "kv" && isRedundant(log))
+    return { kind: "redundant", entry: slot.entry };
+  return slot ?? { kind: "unknown" };
 }
 
 /** Texts of the ante handlers, whatever the messages are. */
@@ -71,7 +79,7 @@ const ACCOUNT_ERROR =
  * Whether a failure only says that the chain has a result of this remote height or a newer one: another relayer was faster.
  * The module checks that before the proofs. The code alone is not enough: out of gas hides it in a text.
  */
-export function isAnsweredByOther(reason: string): boolean {
+export function isRedundant(reason: string): boolean {
   return reason.includes("is less than or equal to last result's remote height");
 }
 

@@ -1,6 +1,6 @@
 import type { FinalTx } from "../../client/tx/tx-window.ts";
 import { applyBlame } from "./blame.ts";
-import { failureText, type Slot } from "./judge.ts";
+import { blame, failureText, type Slot } from "./judge.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
 import type { Entry } from "./result-queue.ts";
 import {
@@ -33,10 +33,13 @@ export async function land(state: SubmitterState, signal: AbortSignal): Promise<
 
 function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmation }: FinalTx): void {
   const { logger, metrics } = state.deps;
+  if (confirmation.kind !== "lost") countFees(state, sent);
   if (confirmation.kind === "included") return noteIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
-  for (const { result } of entries)
-    metrics.results.inc({ connection_id: result.query.connectionId, outcome: "not-included" });
+  const found = confirmation.kind === "failed" ? blame(confirmation, sent.slots) : undefined;
+  for (const entry of entries)
+    if (found?.kind !== "redundant" || found.entry !== entry)
+      metrics.results.inc({ connection_id: entry.result.query.connectionId, outcome: "not-included" });
   const fields = { results: entries.length, hash: hashText(tx.hash) };
   if (confirmation.kind === "lost") {
     sent.release();
@@ -44,7 +47,11 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
     return putBack(state, entries);
   }
   const reason = failureText(confirmation);
-  logger.warn("transaction failed in its block", { ...fields, localHeight: confirmation.height, reason });
+  logger[found?.kind === "redundant" ? "debug" : "warn"]("transaction failed in its block", {
+    ...fields,
+    localHeight: confirmation.height,
+    reason,
+  });
   // The consensus state that it relied on does not exist. Nobody in this transaction is to blame.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return putBack(state, entries);
   applyBlame(state, {
@@ -109,17 +116,38 @@ function sharesOf(
   };
 }
 
-/** Counts number, gas and bytes by connection, in proportion to the number of results. */
-function countConnections(state: SubmitterState, { slots, tx }: SentTransaction, gasUsed: bigint): void {
+/** Returns the number of results of each connection in a transaction, and its share of all of them. */
+function byConnection({ slots }: SentTransaction): readonly {
+  readonly connection_id: string;
+  readonly count: number;
+  readonly share: number;
+}[] {
   const entries = entriesOf(slots);
   const counts = new Map<string, number>();
   for (const { result } of entries)
     counts.set(result.query.connectionId, (counts.get(result.query.connectionId) ?? 0) + 1);
-  for (const [connection_id, count] of counts) {
-    const share = count / entries.length;
-    const { metrics } = state.deps;
+  return [...counts].map(([connection_id, count]) => ({
+    connection_id,
+    count,
+    share: count / entries.length,
+  }));
+}
+
+/** The chain charges the whole fee, also for a transaction that fails in its block. */
+function countFees({ deps: { metrics } }: SubmitterState, sent: SentTransaction): void {
+  for (const { connection_id, share } of byConnection(sent))
+    metrics.fees.inc({ connection_id }, Number(sent.tx.feeAmount) * share);
+}
+
+/** Counts number, gas and bytes by connection. */
+function countConnections(
+  { deps: { metrics } }: SubmitterState,
+  sent: SentTransaction,
+  gasUsed: bigint,
+): void {
+  for (const { connection_id, count, share } of byConnection(sent)) {
     metrics.batchSize.observe({ connection_id }, count);
     metrics.gasUsed.inc({ connection_id }, Number(gasUsed) * share);
-    metrics.txBytes.inc({ connection_id }, tx.size * share);
+    metrics.txBytes.inc({ connection_id }, sent.tx.size * share);
   }
 }

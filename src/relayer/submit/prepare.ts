@@ -3,6 +3,7 @@ import { isSuspect } from "../registry/query-state.ts";
 import { applyBlame } from "./blame.ts";
 import { layOut, type Slot, toMessages } from "./judge.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
+import { rereadQueries } from "./reread.ts";
 import type { Entry } from "./result-queue.ts";
 import {
   finish,
@@ -22,6 +23,7 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
   const planned = plan(state);
   for (const entries of planned) state.queue.remove(entries);
   await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
+  await rereadQueries(state, signal);
   return planned.length > 0;
 }
 

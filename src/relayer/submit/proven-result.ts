@@ -37,8 +37,8 @@ export type ResultOutcome =
   | { readonly kind: "included"; readonly height: bigint }
   /** the query has a failure of its own */
   | { readonly kind: "refused"; readonly error: QueryFailure }
-  /** not sent: the query was removed, or a newer result took its place */
-  | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" }
+  /** not needed: the query was removed, a newer result took its place, or another relayer was faster ("redundant") */
+  | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
   /** not included, and no failure of the query: it is due again. `error` is an error of its connection or of the account. */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
 

@@ -37,7 +37,7 @@ export interface SubmitterDeps {
   /** Work that has the account for itself while nothing is in flight. */
   readonly upkeep?: Upkeep;
   readonly attempts: AttemptSink;
-  readonly registry: Pick<Registry, "state">;
+  readonly registry: Pick<Registry, "state" | "reread">;
   readonly height: HeightSignal;
   readonly readBlockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
   readonly clock: Clock;
@@ -87,6 +87,8 @@ export interface SubmitterState {
   readonly doubts: Map<bigint, string>;
   /** TX queries one of whose results was not sent. The later ones of the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
+  /** Queries whose last results are to be read from the chain: another relayer has sent some. */
+  readonly unread: Set<bigint>;
   /** Keys of client updates that were included, the newest last. */
   readonly included: Set<string>;
   /** The price that was read last, and the height at which it was read. */
@@ -139,6 +141,8 @@ export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutco
   move(state, entry, "done");
   const { query, at, startedAtMs, dueHeight, settle } = entry.result;
   const noted = OUTCOMES[outcome.kind](outcome);
+  if (noted.outcome === "redundant")
+    state.deps.metrics.results.inc({ connection_id: query.connectionId, outcome: "redundant" });
   state.deps.attempts.note([
     {
       queryId: query.id,
@@ -173,10 +177,13 @@ const OUTCOMES: { readonly [K in ResultOutcome["kind"]]: (outcome: ResultOutcome
       : { outcome: "lost", reason: undefined },
   dropped: (outcome) => ({
     outcome: outcome.kind === "dropped" ? outcome.reason : "lost",
-    reason: undefined,
+    reason: outcome === REDUNDANT ? "the chain has a result of this remote height or a newer one" : undefined,
   }),
   unsent: (outcome) => ({ outcome: "lost", reason: outcome.kind === "unsent" ? outcome.reason : undefined }),
 };
+
+/** The outcome of a result that another relayer has made unnecessary. */
+export const REDUNDANT: ResultOutcome = { kind: "dropped", reason: "redundant" };
 
 /** The outcome of a TX result behind one that was not sent. */
 export const WITHDRAWN: ResultOutcome = {

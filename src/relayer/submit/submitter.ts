@@ -10,6 +10,7 @@ import { land } from "./land.ts";
 import { dropOld, launch } from "./launch.ts";
 import { prepare } from "./prepare.ts";
 import type { ProvenResult } from "./proven-result.ts";
+import { rereadQueries } from "./reread.ts";
 import { createResultQueue, type Entry } from "./result-queue.ts";
 import {
   finish,
@@ -75,6 +76,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     flying: new Map(),
     doubts: new Map(),
     withdrawn: new Set(),
+    unread: new Set(),
     included: new Set(),
     price: undefined,
     simulateMs: 0,
@@ -191,6 +193,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
     isNew && (state.sent.length > 0 || state.waiting.size > 0) ? readPrice(state, signal) : undefined,
     clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
   ]);
+  await rereadQueries(state, signal);
   dropOld(state);
   const { upkeep } = state.deps;
   if (upkeep?.isDue() === true) {

@@ -68,11 +68,14 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   const filter = parseTxFilter(transactionsFilter);
   if (!filter.ok) return noteUnproven(worker, state.query, { code: "bad-filter", reason: filter.error });
   // Only up to H−1: the proof of delivery is in the next header.
-  const planned = planSearch(deps.journal.searchedTo(id), view.stateAt.height, deps.lookbackBlocks);
+  const done = deps.journal.searchedTo(id);
+  const planned = planSearch(done, view.stateAt.height, deps.lookbackBlocks);
   if (planned === undefined) {
     const at = { localHeight: worker.localHeight(), results: 0 };
     return updateState(worker, state.query, (current) => searched(current, at));
   }
+  // Stored at its start: a first search that a crash ends must not begin again at a later block.
+  if (done !== planned.from - 1n) deps.journal.noteSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
   if (!range.ok) return noteUnproven(worker, state.query, range.error);
@@ -207,8 +210,10 @@ async function proveBlock(
 
 /** Whether the block is below all trusted heights, or the endpoint has refused it several times (it may be pruned). */
 function isUnprovable(error: unknown, state: QueryState): boolean {
-  if (error instanceof RelayError) return error.facts.code === "no-trusted-height";
-  return error instanceof ClientError && error.facts.code === "rpc" && state.failures >= MAX_BLOCK_FAILURES;
+  if (error instanceof RelayError && error.facts.code === "no-trusted-height") return true;
+  const isMissing = error instanceof RelayError && error.facts.code === "trusted-headers-missing";
+  const isRefused = error instanceof ClientError && error.facts.code === "rpc";
+  return (isMissing || isRefused) && state.failures >= MAX_BLOCK_FAILURES;
 }
 
 function readFailed(error: unknown): QueryFailure {

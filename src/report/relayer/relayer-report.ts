@@ -51,7 +51,7 @@ export function relayerReport(data: RelayerData): Report {
 
 function verdictOf({ attempts, deadLetters }: RelayerData): ReportVerdict {
   if (attempts.length === 0 && deadLetters.length === 0) return "unseen";
-  const hasResult = attempts.some(({ outcome }) => outcome === "included");
+  const hasResult = attempts.some(({ outcome }) => outcome === "included" || outcome === "redundant");
   return hasResult && deadLetters.length === 0 ? "fine" : "problem";
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts";
-import type { ProblemCode } from "../../../src/relayer/health/problems.ts";
+import { PROBLEM_CODES, type ProblemCode } from "../../../src/relayer/health/problems.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 
 /** A state that must be visible, and how the world gets into it. */
@@ -11,7 +11,11 @@ interface Case {
   readonly within: number;
   /** In the reason that people read. */
   readonly text: RegExp;
+  /** The lines of the log at its beginning and its end; absent: those of a problem. */
+  readonly lines?: readonly [string, string];
 }
+
+const PROBLEM_LINES = ["problem", "problem is over"] as const;
 
 const CASES: readonly Case[] = [
   {
@@ -63,6 +67,49 @@ const CASES: readonly Case[] = [
     text: /account neutron1relayer has no untrn and cannot pay fees/,
   },
   {
+    code: "remote-catching-up",
+    set: ({ remotes }, isOn) => remotes[0]?.set("catching up", isOn),
+    within: 10,
+    text: /the node of remote-1 is catching up and at height \d+/,
+  },
+  {
+    code: "client-expires-soon",
+    set: ({ local }, isOn) => local.set("client-old", isOn),
+    within: 20,
+    text: /client client-0 expires at 20\d\d-\S+ unless it is updated before/,
+  },
+  {
+    code: "client-unknown",
+    set: ({ local }, isOn) => local.set("no-client-queries", isOn),
+    within: 200,
+    text: /the light client is unknown: no response for \d+ /,
+  },
+  {
+    code: "account-unknown",
+    set: ({ local }, isOn) => local.set("no-balances", isOn),
+    within: 215,
+    text: /the balance of neutron1relayer is unknown: no response for/,
+  },
+  {
+    code: "store-not-writable",
+    set: ({ setGate }, isOn) => setGate({ storeError: isOn ? "disk is full" : undefined }),
+    within: 2,
+    text: /nothing is sent while the store cannot write: disk is full; free its disk/,
+  },
+  {
+    code: "not-sending",
+    set: ({ setGate }, isOn) => setGate({ refusal: isOn ? "the balance is below the reserve" : undefined }),
+    within: 2,
+    text: /nothing is sent: the balance is below the reserve/,
+  },
+  {
+    code: "cycle-failed",
+    set: ({ remotes }, isOn) => remotes[0]?.set("down", isOn),
+    within: 10,
+    text: /sim is unreachable/,
+    lines: ["cycle failed", "connection has recovered"],
+  },
+  {
     code: "queries-overdue",
     set: ({ remotes }, isOn) => remotes[0]?.set("searches hang", isOn),
     within: 45,
@@ -110,8 +157,11 @@ async function startSoundWorld(seed: number): Promise<SimWorld> {
   return world;
 }
 
+/** Number of lines of the KV worker, or about the problem. */
 function logged(world: SimWorld, message: string, code: ProblemCode): number {
-  return world.log.filter((line) => line.message === message && line.fields["code"] === code).length;
+  return world.log.filter(
+    ({ message: text, fields }) => text === message && (fields["code"] === code || fields["type"] === "kv"),
+  ).length;
 }
 
 describe("a state that makes results late", () => {
@@ -129,7 +179,7 @@ describe("a state that makes results late", () => {
 
   it.each(CASES.map((one, index) => [index, one.code, one] as const))(
     "is on /readyz, page, metrics and log (%i: %s)",
-    async (_index, code, { set, within, text }) => {
+    async (_index, code, { set, within, text, lines: [begins, ends] = PROBLEM_LINES }) => {
       const world = await startSoundWorld(22);
       await world.run(35);
       expect((await seen(world)).readyz.body).toBe("ok\n");
@@ -144,16 +194,32 @@ describe("a state that makes results late", () => {
       expect(during.metrics).toMatch(new RegExp(`^relaywatch_relayer_problems\\{code="${code}"\\} 1$`, "m"));
       expect(during.metrics).toMatch(/^relaywatch_relayer_ready 0$/m);
       await world.run(60);
-      expect(logged(world, "problem", code)).toBe(1);
-      expect(logged(world, "problem is over", code)).toBe(0);
+      expect(logged(world, begins, code)).toBe(1);
+      expect(logged(world, ends, code)).toBe(0);
       set(world, false);
       await world.run(100);
       expect((await seen(world)).readyz.body).toBe("ok\n");
-      expect(logged(world, "problem", code)).toBe(1);
-      expect(logged(world, "problem is over", code)).toBe(1);
+      expect(logged(world, begins, code)).toBe(1);
+      expect(logged(world, ends, code)).toBe(1);
       await world.stop();
     },
   );
+
+  it("is on /readyz, page and metrics during the start, which is no problem for the log", async () => {
+    const world = await startWorld(26, 1);
+    const { readyz, page, metrics } = await seen(world);
+    expect(readyz.status).toBe(503);
+    expect(readyz.body).toMatch(/^starting: the list of queries was not read yet$/m);
+    expect(page).toContain("<strong>starting</strong>: the list of queries was not read yet");
+    expect(metrics).toMatch(/^relaywatch_relayer_problems\{code="starting"\} \d+$/m);
+    await world.run(20);
+    expect(logged(world, "problem", "starting")).toBe(0);
+    await world.stop();
+  });
+
+  it("has a case above", () => {
+    expect(new Set([...CASES.map(({ code }) => code), "starting"])).toEqual(new Set(PROBLEM_CODES));
+  });
 
   it("shows how late each query is, and for how long, while the remote chain makes no block", async () => {
     const world = await startSoundWorld(23);

@@ -12,6 +12,12 @@ export type LocalFault =
   | "client-expired"
   | "short-trust"
   | "client-frozen"
+  /** the newest consensus state is old */
+  | "client-old"
+  /** the node does not respond to queries of light clients */
+  | "no-client-queries"
+  /** the node does not respond to queries of balances */
+  | "no-balances"
   | "empty-account"
   | "no-events"
   | "events-shuffled"

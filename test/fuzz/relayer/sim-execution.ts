@@ -130,7 +130,11 @@ function submitKv(execution: Execution, query: RegisteredQuery, result: QueryRes
   if (answeredQueries.has(query.id)) violations.push(`two results of query ${query.id} in one transaction`);
   answeredQueries.add(query.id);
   if (query.keys.some(({ path }) => path !== "bank")) violations.push(`query ${query.id} has no answer`);
-  if (result.height <= (query.lastRemoteHeight?.height ?? 0n)) throw new Refusal("height is invalid");
+  const last = query.lastRemoteHeight?.height ?? 0n;
+  if (result.height <= last)
+    throw new Refusal(
+      `result's remote height {${result.revision} ${result.height}} is less than or equal to last result's remote height &{${result.revision} ${last}}: height is invalid`,
+    );
   const root = consensusOf(clientIdOf(query)).get(result.height + 1n)?.appHash;
   if (root === undefined) throw new Refusal("no consensus state");
   const verifier = createProofVerifier();

@@ -34,6 +34,8 @@ export interface SimLocal {
   readonly reject: (id: bigint, isRejecting: boolean) => void;
   /** Makes the results of a query fail their transactions in the block, without a named message. */
   readonly poison: (id: bigint) => void;
+  /** Lets another relayer submit a result of the newest provable remote height into the next block, before all others. */
+  readonly submitAsOther: (id: bigint) => void;
   readonly registered: () => readonly RegisteredQuery[];
   /** Returns the hashes of the remote transactions that were delivered for a query. */
   readonly delivered: (id: bigint) => readonly string[];
@@ -51,6 +53,10 @@ interface SimChain {
   readonly respond: <T>(signal: AbortSignal, read: () => T) => Promise<T>;
 }
 
+/** Trusting period of the clients, and an age at which one expires soon. */
+const LONG_NS = 10n ** 15n;
+const OLD_NS = LONG_NS - 400_000_000_000n;
+
 /** Creates the chain, with a client "client-N" and a connection "connection-N" for each remote chain. */
 export function createSimLocal(
   remotes: readonly SimRemote[],
@@ -63,6 +69,7 @@ export function createSimLocal(
   const node = createSimNode({ state, faults, clock, random, respond });
   const events = createSimEvents(state, faults, random);
   let lastId = 0n;
+  const ofOther = new Set<bigint>();
   return {
     height: () => state.height,
     status: (signal) =>
@@ -80,6 +87,8 @@ export function createSimLocal(
     tick: () => {
       if (faults.has("halts")) return;
       state.height += 1n;
+      for (const id of ofOther) storeResult(state, id);
+      ofOther.clear();
       node.makeBlock();
       events.publish();
     },
@@ -118,6 +127,7 @@ export function createSimLocal(
     },
     reject: (id, isRejecting) => void (isRejecting ? state.rejecting.add(id) : state.rejecting.delete(id)),
     poison: (id) => void state.poison.add(id),
+    submitAsOther: (id) => void ofOther.add(id),
     registered: () => [...state.queries.values()],
     delivered: (id) => state.delivered.get(id) ?? [],
     violations: () => state.violations,
@@ -134,6 +144,16 @@ export function createSimLocal(
       state.clients = openClients(remotes);
     },
   };
+}
+
+/** Stores a result of the newest provable remote height at the height of the state, unless the query has one. */
+function storeResult(state: SimState, id: bigint): void {
+  const query = state.queries.get(id);
+  const remote = state.clients.get(query?.connectionId.replace("connection", "client") ?? "")?.remote;
+  const height = (remote?.height() ?? 0n) - 1n;
+  if (query === undefined || remote === undefined || height <= (query.lastRemoteHeight?.height ?? 0n)) return;
+  const lastRemoteHeight = { revision: revisionOfChainId(remote.chainId), height };
+  state.queries.set(id, { ...query, lastLocalHeight: state.height, lastRemoteHeight });
 }
 
 function createChain(remotes: readonly SimRemote[], clock: ManualClock, callMs: number): SimChain {
@@ -186,13 +206,18 @@ function createSimQueries({ state, respond, faults }: SimChain): Omit<LocalQueri
         if (query === undefined) throw new Refusal("invalid query id");
         return query;
       }),
-    balance: (_address, _denom, signal) => respond(signal, () => (faults.has("empty-account") ? 0n : 1n)),
+    balance: (_address, _denom, signal) =>
+      respond(signal, () => {
+        if (faults.has("no-balances")) throw new Refusal("unknown query path");
+        return faults.has("empty-account") ? 0n : 1n;
+      }),
     clientOfConnection: (id, signal) => respond(signal, () => id.replace("connection", "client")),
     clientState: (clientId, signal) =>
       respond(signal, () => {
+        if (faults.has("no-client-queries")) throw new Refusal("unknown query path");
         const { remote, latest } = clientOf(state, clientId);
         const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
-        const longNs = faults.has("short-trust") ? 300_000_000_000n : 10n ** 15n;
+        const longNs = faults.has("short-trust") ? 300_000_000_000n : LONG_NS;
         const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : longNs;
         return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs };
       }),
@@ -205,7 +230,7 @@ function createSimQueries({ state, respond, faults }: SimChain): Omit<LocalQueri
       respond(signal, () => {
         const consensusState = clientOf(state, clientId).consensus.get(at.height);
         if (consensusState === undefined) throw new Refusal("consensus state not found");
-        return consensusState.timeNs;
+        return consensusState.timeNs - (faults.has("client-old") ? OLD_NS : 0n);
       }),
     consensusHeights: (clientId, signal) =>
       respond(signal, () => {

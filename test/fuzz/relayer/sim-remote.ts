@@ -11,7 +11,7 @@ import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
 import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 
 /** A simulated fault of the connection to a remote chain. */
-export type RemoteFault = "down" | "halts" | "hangs" | "lags" | "searches hang";
+export type RemoteFault = "down" | "halts" | "hangs" | "lags" | "searches hang" | "catching up";
 
 interface SimTx {
   readonly bytes: Uint8Array;
@@ -130,12 +130,12 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
         latestHeight: visible(),
         latestTimeNs: 0n,
         earliestHeight: 1n,
-        catchingUp: false,
+        catchingUp: faults.has("catching up"),
       })),
     earliestHeight: (signal) => respond(signal, () => 1n),
     readStore: ({ store, key, height: at }, signal) =>
       respond(signal, (): StoreAnswer => {
-        const error = { codespace: "sdk", height: 0n, value: undefined, proof: [] };
+        const error = { endpoint: "sim", codespace: "sdk", height: 0n, value: undefined, proof: [] };
         if (store !== "bank") return { ...error, code: 4, log: `no such store: ${store}` };
         const view = at <= visible() ? tree.at(at) : undefined;
         const upper = simpleMapProof(storeRoots(at), "bank");
@@ -144,7 +144,7 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
           { type: "ics23:iavl", key, data: view.proof(key) },
           { type: "ics23:simple", key: utf8("bank"), data: upper },
         ];
-        return { code: 0, codespace: "", log: "", height: at, value: view.get(key), proof };
+        return { endpoint: "sim", code: 0, codespace: "", log: "", height: at, value: view.get(key), proof };
       }),
     lightBlock: (at, signal) =>
       respond(signal, (): LightBlockBytes => {
@@ -152,6 +152,7 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
         return { height: at, timeNs, appHash, signedHeader: header, validatorSet: new Uint8Array() };
       }),
     grpcQuery: () => Promise.reject(new Error("the relayer sends no gRPC query to a remote chain")),
+    distrust: () => {},
     close: () => open.abort(new Error("the client is closed")),
   };
   return {

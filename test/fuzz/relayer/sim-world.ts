@@ -1,11 +1,8 @@
 import { Registry as MetricsRegistry } from "prom-client";
-import type { LogFields, Logger } from "../../../src/base/logger.ts";
-import type { ChainClient } from "../../../src/client/chain-client.ts";
-import type { EndpointCheck } from "../../../src/client/endpoints/endpoint-pool.ts";
 import { supervise } from "../../../src/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
 import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
-import { type ChainPool, createHealth } from "../../../src/relayer/create-health.ts";
+import { createHealth } from "../../../src/relayer/create-health.ts";
 import { unreachable } from "../../../src/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
@@ -21,16 +18,13 @@ import { openGate } from "../../support/open-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
+import { collectingLogger, type SimLogLine } from "./sim-log.ts";
+import { poolOf } from "./sim-pool.ts";
 import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
 
-/** A line of the relayer's log. */
-interface SimLogLine {
-  readonly level: "info" | "warn" | "error";
-  readonly message: string;
-  readonly fields: LogFields;
-}
-
 /** Remote chains, a local chain, and a relayer between them, in simulated time. */
+const NO_LIMITS = { dailyFee: undefined, dailyGasPerOwner: undefined };
+
 export interface SimWorld {
   readonly random: Random;
   readonly clock: ManualClock;
@@ -48,10 +42,17 @@ export interface SimWorld {
   readonly unprovable: ReadonlySet<string>;
   /** Moves the time. Each chain makes one block in each second. `each` is called before each second. */
   readonly run: (seconds: number, each?: (second: number) => void) => Promise<void>;
+  /** Sets why nothing may be sent, as the gate of a process says it. */
+  readonly setGate: (gate: Partial<SimGate>) => void;
   /** Sets whether users send transactions on the remote chains. */
   readonly setTraffic: (isOn: boolean) => void;
   /** Stops the relayer. Returns the errors of its services. */
   readonly stop: () => Promise<readonly unknown[]>;
+}
+
+interface SimGate {
+  readonly storeError: string | undefined;
+  readonly refusal: string | undefined;
 }
 
 export interface SimOptions {
@@ -160,7 +161,7 @@ interface RelayerParts extends Omit<SimOptions, "callMs"> {
 
 type RelayerOfWorld = Pick<
   SimWorld,
-  "attempts" | "engine" | "registry" | "journal" | "status" | "metrics" | "stop"
+  "setGate" | "attempts" | "engine" | "registry" | "journal" | "status" | "metrics" | "stop"
 >;
 
 function startRelayer(parts: RelayerParts): RelayerOfWorld {
@@ -240,6 +241,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     })),
   });
   const stop = new AbortController();
+  let state: SimGate = { storeError: undefined, refusal: undefined };
   const health = createHealth(
     { health: { no_block_after: 30_000 }, queries: { min_kv_update_period: 0n } },
     {
@@ -248,7 +250,13 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       journal,
       watches,
       isConnected: local.subscription.isConnected,
-      gate: () => ({ leadership: { role: "leader" }, store: { error: undefined }, refusal: undefined }),
+      gate: () => ({
+        leadership: { role: "leader" },
+        store: { error: state.storeError },
+        refusal: state.refusal,
+        spending: { day: 0, fee: 0n, gasByOwner: new Map(), limits: NO_LIMITS },
+        reserve: { reserve: 0n },
+      }),
       chains: {
         local: poolOf("local-1", local.status),
         remotes: remotes.map(({ chainId, client }, index) => ({
@@ -273,6 +281,9 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     attempts: noted,
     metrics: metricsRegistry,
     status: health.status,
+    setGate: (gate) => {
+      state = { ...state, ...gate };
+    },
     stop: async () => {
       stop.abort(new Error("the simulation is over"));
       await clock.runUntil(clock.nowMs());
@@ -282,43 +293,4 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       return failures.map(({ error }) => error);
     },
   };
-}
-
-/** The one endpoint of a simulated chain. */
-function poolOf(chainId: string, status: ChainClient["status"]): ChainPool {
-  const name = "sim";
-  const check = async (signal: AbortSignal): Promise<readonly EndpointCheck[]> => {
-    try {
-      return [{ name, ok: true, status: await status(signal) }];
-    } catch (error) {
-      return [{ name, ok: false, error }];
-    }
-  };
-  const health = () => [
-    {
-      name,
-      state: "good",
-      failures: 0,
-      lastError: undefined,
-      status: undefined,
-      latencyMs: 12,
-      lagBlocks: 0n,
-    } as const,
-  ];
-  return { chainId, client: { pool: { check, health } } };
-}
-
-function collectingLogger(lines: SimLogLine[]): Logger {
-  const write =
-    (level: SimLogLine["level"]) =>
-    (message: string, fields: LogFields = {}): void =>
-      void lines.push({ level, message, fields });
-  const logger: Logger = {
-    debug: () => {},
-    info: write("info"),
-    warn: write("warn"),
-    error: write("error"),
-    child: () => logger,
-  };
-  return logger;
 }

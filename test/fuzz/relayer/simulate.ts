@@ -1,4 +1,5 @@
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import { createRandom } from "../random.ts";
 import { applyPlan, clearFaults, drawPlan } from "./fault-plan.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 
@@ -52,11 +53,24 @@ function recipientsOrder({ remotes }: SimWorld, connectionId: string): readonly 
   return remotes[Number(connectionId.replace("connection-", ""))]?.succeeded("bob") ?? [];
 }
 
+/** What happens in a simulation besides the random faults. */
+interface SeedOptions {
+  /** Another relayer submits results of the same queries, now and then. */
+  readonly besideAnother: boolean;
+}
+
 /** Runs a world with the random faults of a seed, and then without. */
-async function runSeed(seed: number): Promise<SimWorld> {
+async function runSeed(seed: number, { besideAnother }: SeedOptions): Promise<SimWorld> {
   const world = await startWorld(seed);
   const plan = drawPlan(world, FAULTY_SECONDS);
-  await world.run(FAULTY_SECONDS, (second) => applyPlan(world, plan, second));
+  // Numbers of its own, so that a seed makes the same faults with another relayer and without.
+  const other = createRandom(seed + 1);
+  await world.run(FAULTY_SECONDS, (second) => {
+    applyPlan(world, plan, second);
+    if (besideAnother)
+      for (const { id, type } of world.local.registered())
+        if (type === "kv" && other.chance(0.1)) world.local.submitAsOther(id);
+  });
   clearFaults(world);
   await world.run(CALM_SECONDS - 15);
   world.setTraffic(false);
@@ -68,8 +82,11 @@ async function runSeed(seed: number): Promise<SimWorld> {
  * Returns everything that a relayer did wrong in some minutes of simulated time: rules that it broke while
  * there were faults, and what it had not caught up with afterwards.
  */
-export async function problemsOf(seed: number): Promise<readonly string[]> {
-  const world = await runSeed(seed);
+export async function problemsOf(
+  seed: number,
+  options: SeedOptions = { besideAnother: false },
+): Promise<readonly string[]> {
+  const world = await runSeed(seed, options);
   const problems = [
     ...world.local.violations(),
     ...stale(world),

@@ -3,7 +3,7 @@ import { startWorld } from "./sim-world.ts";
 import { missingTransactions, problemsOf, stale } from "./simulate.ts";
 
 /** Seeds that failed once. */
-const KEPT_SEEDS: readonly number[] = [1_009, 5_022, 5_076, 20_010, 20_054];
+const KEPT_SEEDS: readonly number[] = [4, 43, 48, 57, 61, 1_009, 5_022, 5_076, 20_010, 20_054];
 const SEEDS = [...KEPT_SEEDS, ...Array.from({ length: 8 }, (_, index) => 1_000 + index)];
 
 const warnings: string[] = [];
@@ -14,6 +14,12 @@ afterAll(() => void process.off("warning", noteWarning));
 describe("a relayer with random faults", () => {
   it.each(SEEDS)("recovers completely and violates no rule (seed %i)", async (seed) => {
     expect(await problemsOf(seed)).toEqual([]);
+  });
+});
+
+describe("a relayer with random faults beside another relayer", () => {
+  it.each([1_000, 1_001, 1_002])("recovers completely and violates no rule (seed %i)", async (seed) => {
+    expect(await problemsOf(seed, { besideAnother: true })).toEqual([]);
   });
 });
 
@@ -30,6 +36,27 @@ describe("a node that refuses large requests", () => {
       "transaction too large for the node, the next ones are smaller",
     );
     expect(await world.stop()).toEqual([]);
+  });
+});
+
+describe("the first search of a TX query", () => {
+  it("stores where it began before anything is delivered, so that a crash cannot move its start", async () => {
+    const world = await startWorld(12, 1);
+    for (let block = 0; block < 150; block++) world.remotes[0]?.tick([["bob", 0]]);
+    const [id = 0n] = world.local
+      .registered()
+      .filter(({ transactionsFilter }) => transactionsFilter.includes("transfer.recipient"))
+      .map((query) => query.id);
+    // Searches begin with the first local block. Without a second one nothing is delivered.
+    await world.run(1);
+    world.local.set("halts", true);
+    await world.run(5);
+    const start = world.journal.searchedTo(id);
+    expect(Number(start)).toBeGreaterThan(50);
+    await world.run(30);
+    expect(world.local.delivered(id)).toEqual([]);
+    expect(world.journal.searchedTo(id)).toBe(start);
+    await world.stop();
   });
 });
 

@@ -1,15 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { accountNamed } from "../../../src/node/localnet/accounts.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import { type CliResult, runCommand } from "../../support/cli-chain.ts";
+import { fixtureFile } from "../../support/fixture-file.ts";
+import { freePort } from "../../support/stack/free-port.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 25_000, interval: 50 };
 const { signal } = new AbortController();
+
+const GO_STORAGE = fileURLToPath(fixtureFile("go-relayer/leveldb"));
 
 let net: RelayedLocalnet;
 let folder = "";
@@ -225,5 +230,63 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     const doctor = await relayer("doctor", "--from-env", file);
     expect(doctor.message).toBeUndefined();
     expect(doctor.exitCode).toBe(0);
+  });
+
+  it("import-leveldb takes over the storage of the Go relayer once, and names what it cannot read", async () => {
+    const into = writeConfig("import.yaml", { more: `state_dir: ${join(folder, "imported")}` });
+    const first = await relayer("import-leveldb", GO_STORAGE, "--config", into);
+    expect(first.message).toBeUndefined();
+    expect(first.out.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+      ["query", "searched to", "relayed", "on their way", "dead letters", "note"],
+      ["1", "6999990", "0", "0", "0", "-"],
+      ["7", "6999997", "200", "2", "2", "-"],
+      ["18446744073709551615", "42", "0", "0", "0", "-"],
+      ["1 entry of another program or damaged"],
+    ]);
+    const second = await relayer("import-leveldb", GO_STORAGE, "--config", into, "--json");
+    expect(JSON.parse(second.out)).toMatchObject({
+      queries: [{ note: "known already, left as it is" }, { dead_letters: 0 }, { relayed: 0 }],
+      unknown_entries: 1,
+    });
+    expect(await relayer("import-leveldb", folder, "--config", into)).toMatchObject({
+      exitCode: 78,
+      message: expect.stringContaining("it has no LevelDB"),
+    });
+    expect(await relayer("import-leveldb", GO_STORAGE, "--config", config)).toMatchObject({
+      exitCode: 78,
+      message: expect.stringContaining("set state_dir or store"),
+    });
+  });
+
+  it("start --from-env takes it over at its first start", async () => {
+    const storage = join(folder, "go-storage");
+    cpSync(GO_STORAGE, storage, { recursive: true });
+    const port = await freePort();
+    const file = join(folder, "go.env");
+    writeFileSync(
+      file,
+      `RELAYER_NEUTRON_CHAIN_RPC_ADDR=${urls.local}
+RELAYER_TARGET_CHAIN_RPC_ADDR=${urls.remote}
+RELAYER_MNEMONIC_FILE=${join(folder, "words")}
+RELAYER_NEUTRON_CHAIN_CONNECTION_ID=connection-0
+RELAYER_REGISTRY_QUERY_IDS=99
+RELAYER_ALLOW_TX_QUERIES=true
+RELAYER_ALLOW_KV_CALLBACKS=true
+RELAYER_STORAGE_PATH=${storage}
+RELAYER_LISTEN_ADDR=127.0.0.1:${port}
+`,
+    );
+    const stop = new AbortController();
+    const running = runCommand(["relayer", "start", "--from-env", file], stop.signal);
+    const url = `http://127.0.0.1:${port}`;
+    await vi.waitFor(async () => {
+      const letters = await relayer("dead-letters", "list", "--url", url, "--json");
+      expect(JSON.parse(letters.out)).toMatchObject([
+        { query_id: 7, message: "Code: 5, Log: out of gas" },
+        { query_id: 7 },
+      ]);
+    }, WAIT);
+    stop.abort(new Error("the test is over"));
+    await running;
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { EndpointStatus } from "../../../src/relayer/api/status.ts";
 import type { ProxyFault } from "../../support/fault-proxy.ts";
+import { withWrongProof } from "../../support/json-rpc-bodies.ts";
 import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
 
 /** A failure of the first endpoint, and how the health of the endpoint shows it. */
@@ -62,4 +63,26 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     },
     60_000,
   );
+
+  // Last: nothing but time ends the distrust.
+  it("of the remote chain returns wrong proofs", async () => {
+    const proxy = net.proxies.remote;
+    const first = (): EndpointStatus | undefined =>
+      net.net.relayer.status().endpoints.find(({ name }) => name === new URL(proxy.url).host);
+    expect(first()?.distrusted).toBeUndefined();
+    proxy.set({ kind: "rewrite", result: withWrongProof });
+    await Promise.all([net.transfer(), net.register()]);
+    await vi.waitFor(() => expect(first()?.distrusted).toMatch(/^bank\/\w+: /), WAIT);
+    await net.expectNothingLost();
+    const { state } = first() ?? {};
+    expect(state).toBe("good");
+    // No proof comes from it any more, although it responds.
+    const hits = proxy.hits();
+    await net.transfer();
+    await net.expectNothingLost();
+    expect(proxy.hits()).toBe(hits);
+    proxy.set(undefined);
+    await net.expectNothingLost();
+    expect(first()?.distrusted).toBeDefined();
+  }, 60_000);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../../src/base/json.ts";
 import type { ProxyFault } from "../../support/fault-proxy.ts";
-import type { ProxiedCall } from "../../support/json-rpc-bodies.ts";
+import { type ProxiedCall, withWrongProof } from "../../support/json-rpc-bodies.ts";
 import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
 
 /** A failure of an endpoint, and how the relayer shows that it meets it. */
@@ -35,13 +35,15 @@ const isCall =
   (call: ProxiedCall): boolean =>
     call.method === method && (path === undefined || call.params["path"] === path);
 
-/** Changes one character in the first proof of a store read. */
-function withWrongProof(call: ProxiedCall, result: unknown): unknown {
-  const text = JSON.stringify(result);
+/** The response of a node behind a load balancer that has not reached the height, or has pruned it. */
+function withoutState(call: ProxiedCall, result: unknown): unknown {
   if (call.method !== "abci_query" || call.params["prove"] !== true) return result;
-  return JSON.parse(
-    text.replace(/"data":"(.{40})(.)/, (_all, start, one) => `"data":"${start}${one === "A" ? "B" : "A"}`),
-  );
+  const log = "failed to load state at height 7; version does not exist";
+  return { response: { code: 18, codespace: "sdk", log, value: null, height: "0", proofOps: null } };
+}
+
+function withoutResults({ method }: ProxiedCall, result: unknown): unknown {
+  return method === "block_results" && isRecord(result) ? { ...result, txs_results: [] } : result;
 }
 
 /** Changes the app hash of a header, which its commit then contradicts. */
@@ -85,6 +87,21 @@ const REMOTE_ROWS: readonly Row[] = [
     felt: someProblem,
   },
   {
+    name: "does not have the state that is read",
+    fault: () => ({ kind: "rewrite", result: withoutState }),
+    felt: failureOf("read-failed"),
+  },
+  {
+    name: "never responds to the read of a header",
+    fault: () => ({ kind: "hang", only: isCall("commit") }),
+    felt: someProblem,
+  },
+  {
+    name: "returns fewer results than the block has transactions",
+    fault: () => ({ kind: "rewrite", result: withoutResults }),
+    felt: failureOf("read-failed"),
+  },
+  {
     name: "has no headers",
     fault: () => ({ kind: "status", status: 500, only: isCall("commit") }),
     felt: someProblem,
@@ -124,6 +141,25 @@ const LOCAL_ROWS: readonly Row[] = [
       only: isCall("abci_query", "/cosmos.tx.v1beta1.Service/Simulate"),
     }),
     felt: someProblem,
+  },
+  {
+    name: "cannot say its height",
+    fault: () => ({ kind: "status", status: 500, only: isCall("status") }),
+    felt: calls("local", 20),
+  },
+  {
+    name: "has no transaction index",
+    fault: () => ({ kind: "error", data: "transaction indexing is disabled", only: isCall("tx") }),
+    felt: someProblem,
+  },
+  {
+    name: "cannot list the queries",
+    fault: () => ({
+      kind: "status",
+      status: 500,
+      only: isCall("abci_query", "/neutron.interchainqueries.Query/RegisteredQueries"),
+    }),
+    felt: calls("local", 20),
   },
   {
     name: "cannot read the query that an event announces",

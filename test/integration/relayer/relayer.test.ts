@@ -104,6 +104,22 @@ describe("the relayer between two local chains", () => {
     expect(page).toMatch(/^relaywatch_relayer_ready 1$/m);
   });
 
+  it("counts the fees by connection, as many as it spent", async () => {
+    await vi.waitFor(async () => {
+      const page = await read(net, "/metrics");
+      const valueOf = (name: string): number =>
+        Number(new RegExp(`^relaywatch_relayer_${name} (\\S+)$`, "m").exec(page)?.[1]);
+      const fees = valueOf('fees_total\\{connection_id="connection-0"\\}');
+      expect(fees).toBeGreaterThan(0);
+      // What is in flight is spent, and not yet counted.
+      expect(fees).toBeCloseTo(valueOf("spent_today_fees"), 0);
+      const status: unknown = JSON.parse(await read(net, "/api/status"));
+      expect(status).toMatchObject({
+        spending: { daily_fee: null, reserve: "0", owners: [{ gas: expect.stringMatching(/^[1-9]/) }] },
+      });
+    }, WAIT);
+  });
+
   it("shows its queries and their results as JSON", async () => {
     const status: unknown = JSON.parse(await read(net, "/api/status"));
     expect(status).toMatchObject({ connected: true, connections: [{ id: "connection-0", error: null }] });

@@ -52,6 +52,26 @@ describe("with sound nodes, nothing is lost", () => {
     await vi.waitFor(() => expect(ids()).toEqual(known), WAIT);
   });
 
+  it("when the keys of a query change while its results are on their way", async () => {
+    const known = ids();
+    const { remote } = net.proxies;
+    await net.net.execute(kvQuery("before"));
+    const [id = 0n] = await idsAfter(known, 1);
+    await expectResults([id]);
+    remote.set({ kind: "delay", ms: 300 });
+    await vi.waitFor(() => expect(remote.calls()).toBeGreaterThan(5), WAIT);
+    const key = toBase64(Uint8Array.of(0, ...utf8("after")));
+    const update = { query_id: Number(id), new_keys: [{ path: "bank", key }] };
+    const changedAt = await net.net.execute({ update_interchain_query: update });
+    remote.set(undefined);
+    await vi.waitFor(() => {
+      expect(net.view(id)?.lastLocalHeight).toBeGreaterThan(changedAt);
+      expect(net.view(id)?.error).toBeUndefined();
+    }, WAIT);
+    await net.net.execute(removal(id));
+    await vi.waitFor(() => expect(ids()).toEqual(known), WAIT);
+  });
+
   it("when a query is removed while its results are on their way", async () => {
     const known = ids();
     const { remote } = net.proxies;

@@ -70,8 +70,8 @@ describe("app hashes", () => {
   it("are the same in every process (pinned for a remote chain)", () => {
     const chain = startTestChain(GENESIS, { ...OPTIONS, kind: "remote" });
     expect(hashesOf(chain, [0n, 1n])).toEqual([
-      "ff2c4ed22281fa12a20a0d817bfd2cd97b8c499fa59852988ee2b0e299f9cb54",
-      "34c1822d24c482940a087b446cbe9603678accea2ff7912d66e1de4a22911f13",
+      "75d860d9c6e014ad2d0cdf88d5a0e12e0204123546c89f8ace3cacee5bc432df",
+      "412f7a0a47c84011e5a20ce987974ae6b9936a9aa94eadb1a536e5c3289ed37b",
     ]);
   });
 });

@@ -50,6 +50,35 @@ describe("a pooled endpoint", () => {
     expect(endpoint.health()).toEqual({ name: "node", state: "down", failures: 4, lastError: "down" });
   });
 
+  it("is distrusted for ten minutes after a wrong response, then longer, whatever succeeds meanwhile", async () => {
+    const lines: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => void lines.push(message) };
+    const clock = createSteppingClock();
+    const endpoint = createPooledEndpoint(
+      { name: "node", chainId: "test-1", rest: { minMs: 0, baseMs: 1_000, maxMs: 3_000 } },
+      {
+        caller: { call: async () => statusResult("test-1", 1n), close: () => {} },
+        clock,
+        random: () => 1,
+        logger,
+      },
+    );
+    expect(endpoint.health().distrusted).toBeUndefined();
+    for (let key = 0; key < 3; key++) endpoint.distrust(`key ${key} is not proven`);
+    await endpoint.verify(signal);
+    expect(endpoint.health()).toMatchObject({ state: "good", distrusted: "key 0 is not proven" });
+    expect(endpoint.restMs()).toBe(0);
+    expect(lines).toHaveLength(1);
+    clock.advance(600_000);
+    expect(endpoint.health().distrusted).toBeUndefined();
+    endpoint.distrust("again");
+    clock.advance(1_199_000);
+    expect(endpoint.health().distrusted).toBe("again");
+    clock.advance(1_000);
+    expect(endpoint.health().distrusted).toBeUndefined();
+    expect(lines).toHaveLength(2);
+  });
+
   it("checks the chain id again after a failure", async () => {
     let isDown = false;
     const { endpoint } = setUp(async (method) => {

@@ -24,7 +24,7 @@ describe("genesis", () => {
     const exported = exportGenesis(context);
     const copy = createMemoryChain("test-1");
     initGenesis(copy.at(2500n, context.timeNs), JSON.parse(JSON.stringify(exported)));
-    expect(contents(chain)).toHaveLength(490 * 4 + 9);
+    expect(contents(chain)).toHaveLength(490 * 4 + 11);
     expect(contents(copy)).toEqual(contents(chain));
     expect(exportGenesis(copy.at(2500n, context.timeNs))).toEqual(exported);
   });
@@ -61,7 +61,7 @@ describe("genesis", () => {
     ],
     [
       { channel_genesis: { channels: [{}] } },
-      "app_state.ibc.channel_genesis.channels: channels are not implemented",
+      "app_state.ibc.channel_genesis.channels[0]: identifier cannot be blank: invalid identifier",
     ],
   ])("fails with the path of the invalid field: %j", (genesis, expected) => {
     const context = createMemoryChain("local-1").at(1n, 0n);

@@ -15,8 +15,8 @@ import {
   MsgRecoverClient,
   MsgUpdateClient,
   MsgUpdateParams,
+  MsgUpgradeClient,
 } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
-import { MsgConnectionOpenInit } from "../../../src/proto/gen/ibc/core/connection/v1/tx.ts";
 import {
   type ClientState,
   Header,
@@ -227,17 +227,11 @@ describe("only the authority", () => {
   });
 });
 
-describe("a handshake message", () => {
+describe("a message of a chain upgrade", () => {
   it("fails as not implemented", () => {
-    const message = MsgConnectionOpenInit.encode({
-      clientId: "",
-      counterparty: undefined,
-      version: undefined,
-      delayPeriod: 0n,
-      signer,
-    });
-    expect(run("/ibc.core.connection.v1.MsgConnectionOpenInit", message.finish())).toBe(
-      "sdk/37 /ibc.core.connection.v1.MsgConnectionOpenInit is not implemented: connections are opened in genesis: feature not supported",
+    const message = MsgUpgradeClient.encode({ ...MsgUpgradeClient.decode(new Uint8Array(0)), signer });
+    expect(run("/ibc.core.client.v1.MsgUpgradeClient", message.finish())).toBe(
+      "sdk/37 /ibc.core.client.v1.MsgUpgradeClient is not implemented: feature not supported",
     );
   });
 });

@@ -1,5 +1,6 @@
 import { revisionOfChainId } from "../../../src/comet/chain-revision.ts";
 import { describe, expect, it } from "vitest";
+import { ClientError } from "../../../src/client/errors.ts";
 import type { LightBlockBytes } from "../../../src/client/chain-client.ts";
 import {
   createTrustFinder,
@@ -19,7 +20,7 @@ const client = {
 const signal = new AbortController().signal;
 
 /** Chains whose block N has the time of minute N. The client has consensus states at `heights`. */
-function chains(nowMinutes: bigint, heights: readonly bigint[] = []) {
+function chains(nowMinutes: bigint, heights: readonly bigint[] = [], missing: readonly bigint[] = []) {
   const reads = { times: 0, heights: 0, blocks: [] as bigint[] };
   const deps: TrustDeps = {
     clock: { nowMs: () => Number(nowMinutes) * 60_000 },
@@ -36,6 +37,17 @@ function chains(nowMinutes: bigint, heights: readonly bigint[] = []) {
     remote: {
       lightBlock: async (height): Promise<LightBlockBytes> => {
         reads.blocks.push(height);
+        if (missing.includes(height))
+          throw new ClientError(
+            {
+              code: "rpc",
+              endpoint: "node",
+              method: "commit",
+              rpcCode: -32603,
+              data: `height ${height} is not available, lowest height is 500`,
+            },
+            "pruned",
+          );
         const empty = new Uint8Array();
         return {
           height,
@@ -65,6 +77,32 @@ describe("createTrustFinder", () => {
     expect((await finder.below(at(100n))).height).toEqual(at(90n));
     expect((await finder.below(at(90n))).height).toEqual(at(80n));
     expect(reads.heights).toBe(1);
+  });
+
+  it("tries the next trusted height when no endpoint has the header after the first one", async () => {
+    const { deps, reads } = chains(120n, [80n, 90n, 100n], [101n]);
+    const finder = createTrustFinder(deps, client, signal);
+    expect(await finder.below(at(150n))).toEqual({ height: at(90n), validatorSet: Uint8Array.of(91) });
+    expect(reads.blocks).toEqual([101n, 91n]);
+  });
+
+  it("names the missing headers when no endpoint has any, after a few tries", async () => {
+    const listed = [50n, 60n, 70n, 80n, 90n, 100n];
+    const { deps, reads } = chains(
+      120n,
+      listed,
+      listed.map((height) => height + 1n),
+    );
+    await expect(createTrustFinder(deps, client, signal).below(at(150n))).rejects.toThrow(
+      "no endpoint of test-2 has the headers 101, 91, 81, 71, which follow the trusted heights of 07-tendermint-0",
+    );
+    expect(reads.blocks).toHaveLength(4);
+  });
+
+  it("does not try other heights after an error of the endpoint", async () => {
+    const { deps } = chains(120n, [90n, 100n]);
+    const failing = { ...deps, remote: { lightBlock: () => Promise.reject(new Error("broken")) } };
+    await expect(createTrustFinder(failing, client, signal).below(at(150n))).rejects.toThrow("broken");
   });
 
   it.each<readonly [string, bigint, bigint]>([

@@ -27,6 +27,7 @@ describe("a jump of the wall clock", () => {
         registry: {
           ...registry,
           reload: unused,
+          reread: unused,
           apply: unused,
           states: unused,
           reset: unused,

@@ -33,6 +33,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
           calls.applied.push(`${action} ${queryId}`);
           return hasQuery(queryId);
         },
+        reread: async () => {},
         replace: () => {},
         states: () => [],
         state: () => undefined,

@@ -162,9 +162,16 @@ describe("the routes", () => {
     const problems = [{ code: "queries-overdue", connectionId: "connection-0", text: "late" }] as const;
     const node = { chainId: "local-1", latestHeight: 9n, latestTimeNs: 0n, earliestHeight: 2n };
     const health = { name: "a:1", state: "down", failures: 2, lastError: "refused" } as const;
-    const known = { status: { ...node, catchingUp: false }, latencyMs: 12.4, lagBlocks: 3n };
+    const known = { status: { ...node, catchingUp: false }, latencyMs: 12.4, lagBlocks: 3n, distrusted: "x" };
     const endpoint = { ...health, ...known };
-    const status = { queries, problems, endpoints: [{ ...endpoint, chainId: "local-1" }] };
+    const gasByOwner = new Map([
+      ["neutron1a", 3n],
+      ["neutron1b", 9n],
+    ]);
+    const limits = { dailyFee: 1_000n, dailyGasPerOwner: undefined };
+    const spending = { day: 20_455, fee: 12n, gasByOwner, limits };
+    const endpoints = [{ ...endpoint, chainId: "local-1" }];
+    const status = { queries, problems, endpoints, spending, reserve: 50n };
     expect(await getJson(deps({ status }), "/api/status")).toEqual({
       ready: false,
       problems: [{ code: "queries-overdue", connection_id: "connection-0", text: "late" }],
@@ -175,6 +182,17 @@ describe("the routes", () => {
       local: HEAD,
       account: { denom: "untrn", balance: "70", days_left: null, error: null },
       role: "leader",
+      spending: {
+        day: "2026-01-02",
+        fees: "12",
+        daily_fee: "1000",
+        reserve: "50",
+        daily_gas_per_owner: null,
+        owners: [
+          { owner: "neutron1b", gas: "9" },
+          { owner: "neutron1a", gas: "3" },
+        ],
+      },
       dead_letters: 0,
       not_sending: null,
       connections: CONNECTIONS,
@@ -186,6 +204,7 @@ describe("the routes", () => {
           state: "down",
           failures: 2,
           last_error: "refused",
+          distrusted: "x",
           height: "9",
           earliest_height: "2",
           catching_up: false,

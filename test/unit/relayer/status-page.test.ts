@@ -53,6 +53,32 @@ describe("the status page", () => {
     expect(page({ problems })).toContain("<strong>starting</strong>: not read yet");
   });
 
+  it("names the endpoints that are down or not trusted, and no others", () => {
+    const sound = {
+      name: "sound:1",
+      chainId: "remote-1",
+      state: "good",
+      failures: 0,
+      lastError: undefined,
+      status: undefined,
+      latencyMs: undefined,
+      lagBlocks: undefined,
+      distrusted: undefined,
+    } as const;
+    const text = page({
+      endpoints: [
+        sound,
+        { ...sound, name: "down:1", state: "down", failures: 1, lastError: EVIL },
+        { ...sound, name: "liar:1", distrusted: "bank/00 is not proven" },
+      ],
+    });
+    expect(text).toContain('<code>down:1</code> of remote-1: <span class="bad">down</span>: &lt;script&gt;');
+    expect(text).toContain(
+      '<code>liar:1</code> of remote-1: <span class="bad">not trusted</span>: wrong response: bank/00',
+    );
+    expect(text).not.toContain("sound:1");
+  });
+
   it("says that a standby leaves the work to another process", () => {
     const gate = { role: "standby", storeError: undefined, refusal: undefined } as const;
     expect(page({ gate })).toContain("Standby");
@@ -91,6 +117,20 @@ describe("the status page", () => {
     expect(page({ queries: [sampleView()] })).toContain(">answered<");
     const lateness = sampleLateness({ blocks: 3n, unanswerable: "no-newer-remote-block" });
     expect(page({ queries: [sampleView({ lateness })] })).toContain("no newer remote block");
+  });
+
+  it("shows what was spent today, the limits, and which are used up", () => {
+    const { spending } = sampleStatus();
+    expect(page()).toContain("Fees: <span>0 untrn</span>; reserve: 0 untrn");
+    const gasByOwner = new Map([
+      [EVIL, 4n],
+      ["neutron1most", 9n],
+    ]);
+    const limits = { dailyFee: 10n, dailyGasPerOwner: 9n };
+    const body = page({ reserve: 5n, spending: { ...spending, fee: 10n, gasByOwner, limits } });
+    expect(body).toContain(`Fees: <span class="bad">10 of 10 untrn</span>; reserve: 5 untrn`);
+    expect(body).toMatch(/neutron1most<\/code>: <span class="bad">9 of 9 gas<.*<span>4 of 9 gas</s);
+    expect(body).not.toContain("<script");
   });
 
   it("shows whether the local chain is connected, and that there is no query", () => {

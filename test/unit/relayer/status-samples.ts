@@ -101,6 +101,13 @@ export function sampleStatus(fields: Partial<RelayerStatus> = {}): RelayerStatus
     queries: [],
     endpoints: [],
     deadLetters: 0,
+    spending: {
+      day: Math.floor(NOW_MS / DAY_MS),
+      fee: 0n,
+      gasByOwner: new Map(),
+      limits: { dailyFee: undefined, dailyGasPerOwner: undefined },
+    },
+    reserve: 0n,
     gate: { role: "leader", storeError: undefined, refusal: undefined },
     ...fields,
   };

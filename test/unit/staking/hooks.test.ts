@@ -1,32 +1,22 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { toBase64 } from "../../../src/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../src/base/json.ts";
-import { formatAddress } from "../../../src/chain/runtime/address.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import { ErrOutOfGas } from "../../../src/chain/runtime/sdk-errors.ts";
-import { validatorKey } from "../../../src/node/consensus/validator-keys.ts";
+import {
+  account,
+  castBank,
+  consensusKey,
+  type Name,
+  NAMES,
+  operator,
+  stakeMessages,
+  stakeParams,
+} from "../../support/stake-cast.ts";
 import { AUTHORITY, createStakeWorld, ECHO, type StakeWorld } from "../../support/stake-world.ts";
 
 // Facts: the action and its hooks in order (SDK 0.50 with the hooks of the deployed fork).
 
 const DAY = 86_400_000_000_000n;
-const NAMES = ["a", "b", "c", "d"] as const;
-type Name = (typeof NAMES)[number];
-const ADDRESS: Readonly<Record<Name, Uint8Array>> = {
-  a: new Uint8Array(20).fill(1),
-  b: new Uint8Array(20).fill(2),
-  c: new Uint8Array(20).fill(3),
-  d: new Uint8Array(20).fill(4),
-};
-const KEY = {
-  a: validatorKey(new Uint8Array(32).fill(1)),
-  b: validatorKey(new Uint8Array(32).fill(2)),
-  c: validatorKey(new Uint8Array(32).fill(3)),
-  d: validatorKey(new Uint8Array(32).fill(4)),
-};
-const account = (name: Name): string => formatAddress("neutron", ADDRESS[name]);
-const operator = (name: Name): string => formatAddress("neutronvaloper", ADDRESS[name]);
-const coin = (amount: number) => ({ denom: "untrn", amount: String(amount) });
 
 let world: StakeWorld;
 let height: bigint;
@@ -35,14 +25,7 @@ let timeNs: bigint;
 beforeEach(() => {
   height = 1n;
   timeNs = DAY;
-  world = createStakeWorld(
-    {
-      bank: {
-        balances: NAMES.map((name) => ({ address: account(name), coins: [coin(1_000_000_000)] })),
-      },
-    },
-    0n,
-  );
+  world = createStakeWorld({ bank: castBank(1_000_000_000) }, 0n);
   world.run({
     "@type": "/neutron.harpoon.MsgManageHookSubscription",
     authority: AUTHORITY,
@@ -54,47 +37,23 @@ beforeEach(() => {
 });
 
 /** Runs the next block, one second later. */
-function block(work: () => void = () => undefined, more: Parameters<StakeWorld["block"]>[3] = []): void {
+function block(work: () => unknown = () => undefined, more: Parameters<StakeWorld["block"]>[3] = []): void {
   height += 1n;
   timeNs += 1_000_000_000n;
   world.block({ height, timeNs }, [], work, more);
 }
 
-function create(name: Name, amount: number): void {
-  world.run({
-    "@type": "/cosmos.staking.v1beta1.MsgCreateValidator",
-    description: { moniker: name },
-    commission: { rate: "0.1", max_rate: "0.2", max_change_rate: "0.01" },
-    min_self_delegation: "1",
-    validator_address: operator(name),
-    pubkey: { "@type": "/cosmos.crypto.ed25519.PubKey", key: toBase64(KEY[name].publicKey) },
-    value: coin(amount),
-  });
-}
-
-function send(type: string, fields: JsonObject): void {
-  world.run({ "@type": `/cosmos.staking.v1beta1.${type}`, ...fields });
-}
-
-function act(type: "MsgDelegate" | "MsgUndelegate", from: Name, to: Name, amount: number): void {
-  send(type, { delegator_address: account(from), validator_address: operator(to), amount: coin(amount) });
-}
-
-function redelegate(from: Name, source: Name, destination: Name, amount: number): void {
-  send("MsgBeginRedelegate", {
-    delegator_address: account(from),
-    validator_src_address: operator(source),
-    validator_dst_address: operator(destination),
-    amount: coin(amount),
-  });
-}
-
-function edit(fields: JsonObject): void {
-  send("MsgEditValidator", { description: { moniker: "new" }, validator_address: operator("a"), ...fields });
-}
+const create = (name: Name, amount: number) => world.run(stakeMessages.create(name, amount));
+const edit = (fields: JsonObject) => world.run(stakeMessages.edit("a", fields));
+const delegate = (from: Name, to: Name, amount: number) =>
+  world.run(stakeMessages.delegate(from, to, amount));
+const undelegate = (from: Name, to: Name, amount: number) =>
+  world.run(stakeMessages.undelegate(from, to, amount));
+const redelegate = (from: Name, source: Name, destination: Name, amount: number) =>
+  world.run(stakeMessages.redelegate(from, [source, destination], amount));
 
 function doubleSign(name: Name, power: bigint): Parameters<StakeWorld["block"]>[3] {
-  return [{ address: KEY[name].address, height: height - 1n, timeNs, power }];
+  return [{ address: consensusKey(name).address, height: height - 1n, timeNs, power }];
 }
 
 const NUMBERS: Readonly<Record<string, number>> = {
@@ -143,20 +102,20 @@ const TABLE: readonly (readonly [action: string, run: () => void, sequence: stri
     },
     "2(a)",
   ],
-  ["delegate for the first time", () => block(() => act("MsgDelegate", "c", "a", 10)), "6(c,a) 9(c,a)"],
-  ["delegate more", () => block(() => act("MsgDelegate", "a", "a", 10)), "7(a,a) 9(a,a)"],
-  ["undelegate a part", () => block(() => act("MsgUndelegate", "a", "a", 10)), "7(a,a) 9(a,a) 11(1)"],
+  ["delegate for the first time", () => block(() => delegate("c", "a", 10)), "6(c,a) 9(c,a)"],
+  ["delegate more", () => block(() => delegate("a", "a", 10)), "7(a,a) 9(a,a)"],
+  ["undelegate a part", () => block(() => undelegate("a", "a", 10)), "7(a,a) 9(a,a) 11(1)"],
   [
     "undelegate everything of a bonded validator",
-    () => block(() => act("MsgUndelegate", "b", "b", 5_000_000)),
+    () => block(() => undelegate("b", "b", 5_000_000)),
     "7(b,b) 8(b,b) 11(1) 5(b) 11(2)",
   ],
   [
     "undelegate twice in one block",
     () =>
       block(() => {
-        act("MsgUndelegate", "a", "a", 10);
-        act("MsgUndelegate", "a", "a", 10);
+        undelegate("a", "a", 10);
+        undelegate("a", "a", 10);
       }),
     "7(a,a) 9(a,a) 11(1) 7(a,a) 9(a,a)",
   ],
@@ -179,7 +138,7 @@ const TABLE: readonly (readonly [action: string, run: () => void, sequence: stri
     () => {
       block(() => create("c", 100));
       world.calls.length = 0;
-      block(() => act("MsgUndelegate", "c", "c", 100));
+      block(() => undelegate("c", "c", 100));
     },
     "7(c,c) 8(c,c) 3(c) 11(1)",
   ],
@@ -198,7 +157,7 @@ const TABLE: readonly (readonly [action: string, run: () => void, sequence: stri
   [
     "the end of an unbonding time",
     () => {
-      block(() => act("MsgUndelegate", "b", "b", 5_000_000));
+      block(() => undelegate("b", "b", 5_000_000));
       world.calls.length = 0;
       timeNs += 22n * DAY;
       block();
@@ -217,31 +176,12 @@ const TABLE: readonly (readonly [action: string, run: () => void, sequence: stri
 ];
 
 function cancel(): void {
-  block(() => act("MsgUndelegate", "a", "a", 10));
+  block(() => undelegate("a", "a", 10));
   world.calls.length = 0;
-  block(() =>
-    send("MsgCancelUnbondingDelegation", {
-      delegator_address: account("a"),
-      validator_address: operator("a"),
-      amount: coin(10),
-      creation_height: (height - 1n).toString(),
-    }),
-  );
+  block(() => world.run(stakeMessages.cancel("a", "a", 10, height - 1n)));
 }
 
-function limit(maxValidators: number): void {
-  send("MsgUpdateParams", {
-    authority: AUTHORITY,
-    params: {
-      unbonding_time: "1814400s",
-      max_validators: maxValidators,
-      max_entries: 7,
-      historical_entries: 0,
-      bond_denom: "untrn",
-      min_commission_rate: "0",
-    },
-  });
-}
+const limit = (maxValidators: number) => world.run(stakeParams(AUTHORITY, maxValidators));
 
 describe("hooks of staking in order", () => {
   it.each(TABLE)("%s", (_action, run, expected) => {
@@ -270,14 +210,14 @@ function failOn(
 
 const BOUND: readonly (readonly [hook: string, run: () => void])[] = [
   ["after_validator_created", () => create("c", 1_000_000)],
-  ["before_delegation_created", () => act("MsgDelegate", "c", "a", 10)],
-  ["before_delegation_shares_modified", () => act("MsgDelegate", "a", "a", 10)],
-  ["before_delegation_removed", () => act("MsgUndelegate", "b", "b", 5_000_000)],
-  ["after_delegation_modified", () => act("MsgDelegate", "c", "a", 10)],
+  ["before_delegation_created", () => delegate("c", "a", 10)],
+  ["before_delegation_shares_modified", () => delegate("a", "a", 10)],
+  ["before_delegation_removed", () => undelegate("b", "b", 5_000_000)],
+  ["after_delegation_modified", () => delegate("c", "a", 10)],
 ];
 
 const IGNORED: readonly (readonly [hook: string, run: () => void])[] = [
-  ["after_unbonding_initiated", () => act("MsgUndelegate", "a", "a", 10)],
+  ["after_unbonding_initiated", () => undelegate("a", "a", 10)],
   ["before_validator_modified", () => block(undefined, doubleSign("b", 5n))],
   ["before_validator_slashed", () => block(undefined, doubleSign("b", 5n))],
 ];
@@ -301,6 +241,6 @@ describe("errors of contracts", () => {
 
   it("are never ignored when the gas is used up", () => {
     failOn("after_unbonding_initiated", ErrOutOfGas("all"));
-    expect(() => act("MsgUndelegate", "a", "a", 10)).toThrow("out of gas");
+    expect(() => undelegate("a", "a", 10)).toThrow("out of gas");
   });
 });

@@ -19,7 +19,8 @@ import {
 } from "../../modules/wasm/contract.ts";
 import type { Path } from "./packet.ts";
 import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
-import { readVariant, text, uint64, type Variant } from "./serde.ts";
+import { text } from "../messages.ts";
+import { readVariant, uint64, type Variant } from "./serde.ts";
 import { accounts, allowedChannels, limitsOf, rolesOf, timelockDelay } from "./state.ts";
 import { processMessages, queueMessage, removeMessage } from "./timelock.ts";
 

@@ -6,7 +6,7 @@ import {
   type ContractScope,
   NO_RESPONSE,
 } from "../../modules/wasm/contract.ts";
-import { messageFields } from "../icq-consumer-state.ts";
+import { messageFields } from "../messages.ts";
 import { type Packet, type Path, readPacket, receivedPath, sentPath } from "./packet.ts";
 import { allow, capacities, type Direction, netFlow, type RateLimit, type Transfer, undo } from "./quota.ts";
 import { allowedChannels, ANY_CHANNEL, limitsOf } from "./state.ts";

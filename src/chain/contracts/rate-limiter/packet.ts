@@ -1,7 +1,8 @@
 import { toHex, utf8 } from "../../../base/bytes.ts";
 import { type JsonField, member, required } from "../../../base/json-fields.ts";
 import { sha256 } from "../../../base/sha256.ts";
-import { text, uint256, uint64 } from "./serde.ts";
+import { text } from "../messages.ts";
+import { uint256, uint64 } from "./serde.ts";
 
 /** What the limiter reads of a transfer packet. */
 export interface Packet {

@@ -1,6 +1,7 @@
 import type { JsonValue } from "../../../base/json.ts";
 import { ContractError, type ContractScope } from "../../modules/wasm/contract.ts";
-import { readVariant, text } from "./serde.ts";
+import { text } from "../messages.ts";
+import { readVariant } from "./serde.ts";
 import {
   allowedChannels,
   limitJson,

@@ -1,6 +1,6 @@
 import type { ContractCode } from "../../modules/wasm/contract.ts";
 import { NO_RESPONSE } from "../../modules/wasm/contract.ts";
-import { messageFields } from "../icq-consumer-state.ts";
+import { messageFields } from "../messages.ts";
 import { execute, instantiate } from "./execute.ts";
 import { receivePacket, sendPacket, undoSend } from "./limiter.ts";
 import { query } from "./queries.ts";

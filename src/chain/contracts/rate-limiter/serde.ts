@@ -1,7 +1,7 @@
 import { isRecord, type JsonValue } from "../../../base/json.ts";
-import { asText, asUint64, type JsonField, member, required } from "../../../base/json-fields.ts";
+import { asUint64, type JsonField, member, required } from "../../../base/json-fields.ts";
 import { ContractError } from "../../modules/wasm/contract.ts";
-import { unknownVariant } from "../icq-consumer-state.ts";
+import { text, unknownVariant } from "../messages.ts";
 
 const PACKAGE = "rate_limiter::msg::";
 const MAX_UINT256 = (1n << 256n) - 1n;
@@ -39,11 +39,6 @@ function fieldError(type: string): JsonField["error"] {
       expected === "present" ? `missing field \`${name}\`` : `invalid type of ${path}, expected ${expected}`;
     return new ContractError(`Error parsing into type ${type}: ${words}`);
   };
-}
-
-/** Reads a required text. */
-export function text(fields: JsonField, name: string): string {
-  return asText(required(member(fields, name)));
 }
 
 /** Reads a required unsigned 64-bit integer. */

@@ -3,7 +3,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../../../base/json.ts
 import { unreachable } from "../../../base/errors.ts";
 import { asText, asUint32, asUint64, isPresent, type JsonField, member } from "../../../base/json-fields.ts";
 import type { KVStore } from "../../store/kv-store.ts";
-import { messageFields } from "../icq-consumer-state.ts";
+import { messageFields } from "../messages.ts";
 import type { Flow, Quota, RateLimit } from "./quota.ts";
 import type { Path } from "./packet.ts";
 

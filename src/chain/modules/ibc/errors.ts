@@ -21,6 +21,12 @@ export const ErrInvalidRecoveryClient = registerError(CLIENT, 24, "invalid recov
 export const ErrInvalidClientHeight = registerError(CLIENT, 26, "invalid height");
 export const ErrInvalidSubstitute = registerError(CLIENT, 27, "invalid client state substitute");
 export const ErrClientNotActive = registerError(CLIENT, 29, "client state is not active");
+export const ErrFailedMembershipVerification = registerError(CLIENT, 30, "membership verification failed");
+export const ErrFailedNonMembershipVerification = registerError(
+  CLIENT,
+  31,
+  "non-membership verification failed",
+);
 
 // Codespace "07-tendermint".
 export const ErrInvalidChainID = registerError(TENDERMINT, 2, "invalid chain-id");
@@ -29,6 +35,13 @@ export const ErrInvalidUnbondingPeriod = registerError(TENDERMINT, 4, "invalid u
 export const ErrInvalidHeaderHeight = registerError(TENDERMINT, 5, "invalid header height");
 export const ErrInvalidHeader = registerError(TENDERMINT, 6, "invalid header");
 export const ErrInvalidMaxClockDrift = registerError(TENDERMINT, 7, "invalid max clock drift");
+export const ErrProcessedTimeNotFound = registerError(TENDERMINT, 8, "processed time not found");
+export const ErrProcessedHeightNotFound = registerError(TENDERMINT, 9, "processed height not found");
+export const ErrDelayPeriodNotPassed = registerError(
+  TENDERMINT,
+  10,
+  "packet-specified delay period has not been reached",
+);
 export const ErrTrustingPeriodExpired = registerError(
   TENDERMINT,
   11,
@@ -45,10 +58,31 @@ export const ErrClientConnectionPathsNotFound = registerError(
   4,
   "light client connection paths not found",
 );
+export const ErrInvalidConnectionState = registerError(CONNECTION, 6, "invalid connection state");
+export const ErrInvalidConnectionCounterparty = registerError(
+  CONNECTION,
+  7,
+  "invalid counterparty connection",
+);
+export const ErrInvalidConnectionVersion = registerError(CONNECTION, 9, "invalid connection version");
+export const ErrVersionNegotiationFailed = registerError(
+  CONNECTION,
+  10,
+  "connection version negotiation failed",
+);
+export const ErrInvalidConnectionIdentifier = registerError(CONNECTION, 11, "invalid connection identifier");
+
+// Codespace "commitment" (ibc-go 23-commitment).
+export const ErrInvalidProof = registerError("commitment", 2, "invalid proof");
+export const ErrInvalidPrefix = registerError("commitment", 3, "invalid prefix");
+export const ErrInvalidMerkleProof = registerError("commitment", 4, "invalid merkle proof");
 
 // Codespace "ibc".
+export const ErrInvalidSequence = registerError(IBC, 1, "invalid sequence");
 export const ErrIbcUnauthorized = registerError(IBC, 2, "unauthorized");
 export const ErrIbcInvalidAddress = registerError(IBC, 5, "invalid address");
+export const ErrIbcInvalidHeight = registerError(IBC, 9, "invalid height");
+export const ErrIbcInvalidVersion = registerError(IBC, 10, "invalid version");
 export const ErrUnpackAny = registerError(IBC, 14, "failed unpacking protobuf message from Any");
 
 // Codespace "host" (ICS-24 identifiers).

@@ -1,6 +1,7 @@
 import { toHex } from "../../../base/bytes.ts";
 import { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
+import type { ConnectionEnd } from "../../../proto/gen/ibc/core/connection/v1/connection.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import { formatHeight } from "./height.ts";
 
@@ -17,7 +18,7 @@ export function clientCreated(client: EventClient, consensusHeight: Height): rea
       ...clientAttributes(client),
       ["consensus_height", formatHeight(consensusHeight)],
     ]),
-    moduleEvent(),
+    moduleEvent("ibc_client"),
   ];
 }
 
@@ -34,13 +35,13 @@ export function clientUpdated(client: EventClient, height: Height, message: Any)
       ["consensus_heights", formatHeight(height)],
       ["header", toHex(Any.encode(message).finish())],
     ]),
-    moduleEvent(),
+    moduleEvent("ibc_client"),
   ];
 }
 
 /** Builds the events of a client that was frozen. */
 export function misbehaviourFound(client: EventClient): readonly ChainEvent[] {
-  return [event("client_misbehaviour", clientAttributes(client)), moduleEvent()];
+  return [event("client_misbehaviour", clientAttributes(client)), moduleEvent("ibc_client")];
 }
 
 /** Builds the events of a recovered client. */
@@ -50,7 +51,28 @@ export function clientRecovered(client: EventClient): readonly ChainEvent[] {
       ["subject_client_id", client.clientId],
       ["client_type", client.clientType],
     ]),
-    moduleEvent(),
+    moduleEvent("ibc_client"),
+  ];
+}
+
+/**
+ * Builds the events of a step of the connection handshake. The connection id of the counterparty is left out while it is
+ * unknown.
+ */
+export function connectionEvent(
+  type: string,
+  connectionId: string,
+  { clientId, counterparty }: Pick<ConnectionEnd, "clientId" | "counterparty">,
+): readonly ChainEvent[] {
+  const remoteId = counterparty?.connectionId ?? "";
+  return [
+    event(type, [
+      ["connection_id", connectionId],
+      ["client_id", clientId],
+      ["counterparty_client_id", counterparty?.clientId ?? ""],
+      ...(remoteId === "" ? [] : [["counterparty_connection_id", remoteId] as const]),
+    ]),
+    moduleEvent("ibc_connection"),
   ];
 }
 
@@ -61,6 +83,7 @@ function clientAttributes(client: EventClient): readonly (readonly [string, stri
   ];
 }
 
-function moduleEvent(): ChainEvent {
-  return event("message", [["module", "ibc_client"]]);
+/** The event that names a part of IBC. */
+export function moduleEvent(module: "ibc_client" | "ibc_connection" | "ibc_channel"): ChainEvent {
+  return event("message", [["module", module]]);
 }

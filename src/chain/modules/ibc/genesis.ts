@@ -9,7 +9,7 @@ import {
 } from "../../../proto/gen/ibc/core/connection/v1/connection.ts";
 import { messageToJson } from "../../../proto/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError } from "../../runtime/genesis.ts";
+import { exportChannels, initChannels } from "./channel/channel-genesis.ts";
 import { importClient, listClients } from "./client/client-genesis.ts";
 import { nextClientSequence } from "./client/create-client.ts";
 import { createLocalhostClient } from "./client/localhost.ts";
@@ -35,19 +35,15 @@ const CLIENT = "ibc.core.client.v1";
 const CONNECTION = "ibc.core.connection.v1";
 
 /**
- * Reads the module's genesis in ibc-go's form: `client_genesis` and `connection_genesis`. Absent parts mean no clients,
- * no connections and default params. Creates the localhost client and its connection, as ibc-go does at every start
- * from a genesis. Throws `GenesisError`, also for channels, which this chain does not have.
+ * Reads the module's genesis in ibc-go's form: `client_genesis`, `connection_genesis` and `channel_genesis`. Absent parts mean
+ * no clients, connections or channels, and default params. Creates the localhost client and its connection, as ibc-go does at
+ * every start from a genesis. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(genesis);
-  const channels = objectMember(root, "channel_genesis");
-  for (const name of ["channels", "commitments", "receipts", "acknowledgements"]) {
-    const list = member(channels, name);
-    if (elements(list).length > 0) throw new GenesisError(list.path, "channels are not implemented");
-  }
   initClients(context, objectMember(root, "client_genesis"));
   initConnections(context, objectMember(root, "connection_genesis"));
+  initChannels(context, objectMember(root, "channel_genesis"));
 }
 
 function initClients(context: Context, genesis: JsonField): void {
@@ -101,6 +97,7 @@ export function exportGenesis(context: Context): JsonObject {
       context,
       clients.map(({ clientId }) => clientId),
     ),
+    channel_genesis: exportChannels(context),
   };
 }
 

@@ -13,6 +13,11 @@ export function formatHeight(height: Height): string {
   return `${height.revisionNumber}-${height.revisionHeight}`;
 }
 
+/** Prints "{revision height}", as Go's `%d` formats the struct. */
+export function goHeight({ revisionNumber, revisionHeight }: Height): string {
+  return `{${revisionNumber} ${revisionHeight}}`;
+}
+
 /** Parses "revision-height". Returns undefined for any other text and for numbers beyond uint64. */
 export function parseHeight(text: string): Height | undefined {
   const match = HEIGHT.exec(text);

@@ -4,7 +4,10 @@ import { ErrInvalidID } from "./errors.ts";
 const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;
 const MIN_CLIENT_ID_LENGTH = 9;
 const MIN_CONNECTION_ID_LENGTH = 10;
+const MIN_CHANNEL_ID_LENGTH = 8;
+const MIN_PORT_ID_LENGTH = 2;
 const MAX_LENGTH = 64;
+const MAX_PORT_ID_LENGTH = 128;
 
 /** Checks a client id (ICS-24). Throws ErrInvalidID. */
 export function validateClientId(id: string): void {
@@ -18,19 +21,37 @@ export function validateConnectionId(id: string): void {
   if (error !== undefined) throw error;
 }
 
+/** Checks a channel id (ICS-24). Throws ErrInvalidID. */
+export function validateChannelId(id: string): void {
+  const error = idError(id, MIN_CHANNEL_ID_LENGTH);
+  if (error !== undefined) throw error;
+}
+
+/** Checks a port id (ICS-24). Throws ErrInvalidID. */
+export function validatePortId(id: string): void {
+  const error = idError(id, MIN_PORT_ID_LENGTH, MAX_PORT_ID_LENGTH);
+  if (error !== undefined) throw error;
+}
+
+/** Whether an id has the form that a chain gives its own: the prefix and a number of 64 bits. */
+export function isNumberedId(id: string, prefix: "connection-" | "channel-"): boolean {
+  const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
+  return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;
+}
+
 /** Returns the error of an invalid connection id, or undefined. */
 export function connectionIdError(id: string): ModuleError | undefined {
   return idError(id, MIN_CONNECTION_ID_LENGTH);
 }
 
 /** Checks in ibc-go's order. The length counts UTF-8 bytes, as Go's `len` does. */
-function idError(id: string, minLength: number): ModuleError | undefined {
+function idError(id: string, minLength: number, maxLength = MAX_LENGTH): ModuleError | undefined {
   if (id.trim() === "") return ErrInvalidID("identifier cannot be blank");
   if (id.includes("/")) return ErrInvalidID(`identifier ${id} cannot contain separator '/'`);
   const { length } = Buffer.from(id);
-  if (length < minLength || length > MAX_LENGTH) {
+  if (length < minLength || length > maxLength) {
     return ErrInvalidID(
-      `identifier ${id} has invalid length: ${length}, must be between ${minLength}-${MAX_LENGTH} characters`,
+      `identifier ${id} has invalid length: ${length}, must be between ${minLength}-${maxLength} characters`,
     );
   }
   if (ALLOWED.test(id)) return undefined;

@@ -2,6 +2,11 @@ import type { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ModuleError } from "../../runtime/module-error.ts";
+import type { PacketSender } from "./channel/application.ts";
+import { getChannel, getSequence } from "./channel/channel-store.ts";
+import { counterpartyOf } from "./channel/handshake.ts";
+import type { ChannelEndpoint } from "./channel/packet.ts";
+import { sendPacket } from "./channel/send.ts";
 import { latestHeightOf, TENDERMINT_TYPE } from "./client/client-state.ts";
 import { openClientStore } from "./client/client-store.ts";
 import { updateClient } from "./client/update-client.ts";
@@ -27,6 +32,12 @@ export interface IbcKeeper {
    * error. Throws `ModuleError`.
    */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
+  /** Sends a packet of an application. Throws `ModuleError`. */
+  readonly sendPacket: PacketSender["sendPacket"];
+  /** Returns the number of the next packet of a channel; undefined for an unknown channel. */
+  readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
+  /** Returns the other end of a channel; undefined for an unknown channel. */
+  readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
 
 /** The keeper. It has no state of its own: all state is in the store of the context. */
@@ -43,4 +54,10 @@ export const ibcKeeper: IbcKeeper = {
   consensusRoot: (context, clientId, height) =>
     openClientStore(context, clientId).consensusState(height)?.root,
   updateClient,
+  sendPacket,
+  nextSequenceSend: (context, channel) => getSequence(context, "nextSequenceSend", channel),
+  counterparty: (context, end) => {
+    const channel = getChannel(context, end);
+    return channel === undefined ? undefined : counterpartyOf(channel);
+  },
 };

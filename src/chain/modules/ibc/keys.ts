@@ -20,6 +20,15 @@ export const NEXT_CLIENT_SEQUENCE = utf8("nextClientSequence");
 /** Number of the next connection, from 0; 8 bytes big-endian. */
 export const NEXT_CONNECTION_SEQUENCE = utf8("nextConnectionSequence");
 
+/** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}". */
+export const CHANNELS_PREFIX = utf8("channelEnds");
+
+/** Number of the next channel, from 0; 8 bytes big-endian. */
+export const NEXT_CHANNEL_SEQUENCE = utf8("nextChannelSequence");
+
+/** `ibc.core.channel.v1.Params`. */
+export const CHANNEL_PARAMS = utf8("channelParams");
+
 /** `ibc.core.client.v1.Params`. */
 export const CLIENT_PARAMS = utf8("clientParams");
 
@@ -99,6 +108,40 @@ export function clientConnectionsKey(clientId: string): Uint8Array {
 /** Returns the key of a connection end. */
 export function connectionKey(connectionId: string): Uint8Array {
   return utf8(`connections/${connectionId}`);
+}
+
+/** Names of the entries of a channel that are sequences: the numbers of the next packets, 8 bytes big-endian. */
+export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequenceAck";
+
+/** Names of the entries of a channel that there is one of for each packet. */
+export type PacketEntryName = "commitments" | "receipts" | "acks";
+
+/** Returns the path of a channel end (`Channel`). */
+export function channelPath(portId: string, channelId: string): string {
+  return `channelEnds/${channelSuffix(portId, channelId)}`;
+}
+
+/** Returns the path of a sequence of a channel. */
+export function sequencePath(name: SequenceName, portId: string, channelId: string): string {
+  return `${name}/${channelSuffix(portId, channelId)}`;
+}
+
+/** Returns the path of the commitment, the receipt or the acknowledgement of one packet. */
+export function packetPath(
+  name: PacketEntryName,
+  { portId, channelId }: { readonly portId: string; readonly channelId: string },
+  sequence: bigint,
+): string {
+  return `${packetsPath(name, portId, channelId)}${sequence}`;
+}
+
+/** Returns the prefix of the commitments, receipts or acknowledgements of all packets of a channel. */
+export function packetsPath(name: PacketEntryName, portId: string, channelId: string): string {
+  return `${name}/${channelSuffix(portId, channelId)}/sequences/`;
+}
+
+function channelSuffix(portId: string, channelId: string): string {
+  return `ports/${portId}/channels/${channelId}`;
 }
 
 function heightBytes(height: Height): Uint8Array {

@@ -7,12 +7,12 @@ import type { SignedHeader } from "../../../comet/block-types.ts";
 import { HashOp, LengthOp, type ProofSpec } from "../../../proto/gen/cosmos/ics23/v1/proofs.ts";
 import { Any } from "../../../proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
-import { IdentifiedConnection } from "../../../proto/gen/ibc/core/connection/v1/connection.ts";
+import { IdentifiedConnection, State } from "../../../proto/gen/ibc/core/connection/v1/connection.ts";
 import type { ClientState } from "../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { messageToJson } from "../../../proto/json.ts";
 import { packClientState, TENDERMINT_TYPE } from "./client/client-state.ts";
 import { packConsensusState } from "./client/consensus-state.ts";
-import { CONNECTION_VERSION, STATE_OPEN } from "./connection/connection-store.ts";
+import { SUPPORTED_VERSIONS } from "./connection/versions.ts";
 import { formatHeight, ZERO_HEIGHT } from "./height.ts";
 import { consensusStateKey, iterationKey, processedHeightKey, processedTimeKey, STORE_NAME } from "./keys.ts";
 
@@ -135,8 +135,8 @@ function openConnection(id: string, clientId: string): JsonObject {
   const bytes = IdentifiedConnection.encode({
     id,
     clientId,
-    versions: [CONNECTION_VERSION],
-    state: STATE_OPEN,
+    versions: [...SUPPORTED_VERSIONS],
+    state: State.STATE_OPEN,
     counterparty: { clientId, connectionId: id, prefix },
     delayPeriod: 0n,
   }).finish();

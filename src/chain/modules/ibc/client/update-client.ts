@@ -62,6 +62,24 @@ function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
     : isContradiction(message.misbehaviour);
 }
 
+/**
+ * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that the packets of the same transaction can be verified. A
+ * contradiction is not looked for. A repeated check leaves out the verification. Throws `ModuleError`.
+ */
+export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
+  const message = unpackClientMessage(packed);
+  const store = openClientStore(context, clientId);
+  const client = store.clientState();
+  if (client === undefined) throw ErrClientNotFound(clientId);
+  const status = statusOf(context, client, store);
+  if (status !== "Active")
+    throw ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
+  if (client.type !== TENDERMINT_TYPE)
+    throw ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
+  if (context.mode !== "recheck") verifyMessage(context, client.state, message, store);
+  if (message.kind === "header") storeHeader(context, client.state, message.header, store);
+}
+
 /** Stores the consensus state of a verified header (ibc-go `UpdateState`). Returns its height. */
 function storeHeader(context: Context, client: ClientState, header: Header, store: ClientStore): Height {
   pruneOldest(context, client, store);

@@ -3,6 +3,7 @@ import {
   ClientPaths,
   ConnectionEnd,
   type IdentifiedConnection,
+  State,
 } from "../../../../proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
@@ -14,15 +15,10 @@ import {
   NEXT_CONNECTION_SEQUENCE,
   STORE_NAME,
 } from "../keys.ts";
+import { SUPPORTED_VERSIONS } from "./versions.ts";
 
 /** Id of the connection of a chain to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
-
-/** `ibc.core.connection.v1.State` of an open connection. */
-export const STATE_OPEN = 3;
-
-/** The only version of connections. */
-export const CONNECTION_VERSION = { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] };
 
 /** Number of the next connection, from 0. */
 export const nextConnectionSequence = createItem(STORE_NAME, NEXT_CONNECTION_SEQUENCE, uint64Codec);
@@ -52,8 +48,8 @@ export function createLocalhostConnection(context: Context): void {
   setConnection(context, {
     id: LOCALHOST_CONNECTION,
     clientId: LOCALHOST,
-    versions: [CONNECTION_VERSION],
-    state: STATE_OPEN,
+    versions: [...SUPPORTED_VERSIONS],
+    state: State.STATE_OPEN,
     counterparty: {
       clientId: LOCALHOST,
       connectionId: LOCALHOST_CONNECTION,

@@ -12,7 +12,7 @@ import type { Height } from "../../../../proto/gen/ibc/core/client/v1/client.ts"
 import type { Header } from "../../../../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { ConsensusState } from "../client/consensus-state.ts";
 import { asModuleError, ErrInvalidClientHeader, ErrInvalidHeaderHeight } from "../errors.ts";
-import { compareHeights, ZERO_HEIGHT } from "../height.ts";
+import { compareHeights, goHeight, ZERO_HEIGHT } from "../height.ts";
 
 /**
  * Returns the height of a header, with the revision of its chain id; zero when the inner header is absent. Go converts
@@ -75,11 +75,6 @@ export function validateUpdateHeader(header: Header): void {
     );
   }
   checkOwnValidators(header, signed);
-}
-
-/** Formats a height as Go's `%d` formats the struct. */
-function goHeight({ revisionNumber, revisionHeight }: Height): string {
-  return `{${revisionNumber} ${revisionHeight}}`;
 }
 
 /**

@@ -1,0 +1,121 @@
+import { ALERTS, GENERATED, RULE_FILES, yamlText } from "./rule-files.ts";
+
+/** An inhibition rule of Alertmanager. */
+export interface InhibitRule {
+  readonly source_matchers: readonly string[];
+  readonly target_matchers: readonly string[];
+  readonly equal: readonly string[];
+}
+
+/** Returns the inhibitions: while an alert fires, the alerts that it causes do not notify. */
+export function inhibitRules(): readonly InhibitRule[] {
+  const names = new Map(ALERTS.map(({ name, alert }) => [name, alert]));
+  const causes = new Map(ALERTS.filter(({ inhibits }) => inhibits.length > 0).map((one) => [one.alert, one]));
+  return [
+    // The rules on raw metrics can be loaded besides those of the watchdog. They notify while the watchdog does not.
+    {
+      source_matchers: ['component = "oracle-watchdog"'],
+      target_matchers: ['component = "oracle-raw"'],
+      equal: ["alertname", "chain_id", "validator"],
+    },
+    ...[...causes.values()].map(({ alert, inhibits, scope }) => ({
+      source_matchers: [`alertname = "${alert}"`],
+      target_matchers: [`alertname =~ "${inhibits.flatMap((name) => names.get(name) ?? []).join("|")}"`],
+      equal: scope,
+    })),
+  ];
+}
+
+/** An Alertmanager configuration: a page, a ticket, a chat, and a monitor of the monitoring. */
+export function alertmanagerExample(): string {
+  return (
+    GENERATED +
+    yamlText({
+      route: {
+        receiver: "chat",
+        // One notification for what fails together.
+        group_by: ["component", "chain_id", "validator", "instance"],
+        group_wait: "15s",
+        group_interval: "1m",
+        repeat_interval: "4h",
+        routes: [
+          {
+            matchers: ['alertname = "RelaywatchDeadMan"'],
+            receiver: "dead-man",
+            group_wait: "0s",
+            group_interval: "1m",
+            repeat_interval: "1m",
+          },
+          { matchers: ['severity = "critical"'], receiver: "page", repeat_interval: "1h" },
+          { matchers: ['severity = "warning"'], receiver: "ticket", repeat_interval: "12h" },
+        ],
+      },
+      inhibit_rules: inhibitRules(),
+      receivers: [
+        {
+          name: "page",
+          pagerduty_configs: [
+            {
+              routing_key_file: secret("pagerduty-key"),
+              severity: "{{ .CommonLabels.severity }}",
+              description:
+                "{{ .CommonLabels.chain_id }} {{ .CommonLabels.validator }}{{ .CommonLabels.instance }}: {{ (index .Alerts 0).Annotations.summary }}",
+            },
+          ],
+        },
+        {
+          name: "ticket",
+          webhook_configs: [{ url: "http://127.0.0.1:9095/tickets", send_resolved: true }],
+        },
+        {
+          name: "chat",
+          slack_configs: [
+            {
+              api_url_file: secret("slack-url"),
+              channel: "#oncall",
+              send_resolved: true,
+              title: "{{ .CommonLabels.alertname }} ({{ .Status }})",
+              text: "{{ range .Alerts }}{{ .Annotations.description }} {{ .Annotations.runbook_url }}\n{{ end }}",
+            },
+          ],
+        },
+        {
+          name: "dead-man",
+          webhook_configs: [{ url: "https://dead-man.example/ping", send_resolved: false }],
+        },
+      ],
+    })
+  );
+}
+
+/** A Prometheus configuration for one validator, a relayer, and Prometheus and Alertmanager themselves. */
+export function prometheusExample(): string {
+  const validator = { validator: "default", chain_id: "neutron-1" };
+  return (
+    GENERATED +
+    yamlText({
+      global: { scrape_interval: "15s", evaluation_interval: "15s" },
+      rule_files: [...RULE_FILES.keys()],
+      alerting: { alertmanagers: [{ static_configs: [{ targets: ["127.0.0.1:9093"] }] }] },
+      scrape_configs: [
+        job("oracle-watchdog", "127.0.0.1:9998"),
+        job("icq-relayer", "127.0.0.1:9999"),
+        job("oracle-node", "127.0.0.1:26660", validator),
+        job("oracle-sidecar", "127.0.0.1:8002", validator),
+        job("prometheus", "127.0.0.1:9090"),
+        job("alertmanager", "127.0.0.1:9093"),
+      ],
+    })
+  );
+}
+
+function job(name: string, target: string, labels?: Readonly<Record<string, string>>) {
+  return {
+    job_name: name,
+    static_configs: [{ targets: [target], ...(labels === undefined ? {} : { labels }) }],
+  };
+}
+
+function secret(file: string): string {
+  return `/etc/alertmanager/secrets/${file}`;
+}

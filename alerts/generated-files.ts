@@ -1,0 +1,22 @@
+import { alertmanagerExample, prometheusExample } from "./config-examples.ts";
+import { caseFiles } from "./case-files.ts";
+import { MONTH_FILES } from "./month-cases.ts";
+import { RULE_FILES, ruleFile } from "./rule-files.ts";
+import { REAL_TIMES } from "./times.ts";
+
+/** Returns every generated file of `alerts`, by its path in the repository. */
+export function alertFiles(): ReadonlyMap<string, string> {
+  return new Map<string, string>([
+    ...[...RULE_FILES].map(
+      ([name, groups]) => [`alerts/prometheus/${name}`, ruleFile(groups, REAL_TIMES)] as const,
+    ),
+    ...[...RULE_FILES.keys()].flatMap((name) => [...caseFiles(name)].map(inTests)),
+    ...MONTH_FILES.map(inTests),
+    ["alerts/prometheus/prometheus.example.yaml", prometheusExample()],
+    ["alerts/alertmanager/alertmanager.example.yaml", alertmanagerExample()],
+  ]);
+}
+
+function inTests([name, content]: readonly [string, string]): readonly [string, string] {
+  return [`alerts/prometheus/tests/${name}`, content];
+}

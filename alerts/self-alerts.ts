@@ -1,0 +1,265 @@
+import type { AlertSpec, GroupSpec } from "./alert-spec.ts";
+import { alertNameOf } from "./alert-name.ts";
+import { DASHBOARDS } from "./links.ts";
+
+const OURS = "oracle-watchdog|icq-relayer|oracle-node|oracle-sidecar";
+const UNSEEN = "Whatever happens to the validator or the queries, nobody is notified of it.";
+/** Processes of ours, by a metric that only they have. */
+const DAEMONS = "and on (job, instance) relaywatch_build_info";
+
+type SelfAlert = Omit<AlertSpec, "alert" | "component" | "dashboard" | "inhibits" | "scope"> & {
+  readonly inhibits?: readonly string[];
+};
+
+const ALERTS: readonly SelfAlert[] = [
+  {
+    name: "relaywatch-target-down",
+    severity: "critical",
+    summary: "A target does not respond.",
+    description: "{{ $labels.job }} at {{ $labels.instance }} could not be scraped for two minutes.",
+    impact:
+      "A daemon that is down does nothing: no alert of the watchdog, no result of the relayer. A node or sidecar that is down misses every block.",
+    expr: () => `max by (job, instance) (up{job=~"${OURS}"}) == 0`,
+    for: "2m",
+    inhibits: ["relaywatch-watchdog-stopped", "relaywatch-source-stale"],
+    example: {
+      fires: [{ series: "up{$}" }],
+      clears: [{ series: "up{$}", from: 1 }],
+      onlyPromtool: "Prometheus writes up itself; the test stops a real daemon instead",
+    },
+  },
+  {
+    name: "relaywatch-target-missing",
+    severity: "warning",
+    summary: "A target is no longer scraped.",
+    description:
+      "{{ $labels.job }} at {{ $labels.instance }} was scraped within the last day, and is not a target any more.",
+    impact: "None when it was removed on purpose. Otherwise its alerts cannot fire.",
+    expr: (times) =>
+      `group by (job, instance) (last_over_time(up{job=~"${OURS}"}[${times("1d")}])) unless on (job, instance) up`,
+    for: "10m",
+    example: {
+      fires: [],
+      clears: [],
+      onlyPromtool: "Prometheus writes up itself",
+    },
+  },
+  {
+    name: "relaywatch-watchdog-stopped",
+    severity: "critical",
+    summary: "The watchdog does not poll.",
+    description:
+      "The watchdog's last poll of {{ $labels.validator }} is {{ $value | humanizeDuration }} old, although its page responds.",
+    impact: UNSEEN,
+    expr: () =>
+      "max by (job, instance, validator) (time() - oracle_watchdog_last_poll_timestamp_seconds) > 120",
+    for: "1m",
+    example: {
+      fires: [
+        {
+          series: 'oracle_watchdog_last_poll_timestamp_seconds{$,validator="default"}',
+          from: -900,
+          clock: true,
+        },
+      ],
+      clears: [
+        {
+          series: 'oracle_watchdog_last_poll_timestamp_seconds{$,validator="default"}',
+          from: 0,
+          clock: true,
+        },
+      ],
+    },
+  },
+  {
+    name: "relaywatch-source-stale",
+    severity: "warning",
+    summary: "The watchdog cannot see a source.",
+    description:
+      "The last successful scrape of {{ $labels.source }} for {{ $labels.validator }} is {{ $value | humanizeDuration }} old.",
+    impact: "Conditions of this source cannot be seen. Blocks are counted when the node's page is back.",
+    expr: () =>
+      "max by (job, instance, validator, node, source) (time() - oracle_watchdog_source_last_success_timestamp_seconds) > 900",
+    for: "1m",
+    example: {
+      fires: [
+        {
+          series:
+            'oracle_watchdog_source_last_success_timestamp_seconds{$,validator="default",node="node",source="node"}',
+          from: -3600,
+          clock: true,
+        },
+      ],
+      clears: [
+        {
+          series:
+            'oracle_watchdog_source_last_success_timestamp_seconds{$,validator="default",node="node",source="node"}',
+          from: 0,
+          clock: true,
+        },
+      ],
+    },
+  },
+  {
+    name: "relaywatch-notifications-failing",
+    severity: "critical",
+    summary: "The watchdog's notifications fail.",
+    description: "Every attempt of the last 10 minutes to notify {{ $labels.channel }} failed.",
+    impact: UNSEEN,
+    expr: (times) => {
+      const attempts = (outcome: string): string =>
+        `sum by (job, instance, channel) (increase(oracle_watchdog_notification_attempts_total{outcome=~"${outcome}"}[${times("10m")}])) > 0`;
+      return `${attempts("failed|rejected|expired")} unless ${attempts("delivered")}`;
+    },
+    for: "2m",
+    example: {
+      fires: [
+        { series: 'oracle_watchdog_notification_attempts_total{$,channel="chat",outcome="failed"}', step: 4 },
+        {
+          series: 'oracle_watchdog_notification_attempts_total{$,channel="chat",outcome="delivered"}',
+          from: 9,
+        },
+      ],
+      clears: [
+        {
+          series: 'oracle_watchdog_notification_attempts_total{$,channel="chat",outcome="delivered"}',
+          step: 4,
+        },
+      ],
+    },
+  },
+  {
+    name: "relaywatch-notifications-pending",
+    severity: "warning",
+    summary: "Notifications of the watchdog are not accepted.",
+    description: "{{ $value }} notifications for {{ $labels.channel }} wait for their receiver.",
+    impact: "These alerts reach nobody on this channel until it accepts them.",
+    expr: () => "max by (job, instance, channel) (oracle_watchdog_pending_notifications) > 0",
+    for: "10m",
+    example: {
+      fires: [{ series: 'oracle_watchdog_pending_notifications{$,channel="chat"}', from: 3 }],
+      clears: [{ series: 'oracle_watchdog_pending_notifications{$,channel="chat"}', from: 0 }],
+    },
+  },
+  {
+    name: "relaywatch-dead-man-ping-failing",
+    severity: "warning",
+    summary: "The dead-man monitor gets no request.",
+    description: "The monitor accepted the watchdog's last request {{ $value | humanizeDuration }} ago.",
+    impact:
+      "The monitor will raise its own alarm. When the watchdog dies meanwhile, that alarm tells nobody anything new.",
+    expr: () =>
+      "max by (job, instance) (time() - oracle_watchdog_dead_man_ping_timestamp_seconds) > 900 and on (job, instance) oracle_watchdog_dead_man_ping_timestamp_seconds > 0",
+    for: "1m",
+    example: {
+      fires: [{ series: "oracle_watchdog_dead_man_ping_timestamp_seconds{$}", from: 1, step: 1 }],
+      clears: [{ series: "oracle_watchdog_dead_man_ping_timestamp_seconds{$}", from: 0, clock: true }],
+      settles: "30m",
+    },
+  },
+  {
+    name: "relaywatch-restarting",
+    severity: "warning",
+    summary: "A daemon restarts again and again.",
+    description: "{{ $labels.job }} at {{ $labels.instance }} started {{ $value }} times in 15 minutes.",
+    impact: "Each start costs seconds: results are late, and conditions are judged anew.",
+    expr: (times) => `changes(process_start_time_seconds[${times("15m")}]) > 2 ${DAEMONS}`,
+    for: "0s",
+    example: {
+      fires: [
+        { series: "process_start_time_seconds{$}", from: 100, step: 60 },
+        { series: "relaywatch_build_info{$}", from: 1 },
+      ],
+      clears: [{ series: "process_start_time_seconds{$}", step: 0 }],
+      resolves: "20m",
+    },
+  },
+  {
+    name: "relaywatch-event-loop-slow",
+    severity: "warning",
+    summary: "A daemon's event loop is slow.",
+    description:
+      "{{ $labels.job }} at {{ $labels.instance }}: one in a hundred turns of the event loop is later than {{ $value | humanizeDuration }}.",
+    impact:
+      "Polls and results are late by as much. It usually means that the machine has too little CPU or memory.",
+    expr: () => `nodejs_eventloop_lag_p99_seconds > 1 ${DAEMONS}`,
+    for: "5m",
+    example: {
+      fires: [
+        { series: "nodejs_eventloop_lag_p99_seconds{$}", from: 4 },
+        { series: "relaywatch_build_info{$}", from: 1 },
+      ],
+      clears: [{ series: "nodejs_eventloop_lag_p99_seconds{$}", from: 0.01 }],
+    },
+  },
+  {
+    name: "relaywatch-rules-failing",
+    severity: "critical",
+    summary: "Rules of Prometheus fail.",
+    description: "Prometheus could not evaluate rules of {{ $labels.rule_group }}.",
+    impact: UNSEEN,
+    expr: (times) =>
+      `sum by (job, instance, rule_group) (increase(prometheus_rule_evaluation_failures_total[${times("5m")}])) > 0`,
+    for: "1m",
+    example: {
+      fires: [{ series: 'prometheus_rule_evaluation_failures_total{$,rule_group="a"}', step: 4 }],
+      clears: [{ series: 'prometheus_rule_evaluation_failures_total{$,rule_group="a"}', step: 0 }],
+    },
+  },
+  {
+    name: "relaywatch-alertmanager-unreachable",
+    severity: "critical",
+    summary: "Prometheus does not reach Alertmanager.",
+    description:
+      "Prometheus knows no Alertmanager, or every notification to {{ $labels.alertmanager }} fails.",
+    impact: "Alerts of Prometheus reach nobody. Those that the watchdog sends itself still do.",
+    expr: (times) =>
+      [
+        "max by (job, instance) (prometheus_notifications_alertmanagers_discovered) < 1",
+        `or sum by (job, instance, alertmanager) (increase(prometheus_notifications_errors_total[${times("5m")}])) > 0`,
+      ].join("\n"),
+    for: "2m",
+    example: {
+      fires: [{ series: "prometheus_notifications_alertmanagers_discovered{$}" }],
+      clears: [{ series: "prometheus_notifications_alertmanagers_discovered{$}", from: 1 }],
+    },
+  },
+  {
+    name: "relaywatch-alertmanager-notifications-failing",
+    severity: "critical",
+    summary: "Alertmanager cannot notify.",
+    description: "Notifications by {{ $labels.integration }} fail.",
+    impact: "Alerts of this receiver reach nobody.",
+    expr: (times) =>
+      `sum by (job, instance, integration) (increase(alertmanager_notifications_failed_total[${times("5m")}])) > 0`,
+    for: "2m",
+    example: {
+      fires: [{ series: 'alertmanager_notifications_failed_total{$,integration="webhook"}', step: 4 }],
+      clears: [{ series: 'alertmanager_notifications_failed_total{$,integration="webhook"}', step: 0 }],
+    },
+  },
+  {
+    name: "relaywatch-dead-man",
+    severity: "none",
+    summary: "Prometheus and Alertmanager work.",
+    description: "This alert always fires. Its receiver raises an alarm when it no longer arrives.",
+    impact: "None while it arrives. When it does not, no alert arrives.",
+    expr: () => "vector(1)",
+    for: "0s",
+    example: undefined,
+  },
+];
+
+/** Alerts about the monitoring itself. */
+export const SELF_GROUP: GroupSpec = {
+  name: "relaywatch.alerts",
+  records: [],
+  alerts: ALERTS.map((alert) => ({
+    ...alert,
+    alert: alertNameOf(alert.name),
+    component: "relaywatch",
+    dashboard: DASHBOARDS.process,
+    inhibits: alert.inhibits ?? [],
+    scope: ["job", "instance"],
+  })),
+};

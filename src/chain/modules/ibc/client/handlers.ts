@@ -1,0 +1,71 @@
+import * as wire from "../../../../proto/gen/ibc/core/client/v1/tx.ts";
+import type { MessageHandler } from "../../../runtime/module.ts";
+import { ErrNotSupported } from "../../../runtime/sdk-errors.ts";
+import { setClientParams } from "../params.ts";
+import { requireAuthority, type SignedMessage, signedHandler } from "../signed-message.ts";
+import { verifyingBlock } from "../tendermint/verify-header.ts";
+import type { IbcOptions } from "../types.ts";
+import { createClient } from "./create-client.ts";
+import {
+  validateCreateClient,
+  validateRecoverClient,
+  validateSubmitMisbehaviour,
+  validateUpdateClient,
+} from "./messages.ts";
+import { recoverClient } from "./recover-client.ts";
+import { updateClient } from "./update-client.ts";
+
+const CLIENT = "/ibc.core.client.v1.";
+
+/** Handlers of the messages of `ibc.core.client.v1`. Those of chain upgrades always fail. */
+export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
+  return [
+    signedHandler(`${CLIENT}MsgCreateClient`, wire.MsgCreateClient, {
+      validate: (message) => validateCreateClient(message, bech32Prefix),
+      handle: (context, message) => {
+        // The response of ibc-go 8 is empty; relayers read the new client's id from the event.
+        createClient(context, message.clientState, message.consensusState);
+      },
+    }),
+    signedHandler(`${CLIENT}MsgUpdateClient`, wire.MsgUpdateClient, {
+      validate: (message) => validateUpdateClient(message, bech32Prefix),
+      handle: (context, message) => {
+        validateUpdateClient(message, bech32Prefix, verifyingBlock(context));
+        updateClient(context, message.clientId, message.clientMessage);
+      },
+    }),
+    signedHandler(`${CLIENT}MsgSubmitMisbehaviour`, wire.MsgSubmitMisbehaviour, {
+      validate: (message) => validateSubmitMisbehaviour(message, bech32Prefix),
+      handle: (context, message) => {
+        validateSubmitMisbehaviour(message, bech32Prefix, verifyingBlock(context));
+        updateClient(context, message.clientId, message.misbehaviour);
+      },
+    }),
+    signedHandler(`${CLIENT}MsgRecoverClient`, wire.MsgRecoverClient, {
+      validate: (message) => validateRecoverClient(message, bech32Prefix),
+      handle: (context, message) => {
+        requireAuthority(authority, message);
+        recoverClient(context, message.subjectClientId, message.substituteClientId);
+      },
+    }),
+    signedHandler(`${CLIENT}MsgUpdateParams`, wire.MsgUpdateParams, {
+      handle: (context, message) => {
+        requireAuthority(authority, message);
+        setClientParams(context, message.params ?? { allowedClients: [] });
+      },
+    }),
+    signedHandler(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient, {
+      handle: unsupported(`${CLIENT}MsgUpgradeClient`),
+    }),
+    signedHandler(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade, {
+      handle: unsupported(`${CLIENT}MsgIBCSoftwareUpgrade`),
+    }),
+  ];
+}
+
+/** Handles a message that ibc-go supports and this chain does not. */
+function unsupported(typeUrl: string): (context: unknown, message: SignedMessage) => void {
+  return () => {
+    throw ErrNotSupported(`${typeUrl} is not implemented`);
+  };
+}

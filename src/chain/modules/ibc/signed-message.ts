@@ -1,0 +1,46 @@
+import { errorText } from "../../../base/errors.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { toAnsweringHandler, toMessageHandler, type WireType } from "../../runtime/handler-forms.ts";
+import type { MessageHandler } from "../../runtime/module.ts";
+import { ErrIbcInvalidAddress, ErrIbcUnauthorized } from "./errors.ts";
+
+/** Every message of IBC has one signer. */
+export interface SignedMessage {
+  readonly signer: string;
+}
+
+/** Creates the handler of a message with an empty response. */
+export function signedHandler<T extends SignedMessage>(
+  typeUrl: string,
+  type: WireType<T>,
+  form: { readonly validate?: (message: T) => void; readonly handle: (context: Context, message: T) => void },
+): MessageHandler {
+  return toMessageHandler({ typeUrl, type, signers: ({ signer }) => [signer], ...form });
+}
+
+/** Creates the handler of a message whose `handle` returns the encoded response. */
+export function answeringHandler<T extends SignedMessage>(
+  typeUrl: string,
+  type: WireType<T>,
+  form: {
+    readonly validate: (message: T) => void;
+    readonly handle: (context: Context, message: T) => Uint8Array;
+  },
+): MessageHandler {
+  return toAnsweringHandler({ typeUrl, type, signers: ({ signer }) => [signer], ...form });
+}
+
+/** Throws ibc/5 when the signer of a message is no address of the chain. */
+export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): void {
+  try {
+    parseAddress(bech32Prefix, signer);
+  } catch (error) {
+    throw ErrIbcInvalidAddress(`string could not be parsed as address: ${errorText(error)}`);
+  }
+}
+
+/** Throws ibc/2 when somebody else than the authority signed. */
+export function requireAuthority(authority: string, { signer }: SignedMessage): void {
+  if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
+}

@@ -1,0 +1,24 @@
+import type { LogFields, Logger } from "../../../src/base/logger.ts";
+
+/** A line of the relayer's log. */
+export interface SimLogLine {
+  readonly level: "info" | "warn" | "error";
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** Creates a logger that adds its lines, without those of level debug. */
+export function collectingLogger(lines: SimLogLine[]): Logger {
+  const write =
+    (level: SimLogLine["level"]) =>
+    (message: string, fields: LogFields = {}): void =>
+      void lines.push({ level, message, fields });
+  const logger: Logger = {
+    debug: () => {},
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    child: () => logger,
+  };
+  return logger;
+}
