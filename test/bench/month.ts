@@ -90,7 +90,7 @@ interface Kills {
 
 /**
  * Plays the month in processes that are killed at random instants of their work: the times between kills are exponential, with
- * a mean that spreads the kills evenly over what is left of the month. Returns the part of the month that was played at each.
+ * a mean that spreads the kills evenly over the month. Returns the part of the month that was played at each.
  */
 async function playWithKills(
   options: Play,
@@ -104,7 +104,9 @@ async function playWithKills(
     const child = startChild(options, folder);
     const ended = end(child);
     await started(child);
-    const meanMs = (playMs * (1 - played())) / (kills - done.length);
+    // A process that was killed early has played nothing: the next one gets the time to make up for it.
+    const behind = Math.max(0, done.length / kills - played());
+    const meanMs = playMs * (1 / kills + behind);
     await sleep(-Math.log(1 - Math.random()) * meanMs);
     // A process that played the month to its end cannot be killed any more.
     if (child.exitCode !== null) break;
