@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { unreachable } from "../base/errors.ts";
 import { type Service, supervise } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
+import { type BuildInfo, readBuildInfo } from "../ops/build-info.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { LISTEN_KEY } from "../ops/daemon-context.ts";
 import type { HttpRoute } from "../ops/http-route.ts";
@@ -25,6 +26,7 @@ import { type Reach, reachTcp } from "./sources/reach.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState } from "./state/state-store.ts";
+import { createWatchdogPage } from "./page/create-page.ts";
 import type { WatchdogStatus } from "./status.ts";
 
 export interface WatchdogDeps {
@@ -43,6 +45,10 @@ export interface WatchdogDeps {
   readonly post?: PostJson;
   /** Default: SMTP. */
   readonly mail?: SendMail;
+  /** Default: that of this program. */
+  readonly build?: BuildInfo;
+  /** Counts for the page, older ones too. May throw. Default: what is in memory. */
+  readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** More routes of the HTTP server. */
   readonly routes?: readonly HttpRoute[];
 }
@@ -89,7 +95,11 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     work: () => ({ problem: loops.map((loop) => loop.problem()).find((problem) => problem !== undefined) }),
     metrics,
   });
-  const parts = { config, deps, keeper, notifier, loops, statuses };
+  const ledger: Watchdog["ledger"] = (validator) => {
+    const counts = keeper.current().ledgers.get(validator);
+    return counts === undefined ? undefined : memoryView(validator, counts);
+  };
+  const parts = { config, deps, keeper, notifier, loops, statuses, ledger };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
@@ -109,10 +119,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     ready: ready.promise,
     statuses,
     status: () => firstOf(statuses()),
-    ledger: (validator) => {
-      const ledger = keeper.current().ledgers.get(validator);
-      return ledger === undefined ? undefined : memoryView(validator, ledger);
-    },
+    ledger,
     alertHistory: () => keeper.current().alerting.history,
   };
 }
@@ -124,6 +131,7 @@ interface Parts {
   readonly notifier: Notifier;
   readonly loops: readonly PollLoop[];
   readonly statuses: () => readonly WatchdogStatus[];
+  readonly ledger: Watchdog["ledger"];
 }
 
 function firstOf<T>([first]: readonly T[]): T {
@@ -131,7 +139,7 @@ function firstOf<T>([first]: readonly T[]): T {
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, notifier, loops, statuses } = parts;
+  const { config, deps, keeper, notifier, loops, statuses, ledger } = parts;
   const server = createHttpService(
     {
       name: "oracle-watchdog HTTP",
@@ -140,6 +148,14 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
       portOption: deps.portOption ?? LISTEN_KEY,
       ...(config.token === undefined ? {} : { token: config.token }),
       routes: [
+        ...createWatchdogPage(config, {
+          clock: deps.clock,
+          version: (deps.build ?? readBuildInfo()).version,
+          statuses,
+          ledger,
+          storedLedger: deps.storedLedger ?? ledger,
+          alerting: () => keeper.current().alerting,
+        }),
         ...createWatchdogRoutes({
           statuses,
           isAlive: () => loops.every((loop) => loop.isAlive()),
