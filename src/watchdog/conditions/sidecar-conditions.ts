@@ -93,7 +93,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     title: "All WebSocket providers fail",
     when: "no WebSocket provider has sent a message for a minute, and the success rate of the last 30 minutes is below `max_rate`, or there is no price",
     description:
-      "All WebSocket price providers fail together. Single disconnections are normal: providers reconnect within ten seconds.",
+      "All WebSocket price providers fail together, and votes are lost: the node's calls fail, or there is no price, which the node counts as success and the chain as a missed vote. Single disconnections are normal: providers reconnect within ten seconds.",
     impact: "Without WebSocket providers nearly all prices go within two minutes, and every vote is missed.",
     action: "Check the network: DNS, firewall, outbound ports 443 and 8443. Then restart the sidecar.",
     for: "30m",

@@ -16,6 +16,8 @@ export interface Tally {
   readonly counts: BlockCounts;
   /** The part of `counts` whose period is an estimate: blocks before the first reading. */
   readonly estimated: BlockCounts;
+  /** The part of `counts` that was read from Prometheus after a gap. Absent: none. */
+  readonly backfilled?: BlockCounts;
 }
 
 /** Counted blocks of one minute, hour or day (UTC). */

@@ -9,6 +9,7 @@ import { addAnchor, type Anchor, meanBlockTimeMs } from "./pace.ts";
 import { followProcesses, type Processes } from "./processes.ts";
 import { sealMonths } from "./seal.ts";
 import {
+  type CountOptions,
   countPoll,
   EMPTY_SOURCE,
   type NodeReadingOf,
@@ -43,6 +44,10 @@ export interface LedgerOptions {
   readonly intervalMs: number;
   /** Consensus address of the validator, for the source "votes". */
   readonly consensusAddress?: string | undefined;
+  /** A longer time between two readings is a gap. Default: three intervals, at least a minute. */
+  readonly gapMs?: number | undefined;
+  /** The observation is of a gap, read from Prometheus. Its revenue and its parameters are not known. */
+  readonly isBackfill?: boolean;
 }
 
 /** Result of counting one observation. */
@@ -62,9 +67,11 @@ export function countObservation(ledger: Ledger, observation: Observation, optio
     metrics.state === "up" ? [{ node: name, page: metrics.value }] : [],
   );
   const head = valueOf(observation.chain.head);
-  const calls = count(ledger, "calls", readingsOfCalls(pages), observation);
-  const votes = count(ledger, "votes", readingsOfVotes(pages, options.consensusAddress), observation);
-  const revenue = count(ledger, "revenue", readingsOfRevenue(observation, head), observation);
+  const countSource = (name: LedgerSource, readings: readonly NodeReadingOf[]): SourceCounting =>
+    count(ledger.sources[name], name, readings, { ...observation, isBackfill: options.isBackfill });
+  const calls = countSource("calls", readingsOfCalls(pages));
+  const votes = countSource("votes", readingsOfVotes(pages, options.consensusAddress));
+  const revenue = countSource("revenue", readingsOfRevenue(observation, head));
   const chainId = ledger.chainId ?? pages[0]?.page.chainId ?? head?.chainId;
   const { processes, events } = followProcesses(ledger.processes, observation);
   const counted: Ledger = {
@@ -109,14 +116,15 @@ interface NodePageOf {
 }
 
 function count(
-  ledger: Ledger,
+  source: SourceLedger,
   name: LedgerSource,
   readings: readonly NodeReadingOf[],
-  { atMs, chain }: Observation,
+  { atMs, chain, isBackfill }: Observation & Pick<CountOptions, "isBackfill">,
 ): SourceCounting {
   const head = valueOf(chain.head);
-  return countPoll(ledger.sources[name], readings, {
+  return countPoll(source, readings, {
     atMs,
+    isBackfill,
     // The chain pays by the time of its blocks. Without it, the time of the poll is at most one poll later.
     timeMs: head?.blockTimeMs ?? atMs,
     edge: head?.monthEdge,
@@ -126,7 +134,7 @@ function count(
 }
 
 function readingsOfCalls(pages: readonly NodePageOf[]): readonly NodeReadingOf[] {
-  return pages.map(({ node, page }) => ({ node, reading: page }));
+  return pages.map(({ node, page }) => ({ node, reading: page, sampledAtMs: page.sampledAtMs }));
 }
 
 function readingsOfVotes(
@@ -136,7 +144,8 @@ function readingsOfVotes(
   return pages.flatMap(({ node, page }) => {
     const votes = address === undefined ? undefined : page.reports?.get(address);
     if (votes === undefined) return [];
-    return [{ node, reading: { ...page, success: votes.withPrice, failure: votes.total - votes.withPrice } }];
+    const reading = { ...page, success: votes.withPrice, failure: votes.total - votes.withPrice };
+    return [{ node, reading, sampledAtMs: page.sampledAtMs }];
   });
 }
 
@@ -157,7 +166,7 @@ function eventsOf(
   before: Ledger,
   { source, steps, conflicts }: SourceCounting,
   { atMs }: Observation,
-  { intervalMs }: LedgerOptions,
+  { intervalMs, gapMs = Math.max(60_000, 3 * intervalMs) }: LedgerOptions,
 ): readonly LedgerEvent[] {
   const { cursor, tracks } = before.sources.calls;
   const events: LedgerEvent[] = [];
@@ -165,17 +174,23 @@ function eventsOf(
     const first = steps.find(({ node }) => node === source.cursor?.node)?.step;
     if (first !== undefined) events.push(firstReading(first.fromMs, first.counts, atMs, source.cursor.node));
   }
-  if (cursor !== undefined && source.cursor !== cursor) {
-    const silentMs = atMs - cursor.atMs;
-    if (silentMs < 0)
+  if (cursor !== undefined && source.cursor !== undefined && source.cursor !== cursor) {
+    const silentMs = source.cursor.atMs - cursor.atMs;
+    // The samples of two nodes have times of their own, of which the second can be earlier.
+    if (silentMs < 0 && source.cursor.atMs === atMs)
       events.push({
         kind: "clock-jump",
         fromMs: atMs,
         toMs: cursor.atMs,
         text: "the clock of this machine was set back",
       });
-    if (silentMs > Math.max(60_000, 3 * intervalMs))
-      events.push({ kind: "gap", fromMs: cursor.atMs, toMs: atMs, text: "no node could be read" });
+    if (silentMs > gapMs)
+      events.push({
+        kind: "gap",
+        fromMs: cursor.atMs,
+        toMs: source.cursor.atMs,
+        text: "no node could be read",
+      });
   }
   for (const { node, step, before: last } of steps)
     if (step.restarted)

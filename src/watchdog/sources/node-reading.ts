@@ -20,6 +20,31 @@ const BUILD_INFO = /^(?:.*_)?(?:build|server)_info$/;
 const GO_INFO = "go_info";
 const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;
 
+/** Patterns of the metric names that counting needs. */
+export const CALL_METRICS: readonly string[] = [
+  PROCESS_START,
+  RESPONSES,
+  "(?:cometbft|tendermint)_consensus_(?:latest_block_height|height)",
+];
+
+/** Patterns of the metric names that {@link isNodeSample} wants, without those of every validator. */
+export const NODE_METRICS: readonly string[] = [
+  ...CALL_METRICS,
+  ABCI_REQUESTS,
+  `${LATENCY}_(?:bucket|sum|count)`,
+  "(?:cometbft|tendermint)_consensus_(?:fast|block)_?syncing",
+  "(?:cometbft|tendermint)_consensus_validator_(?:power|last_signed_height|missed_blocks)",
+  "(?:cometbft|tendermint)_(?:block_?sync_?syncing|p2p_peers)",
+];
+
+/** Metric with the vote extensions of every validator, with the label `validator`. */
+export const REPORTS_METRIC = REPORTS;
+
+/** Whether only pages of nodes have a metric. */
+export function isNodeFamily(name: string): boolean {
+  return NODE_FAMILY.test(name);
+}
+
 const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
 
 /** Whose page it is. */

@@ -20,6 +20,22 @@ const WANTED: readonly string[] = [
 ];
 const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|_sum|_count)$/;
 
+/**
+ * Patterns of the metric names that conditions need of a sidecar. Those with a series for each feed or bucket are left out:
+ * a store returns them for every sidecar at once.
+ */
+export const SIDECAR_METRICS: readonly string[] = [
+  PROCESS_START,
+  "(?:connect|side_car)_health_check_(?:(?:system|ticker)_updates_total|market_providers)",
+  "(?:connect|side_car)_(?:provider_status_responses|web_socket_connection_status)",
+  "(?:connect|side_car)_(?:slinky|connect)_build_info",
+];
+
+/** Whether only pages of sidecars have a metric. */
+export function isSidecarFamily(name: string): boolean {
+  return SIDECAR.test(name);
+}
+
 /** Whether {@link toSidecarReading} needs a sample. */
 export function isSidecarSample({ name }: Sample): boolean {
   const own = SIDECAR.exec(name)?.[1];
