@@ -2,7 +2,7 @@ import type { ChainHead, NodePage, Observation, RevenueView, Seen } from "../obs
 import type { BlockCounts } from "./block-counts.ts";
 import type { NodeStep } from "./choose-step.ts";
 import { followProgress, type Progress } from "./halt.ts";
-import { addEvents, type EventList, NO_EVENTS } from "./ledger-events.ts";
+import { addEvents, type EventList, NO_EVENTS, firstReading, nodeRestart } from "./ledger-events.ts";
 import type { LedgerEvent, LedgerSource } from "./ledger-view.ts";
 import { monthOf } from "./month.ts";
 import { addAnchor, type Anchor, meanBlockTimeMs } from "./pace.ts";
@@ -207,19 +207,6 @@ function eventsOf(
         text: "two nodes answer in turn at one URL",
       });
   return events;
-}
-
-function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
-  const text =
-    good + bad === 0n
-      ? "counting begins"
-      : `counting begins; ${good + bad} blocks before are placed by the start of the node, which is an estimate`;
-  return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
-}
-
-function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs: number): LedgerEvent {
-  const text = `the node restarted; the results of ${unknown} blocks are not known`;
-  return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }
 
 function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounting): readonly Anchor[] {

@@ -31,6 +31,7 @@ export const CALL_METRICS: readonly string[] = [
 export const NODE_METRICS: readonly string[] = [
   ...CALL_METRICS,
   ABCI_REQUESTS,
+  GO_INFO,
   `${LATENCY}_(?:bucket|sum|count)`,
   "(?:cometbft|tendermint)_consensus_(?:fast|block)_?syncing",
   "(?:cometbft|tendermint)_consensus_validator_(?:power|last_signed_height|missed_blocks)",
