@@ -12,6 +12,7 @@ import type { GenesisDoc } from "../genesis-doc.ts";
 import { accountNamed, accountsOf } from "./accounts.ts";
 import { type ChainProfile, CHAINS } from "./chains.ts";
 import { seedDexDemo } from "./dex-demo.ts";
+import { seedHooksDemo, type WasmState } from "./hooks-demo.ts";
 import { withStake } from "./stake-genesis.ts";
 
 export interface LocalnetGenesisOptions {
@@ -21,8 +22,11 @@ export interface LocalnetGenesisOptions {
   readonly scenario?: LocalnetScenario | undefined;
 }
 
-/** Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders. */
-export const LOCALNET_SCENARIOS = ["dex-demo"] as const;
+/**
+ * Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get
+ * the hooks of staking.
+ */
+export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 
@@ -101,7 +105,27 @@ export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHead
   });
   const adminmodule = { admins: [accountNamed(chain, "operator").address] };
   const state = { ...accountState(chain), adminmodule, ibc, wasm: consumerState(chain) };
-  return genesis(chain, options, options.scenario === "dex-demo" ? withDexDemo(state, options) : state);
+  return genesis(chain, options, withScenario(state, options));
+}
+
+function withScenario(
+  { wasm, ...state }: ReturnType<typeof accountState> & { readonly wasm: WasmState },
+  options: LocalnetGenesisOptions,
+): JsonObject {
+  switch (options.scenario) {
+    case "dex-demo":
+      return { ...withDexDemo(state, options), wasm: toJson(wasm) };
+    case "hooks-demo": {
+      const seeded = seedHooksDemo(CHAINS.local, wasm);
+      return { ...state, harpoon: seeded.harpoon, wasm: toJson(seeded.wasm) };
+    }
+    case undefined:
+      return { ...state, wasm: toJson(wasm) };
+  }
+}
+
+function toJson({ codes, gen_msgs }: WasmState): JsonObject {
+  return { codes: codes.map((code) => ({ ...code })), gen_msgs: [...gen_msgs] };
 }
 
 /** Replaces the balances: the scenario has more denominations. */
@@ -154,7 +178,7 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
 }
 
 /** Genesis state of the wasm module: the codes, the consumer contract, and the registration of query 1. */
-function consumerState(chain: ChainProfile): JsonObject {
+function consumerState(chain: ChainProfile): WasmState {
   // The address of the first instance of the first code. `gen_msgs` creates the contract before it is called.
   const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;
