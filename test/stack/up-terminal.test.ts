@@ -51,17 +51,28 @@ describe("relaywatch up on a terminal", async () => {
       );
       expect(screen.isCursorVisible()).toBe(false);
       const before = up.output().length;
+      const after = (): string =>
+        up
+          .output()
+          .slice(before)
+          .replaceAll(/\u001b\[[?\d;]*[A-Za-z]/g, "");
       const [terminal = ""] = up.output().split(/\r?\n/);
       execFileSync("stty", ["-F", terminal.trim(), "cols", "40"]);
-      await until("narrow lines", () =>
-        /Relaywatch, running[^\n]*\n[^]*oracle/.test(up.output().slice(before)) ? true : undefined,
-      );
-      const lines = up.output().slice(before).split(/\r?\n/).slice(2);
-      const block = lines.filter(
-        (line) => /chain|relayer|pages/.test(line) && !line.includes("http://127.0.0.1:1317"),
-      );
-      for (const line of block)
-        expect(line.replaceAll(/\u001b\[[?\d;]*[A-Za-z]/g, "").length).toBeLessThan(40);
+      const cut = (): readonly string[] =>
+        after()
+          .split(/\r?\n/)
+          .filter((line) => line.endsWith("…"));
+      await until("cut lines", () => (cut().some((line) => line.length === 39) ? true : undefined));
+      const [, ...whole] = after()
+        .split(/\r?\n/)
+        .slice(
+          after()
+            .split(/\r?\n/)
+            .findIndex((line) => line.length === 39),
+        );
+      expect(
+        whole.filter((line) => /^(?:chain|relayer|oracle|pages)/.test(line) && line.length > 39),
+      ).toEqual([]);
       up.type("\u0003");
       expect(await up.exited).toBe(0);
       expect(up.output().lastIndexOf("\u001b[?25h")).toBeGreaterThan(up.output().lastIndexOf("\u001b[?25l"));
