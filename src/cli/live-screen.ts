@@ -17,6 +17,7 @@ export interface Terminal {
   readonly off: (event: "resize", listener: () => void) => unknown;
 }
 
+const ESCAPE = "\u001b";
 const HIDE_CURSOR = "\u001b[?25l";
 const SHOW_CURSOR = "\u001b[?25h";
 const ERASE_BELOW = "\u001b[J";
@@ -84,7 +85,7 @@ function rowsOf({ rows }: Terminal): number {
 }
 
 /** Escape sequences of colours, and single characters. */
-const PIECES = /\u001b\[[\d;]*m|[^]/gu;
+const PIECES = new RegExp(`${ESCAPE}\\[[\\d;]*m|[^]`, "gu");
 
 function visibleLength(line: string): number {
   return (line.match(PIECES) ?? []).filter((piece) => piece.length < 3).length;

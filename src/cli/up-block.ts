@@ -41,15 +41,16 @@ function row(name: string, text: string, paint: Paint): string {
 
 function chainLines({ chains, relayer }: UpParts): readonly string[] {
   const status = relayer?.status();
-  const line = (name: string, node: UpParts["chains"]["local"], ageMs: number | undefined): string => {
-    if (node === undefined) return `${name} starting`;
-    const age = ageMs === undefined ? "" : `, newest block ${formatDuration(ageMs)} ago`;
-    return `${name} height ${node.view.status().latestHeight}${age}`;
-  };
   return [
-    line("local-1", chains.local, status?.local.sinceBlockMs),
-    line("remote-1", chains.remote, status?.connections[0]?.remote.sinceBlockMs),
+    chainText("local-1", chains.local, status?.local.sinceBlockMs),
+    chainText("remote-1", chains.remote, status?.connections[0]?.remote.sinceBlockMs),
   ];
+}
+
+function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number | undefined): string {
+  if (node === undefined) return `${name} starting`;
+  const age = ageMs === undefined ? "" : `, newest block ${formatDuration(ageMs)} ago`;
+  return `${name} height ${node.view.status().latestHeight}${age}`;
 }
 
 function relayerLines(parts: UpParts, paint: Paint): readonly string[] {

@@ -52,7 +52,6 @@ function lines({ print, context }: StateOutput): (parts: UpParts) => void {
 function block(screen: LiveScreen, ports: Ports, portOffset: number): (parts: UpParts) => void {
   const startedAtMs = systemClock.nowMs();
   const pollMs = longestPollMs(localnetWatchdogConfig(portOffset, undefined));
-  const addressOf = (port: number): string => `http://127.0.0.1:${port}/`;
   return (parts) => {
     const pages = {
       relayer: parts.relayer && addressOf(ports.relayer),
@@ -60,6 +59,10 @@ function block(screen: LiveScreen, ports: Ports, portOffset: number): (parts: Up
     };
     screen.show(upBlock(parts, { nowMs: systemClock.nowMs(), startedAtMs, pollMs, pages }));
   };
+}
+
+function addressOf(port: number): string {
+  return `http://127.0.0.1:${port}/`;
 }
 
 /** How the reader starts the program. npm names its script to what it runs. */

@@ -20,6 +20,8 @@ import type { PostJson } from "./notify/http-post.ts";
 import { createNotifier, type Notifier } from "./notify/notify-services.ts";
 import type { SendMail } from "./notify/send-mail.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
+import type { ReadSamples } from "./prometheus-api/api-client.ts";
+import { createPrometheusReaders } from "./prometheus-readers.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
 import { createPoller } from "./sources/poller.ts";
 import { type Reach, reachTcp } from "./sources/reach.ts";
@@ -39,6 +41,8 @@ export interface WatchdogDeps {
   readonly portOption?: string;
   /** Default: HTTP. */
   readonly reader?: HttpPageReader;
+  /** Default: HTTP. */
+  readonly readSamples?: ReadSamples;
   /** Default: TCP. */
   readonly reach?: Reach;
   /** Default: HTTP. */
@@ -79,13 +83,22 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   );
   const reader = deps.reader ?? createHttpPageReader();
   const reach = deps.reach ?? reachTcp;
+  const prometheus = createPrometheusReaders(config, deps);
   const loops = config.validators.map((validator) => {
     const poll = createPoller(validator.target, config.limits, {
       clock: deps.clock,
       read: reader.read,
       reach,
+      ...(prometheus.stored === undefined ? {} : { stored: prometheus.stored }),
     });
-    return createPollLoop(config, validator, { ...deps, poll, keeper, metrics });
+    const backfill = prometheus.backfillerOf(validator);
+    return createPollLoop(config, validator, {
+      ...deps,
+      poll,
+      keeper,
+      metrics,
+      ...(backfill === undefined ? {} : { backfill }),
+    });
   });
   const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
   const notifier = createNotifier(config.notify, {
@@ -110,6 +123,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       throw error;
     } finally {
       keeper.close();
+      prometheus.close();
       await reader.close();
     }
   };

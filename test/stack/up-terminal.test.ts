@@ -5,6 +5,8 @@ import { programPath } from "../support/stack/programs.ts";
 import { createTerminalScreen } from "../support/terminal-screen.ts";
 
 const COLUMNS = 100;
+const ESCAPE = "\u001b";
+const SEQUENCES = new RegExp(`${ESCAPE}\\[[?\\d;]*[A-Za-z]`, "gu");
 
 describe("relaywatch up on a terminal", async () => {
   const home = await openCliHome();
@@ -51,11 +53,7 @@ describe("relaywatch up on a terminal", async () => {
       );
       expect(screen.isCursorVisible()).toBe(false);
       const before = up.output().length;
-      const after = (): string =>
-        up
-          .output()
-          .slice(before)
-          .replaceAll(/\u001b\[[?\d;]*[A-Za-z]/g, "");
+      const after = (): string => up.output().slice(before).replaceAll(SEQUENCES, "");
       const [terminal = ""] = up.output().split(/\r?\n/);
       execFileSync("stty", ["-F", terminal.trim(), "cols", "40"]);
       const cut = (): readonly string[] =>

@@ -8,7 +8,8 @@ export interface TerminalScreen {
   readonly narrow: (columns: number) => void;
 }
 
-const SEQUENCE = /\u001b\[(\??[\d;]*)([A-Za-z])|[^]/gu;
+const ESCAPE = "\u001b";
+const SEQUENCE = new RegExp(`${ESCAPE}\\[(\\??[\\d;]*)([A-Za-z])|[^]`, "gu");
 
 /** Creates an empty terminal. Throws at a sequence that it does not know. */
 export function createTerminalScreen(initialColumns: number): TerminalScreen {

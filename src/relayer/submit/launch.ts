@@ -18,6 +18,7 @@ import {
   type SentTransaction,
   slotItems,
   type SubmitterState,
+  unsent,
   WITHDRAWN,
 } from "./submitter-state.ts";
 
@@ -69,6 +70,9 @@ async function broadcast(
     if (one !== undefined) launches.push(one);
   }
   if (launches.length === 0) return;
+  // From now on a block may hold them, and the next results of their queries are proven meanwhile.
+  for (const { slots } of launches) for (const entry of entriesOf(slots)) move(state, entry, "flight");
+  height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
   const results = await window.broadcast(
@@ -78,7 +82,6 @@ async function broadcast(
   );
   state.broadcastMs = clock.monotonicMs() - startedMs;
   for (const [index, one] of launches.entries()) noteBroadcast(state, one, results[index]);
-  height.wake();
 }
 
 /** The price of this height or the last one: the price multiplier covers the rise of a block. */
@@ -113,7 +116,7 @@ function choose(state: SubmitterState): readonly Prepared[] {
       putBack(state, all);
       continue;
     }
-    putBack(state, later);
+    if (later.length > 0) kept.push({ entries: later, gas: gasOfEntries(state, later) });
     chosen.push({ entries: ready, gas: later.length === 0 ? ownGas : gasOfEntries(state, ready) });
     gas += ownGas;
     bytes += size;
@@ -152,11 +155,8 @@ function judgeEntry(state: SubmitterState, { result, sinceMs }: Entry): EntryVer
   // It was proven before the chain refused the result before it.
   if (clock.nowMs() < current.notBeforeMs)
     return { kind: "unsent", reason: "its query backs off", error: undefined };
-  if (query.type === "kv") {
-    const hasNewer = state.queue.ofQuery(query.id).length > 0;
-    if (hasNewer || !isNewer(at, current.query.lastRemoteHeight))
-      return { kind: "dropped", reason: "superseded" };
-  }
+  if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
+    return { kind: "dropped", reason: "superseded" };
   if (state.flying.has(query.id)) return "later";
   if (query.type === "tx" || dueAt(current, height.now())) return "ready";
   return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
@@ -176,8 +176,7 @@ function tooOld(): Extract<EntryVerdict, { kind: "unsent" }> {
 /** Settles the results in the queue that are too old. */
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.nowMs();
-  const waiting = [...state.queue.entries(), ...state.prepared.flatMap(({ entries }) => entries)];
-  for (const entry of waiting) if (nowMs - entry.sinceMs > MAX_AGE_MS) finish(state, entry, tooOld());
+  for (const entry of unsent(state)) if (nowMs - entry.sinceMs > MAX_AGE_MS) finish(state, entry, tooOld());
 }
 
 /** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
@@ -274,7 +273,6 @@ function noteBroadcast(state: SubmitterState, one: Launch, result: BroadcastResu
     state.stopped = undefined;
     const { draft: _draft, ...sent } = one;
     state.sent = [...state.sent, { ...sent, tx: result.tx }];
-    for (const entry of entries) move(state, entry, "flight");
     return;
   }
   one.release();

@@ -16,6 +16,7 @@ const PROGRAMS = [
   { name: "postgres", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
   { name: "script", debianPackage: "bsdutils", places: [] },
   { name: "chromium", debianPackage: "chromium", places: [] },
+  { name: "prometheus", debianPackage: "prometheus", places: [] },
   { name: "prometheus-alertmanager", debianPackage: "prometheus-alertmanager", places: [] },
 ] as const satisfies readonly Program[];
 
