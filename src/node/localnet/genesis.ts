@@ -1,8 +1,11 @@
 import { encodeBech32 } from "../../base/bech32.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import { openConnectionGenesis } from "../../chain/modules/ibc/open-connection.ts";
+import { createApp } from "../../chain/app.ts";
+import { openConnectionGenesis, type TrustedHeader } from "../../chain/modules/ibc/open-connection.ts";
 import { classicContractAddress } from "../../chain/modules/wasm/address.ts";
 import type { SignedHeader } from "../../comet/block-types.ts";
+import { createValidatorSet } from "../../comet/proposer-rotation.ts";
+import { validatorsHash } from "../../comet/validator-set.ts";
 import { DEFAULT_CONSENSUS_PARAMS } from "../consensus-params.ts";
 import { testValidatorSeed, validatorKey } from "../consensus/validator-keys.ts";
 import type { GenesisDoc } from "../genesis-doc.ts";
@@ -13,7 +16,7 @@ import { seedHooksDemo, type WasmState } from "./hooks-demo.ts";
 import { withStake } from "./stake-genesis.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time. */
+  /** Genesis time. That of the local chain is that of the remote chain, whose client of the local chain contains it. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
   readonly scenario?: LocalnetScenario | undefined;
@@ -48,9 +51,43 @@ export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
 }
 
-/** Creates the genesis of the remote chain. Its state contains only the funded test accounts. */
-export function remoteGenesis(options: LocalnetGenesisOptions): GenesisDoc {
-  return genesis(CHAINS.remote, options, accountState(CHAINS.remote));
+/**
+ * Creates the genesis of the remote chain. Its state contains the funded test accounts. With the powers of the local chain's
+ * validators, it also contains a client `07-tendermint-0` of the local chain and an open `connection-0`.
+ */
+export function remoteGenesis(
+  options: LocalnetGenesisOptions & { readonly localPowers?: readonly bigint[] },
+): GenesisDoc {
+  const { timeNs, localPowers } = options;
+  const state = accountState(CHAINS.remote);
+  if (localPowers === undefined) return genesis(CHAINS.remote, options, state);
+  const ibc = openConnectionGenesis({
+    remote: { header: firstLocalHeader(timeNs, localPowers) },
+    settings: CLIENT_SETTINGS,
+    ownChainId: CHAINS.remote.chainId,
+    ownTimeNs: timeNs,
+  });
+  return genesis(CHAINS.remote, options, { ...state, ibc });
+}
+
+/**
+ * What a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
+ * is the genesis time of both chains, and its app hash is that of an empty state: a genesis is part of the state after block 1.
+ */
+function firstLocalHeader(timeNs: bigint, powers: readonly bigint[]): TrustedHeader {
+  const chain = CHAINS.local;
+  const seeds = localnetSeeds(chain, powers.length);
+  const validators = seeds.map((seed, index) => ({
+    publicKey: validatorKey(seed).publicKey,
+    power: powers[index] ?? 1n,
+  }));
+  return {
+    chainId: chain.chainId,
+    height: 1n,
+    timeNs,
+    appHash: createApp({ ...chain, kind: chain.part }).info().appHash,
+    nextValidatorsHash: validatorsHash(createValidatorSet(validators).validators),
+  };
 }
 
 /**
