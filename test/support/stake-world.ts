@@ -7,6 +7,7 @@ import { evidenceAge, keyTypes } from "../../src/chain/modules/consensus/params.
 import { createHarpoonModule } from "../../src/chain/modules/harpoon/module.ts";
 import { createSlashingModule } from "../../src/chain/modules/slashing/module.ts";
 import { joinHooks, type StakingHooks } from "../../src/chain/modules/staking/hooks.ts";
+import type { StakingKeeper } from "../../src/chain/modules/staking/keeper.ts";
 import { createStakingModule } from "../../src/chain/modules/staking/module.ts";
 import type { Context } from "../../src/chain/runtime/context.ts";
 import type { ChainModule } from "../../src/chain/runtime/module.ts";
@@ -51,6 +52,7 @@ export interface StakeWorld {
   readonly atomically: <T>(work: () => T, gas?: GasMeter) => T;
   /** Runs a query with encoded messages. */
   readonly query: (path: string, request: Uint8Array) => Uint8Array;
+  readonly staking: StakingKeeper;
   readonly modules: readonly ReturnType<typeof createStakeModules>["modules"][number][];
   readonly dump: (store: string) => readonly (readonly [key: string, value: string])[];
 }
@@ -98,6 +100,7 @@ export function createStakeWorld(genesis: JsonObject, timeNs: bigint): StakeWorl
     calls,
     onSudo: () => undefined,
     context,
+    staking: staking.keeper,
     modules,
     dump: memory.dump,
     block: (at, lastCommit = [], transactions = () => undefined, misbehavior = []) => {

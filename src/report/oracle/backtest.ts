@@ -85,8 +85,8 @@ function alertsOfEvents(
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
     .flatMap((event) => {
-      // While the watchdog does not run it polls nothing.
-      const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs < event.toMs);
+      // While the watchdog does not run it polls nothing: only the time from its start on was judged.
+      const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
       const polled = startMs === undefined ? event : { ...event, fromMs: startMs - options.intervalMs };
       const times = { intervalMs: options.intervalMs, afterMs: rule.resolveForMs };
       const verdicts = judgeEvent(polled, ledger.validator, [rule], times);

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { backtest } from "../../../src/report/oracle/backtest.ts";
+import { backtest, unjudged } from "../../../src/report/oracle/backtest.ts";
 import { pastView } from "../../../src/report/oracle/past-view.ts";
+import type { LedgerEvent } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const HOUR = 3_600_000;
+const NOON = Date.UTC(2026, 9, 21, 12);
 const OPTIONS = { ...alertsSchema.parse({}), intervalMs: 5000 };
 
 describe("the past view of a ledger", () => {
@@ -57,5 +59,42 @@ describe("a backtest", () => {
     expect(
       backtest(down, "2026-10", { ...OPTIONS, rules: none.rules }).map(({ alert }) => alert),
     ).not.toContain("full-reward-fast-burn");
+  });
+
+  /** Alerts of a healthy validator with these events: name, first active, firing and end, in minutes after {@link NOON}. */
+  function alertsOf(...events: readonly LedgerEvent[]): readonly unknown[] {
+    const [healthy = expect.unreachable("no validator")] = sampleValidators(1, 2, NOVEMBER);
+    const data = { ...healthy, ledger: { ...healthy.ledger, events: () => events } };
+    const minutes = (ms = Number.NaN): number => (ms - NOON) / 60_000;
+    return backtest(data, "2026-10", { ...OPTIONS, intervalMs: 60_000 }).map((alert) => [
+      alert.alert,
+      ...[alert.sinceMs, alert.firedAtMs, alert.resolvedAtMs].map(minutes),
+    ]);
+  }
+  const event = (kind: LedgerEvent["kind"], from: number, to: number): LedgerEvent => {
+    return { kind, fromMs: NOON + from * 60_000, toMs: NOON + to * 60_000, text: "" };
+  };
+
+  it("judges a halt at the polls that found it", () => {
+    // The last block came at 0; `halt_after` is over 60 s, `for` is over one more minute.
+    expect(alertsOf(event("halt", 0, 10))).toEqual([["chain-halted", 2, 4, 12]]);
+    expect(alertsOf(event("halt", 0, 2))).toEqual([]);
+  });
+
+  it("judges a gap at the polls that read no node, and not while the watchdog was stopped", () => {
+    expect(alertsOf(event("gap", 0, 10))).toEqual([["cannot-see-node", 1, 7, 11]]);
+    expect(alertsOf(event("gap", 0, 10), event("watchdog-start", 10, 10))).toEqual([]);
+    expect(alertsOf(event("gap", 0, 10), event("watchdog-start", 3, 3))).toEqual([
+      ["cannot-see-node", 3, 9, 11],
+    ]);
+    expect(alertsOf(event("gap", 0, 10), event("watchdog-start", 8, 8))).toEqual([]);
+  });
+
+  it("names the rules that the store has no input of", () => {
+    const left = unjudged(OPTIONS.rules);
+    expect(left.get("prices")).toContain("all-prices-missing");
+    expect([...left.values()].flat()).not.toContain("chain-halted");
+    const judged = OPTIONS.rules.filter(({ condition }) => typeof condition.past === "string");
+    expect([...left.values()].flat()).toHaveLength(OPTIONS.rules.length - judged.length);
   });
 });
