@@ -49,6 +49,8 @@ export interface NodePage {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
+  /** Version of the program, as far as the page has one, and of Go: "v9.1.3, go1.23.12". */
+  readonly version?: string;
   /** Time of a sample that Prometheus stored, by its clock. Absent for a page that was scraped in this poll. */
   readonly sampledAtMs?: number;
   /** The clock of the node's machine: the `Date` header of the response, to the second. */

@@ -2,10 +2,11 @@ import type { ChainHead, NodePage, Observation, RevenueView, Seen } from "../obs
 import type { BlockCounts } from "./block-counts.ts";
 import type { NodeStep } from "./choose-step.ts";
 import { followProgress, type Progress } from "./halt.ts";
-import { addEvents, type EventList, NO_EVENTS } from "./ledger-events.ts";
+import { addEvents, type EventList, NO_EVENTS, firstReading, nodeRestart } from "./ledger-events.ts";
 import type { LedgerEvent, LedgerSource } from "./ledger-view.ts";
 import { monthOf } from "./month.ts";
 import { addAnchor, type Anchor, meanBlockTimeMs } from "./pace.ts";
+import { followProcesses, type Processes } from "./processes.ts";
 import { sealMonths } from "./seal.ts";
 import {
   type CountOptions,
@@ -25,6 +26,8 @@ export interface Ledger {
   readonly events: EventList;
   readonly anchors: readonly Anchor[];
   readonly progress?: Progress;
+  /** What the pages showed of processes, by name of the node. */
+  readonly processes: ReadonlyMap<string, Processes>;
   /** The chain's reward parameters, as text. */
   readonly params?: string;
 }
@@ -34,6 +37,7 @@ export const EMPTY_LEDGER: Ledger = {
   sources: { calls: EMPTY_SOURCE, votes: EMPTY_SOURCE, revenue: EMPTY_SOURCE },
   events: NO_EVENTS,
   anchors: [],
+  processes: new Map(),
 };
 
 export interface LedgerOptions {
@@ -69,11 +73,13 @@ export function countObservation(ledger: Ledger, observation: Observation, optio
   const votes = countSource("votes", readingsOfVotes(pages, options.consensusAddress));
   const revenue = countSource("revenue", readingsOfRevenue(observation, head));
   const chainId = ledger.chainId ?? pages[0]?.page.chainId ?? head?.chainId;
+  const { processes, events } = followProcesses(ledger.processes, observation);
   const counted: Ledger = {
     ...ledger,
     ...(chainId === undefined ? {} : { chainId }),
     sources: { calls: calls.source, votes: votes.source, revenue: revenue.source },
-    events: addEvents(ledger.events, eventsOf(ledger, calls, observation, options)),
+    events: addEvents(ledger.events, [...eventsOf(ledger, calls, observation, options), ...events]),
+    processes,
     anchors: anchorsOf(ledger, calls),
   };
   const { steps, counts, conflicts } = calls;
@@ -201,19 +207,6 @@ function eventsOf(
         text: "two nodes answer in turn at one URL",
       });
   return events;
-}
-
-function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
-  const text =
-    good + bad === 0n
-      ? "counting begins"
-      : `counting begins; ${good + bad} blocks before are placed by the start of the node, which is an estimate`;
-  return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
-}
-
-function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs: number): LedgerEvent {
-  const text = `the node restarted; the results of ${unknown} blocks are not known`;
-  return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }
 
 function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounting): readonly Anchor[] {

@@ -38,7 +38,12 @@ export function isSidecarFamily(name: string): boolean {
 
 /** Whether {@link toSidecarReading} needs a sample. */
 export function isSidecarSample({ name }: Sample): boolean {
-  return name === PROCESS_START || isSidecarFamily(name);
+  const own = SIDECAR.exec(name)?.[1];
+  return name === PROCESS_START || (own !== undefined && isWanted(own));
+}
+
+function isWanted(name: string): boolean {
+  return WANTED.includes(name) || HISTOGRAM.test(name);
 }
 
 /** Whether {@link toOracleReading} needs a sample. */
@@ -66,7 +71,7 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   });
   if (own.length === 0)
     throw new SourceError({ code: "not-metrics" }, "the page has no metrics of a price sidecar");
-  const wanted = own.filter(({ name }) => WANTED.includes(name) || HISTOGRAM.test(name));
+  const wanted = own.filter(({ name }) => isWanted(name));
   const family = (name: string): readonly Sample[] => wanted.filter((sample) => sample.name === name);
   const start = samples.find(({ name }) => name === PROCESS_START);
   const version = [...family("slinky_build_info"), ...family("connect_build_info")][0]?.labels.get("version");

@@ -81,6 +81,13 @@ const LEDGER: Ledger = {
   },
   anchors: [{ timeMs: 1, height: 2n }],
   progress: { height: 7n, sinceMs: 8, haltId: 2 },
+  processes: new Map([
+    [
+      "__proto__",
+      { sidecarSeenMs: 1, sidecarStartMs: 2, sidecarVersion: "v1", nodeVersion: "v2", changedMs: 3 },
+    ],
+    ["b", {}],
+  ]),
   params: "{}",
 };
 
