@@ -121,6 +121,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
 
 function add(state: SubmitterState, result: ProvenResult): void {
   const sinceMs = state.deps.clock.nowMs();
+  state.deps.metrics.proven.inc({ connection_id: result.query.connectionId });
   const entry: Entry = { result, sinceMs, simulations: 0, place: "pending" };
   move(state, entry, "pending", true);
   state.withdrawn.delete(result.query.id);
