@@ -256,8 +256,12 @@ function unsendAll(state: SubmitterState, error: Error): void {
   state.prepared = [];
 }
 
+function sum(counts: Iterable<number>): number {
+  return [...counts].reduce((total, count) => total + count, 0);
+}
+
 function statusOf(state: SubmitterState): SubmitterStatus {
-  const { queue, prepared, sent, block, deps, gas } = state;
+  const { waiting, sent, block, deps, gas } = state;
   return {
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       hash: hashText(tx.hash),
@@ -267,7 +271,7 @@ function statusOf(state: SubmitterState): SubmitterStatus {
       bytes: tx.size,
       ageMs: deps.clock.nowMs() - tx.sentAtMs,
     })),
-    queued: queue.size() + prepared.reduce((sum, { entries }) => sum + entries.length, 0),
+    queued: sum(waiting.values()),
     budget: block.status(),
     gasOf: (queryId) => gas.known(`${queryId}`),
     stopped: state.stopped,
