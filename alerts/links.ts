@@ -23,3 +23,8 @@ export function runbookUrl(name: string): string {
 export function dashboardUrl(uid: string): string {
   return `${GRAFANA_URL}d/${uid}`;
 }
+
+/** Returns the URL of the folder of the runbooks. */
+export function runbooksUrl(): string {
+  return RUNBOOKS_URL;
+}

@@ -87,6 +87,14 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError('a duration such as "30s", "2m" or "1h30m" was expected');
 }
 
+/** `--wait DURATION`. The value is undefined without the option. */
+export function waitOption(): Option {
+  return new Option(
+    "--wait <duration>",
+    "with the settings of the Go relayer: how long to wait for the nodes of both chains (default: 1m)",
+  ).argParser(parseDuration);
+}
+
 /** `--month MONTH`. The value is undefined without the option; see {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(

@@ -95,7 +95,7 @@ export async function createProgram(context: CliContext): Promise<Command> {
 }
 
 /** Sets how errors are reported, for a command and all below it. Commander inherits no settings for `addCommand`. */
-function withSettings(command: Command): Command {
+export function withSettings(command: Command): Command {
   command.exitOverride().showHelpAfterError("(add --help for what this command takes)");
   for (const inner of command.commands) withSettings(inner);
   return command;

@@ -14,11 +14,12 @@ export interface RelayerApiOptions {
 
 /** Adds the options of {@link RelayerApiOptions} to a command. */
 export function addRelayerApiOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option("--url <url>", "HTTP API of the relayer; default: that of this machine").argParser(parseUrl),
-    )
-    .option("--json", "print JSON");
+  return command.addOption(urlOption("--url <url>")).option("--json", "print JSON");
+}
+
+/** An option with the base URL of the API. */
+export function urlOption(flags: string): Option {
+  return new Option(flags, "HTTP API of the relayer; default: that of this machine").argParser(parseUrl);
 }
 
 /** Reads a path of the API. Throws `CliError`. */

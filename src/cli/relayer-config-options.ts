@@ -26,6 +26,8 @@ export interface RelayerConfigOptions {
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
+  /** Longest wait for the endpoints of the chains, ms; for `fromEnv`. */
+  readonly wait?: number;
 }
 
 /** Adds the options of {@link RelayerConfigOptions} to a command. */
@@ -58,7 +60,8 @@ export async function selectRelayerConfig(
   context: CliContext,
 ): Promise<SelectedConfig> {
   if (options.config !== undefined) return { config: loadConfig(options.config, relayerConfigSchema()) };
-  if (options.fromEnv !== undefined) return { config: await configFromEnv(options.fromEnv, context) };
+  if (options.fromEnv !== undefined)
+    return { config: await configFromEnv(options.fromEnv, context, options.wait) };
   const config = localnetRelayerConfig(portsAt(options.portOffset), options.stateDir);
   return { config, portOption: "--port-offset" };
 }
@@ -66,9 +69,13 @@ export async function selectRelayerConfig(
 /** How long a daemon waits for the endpoints of its chains before it asks its supervisor to try again. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
-async function configFromEnv(source: true | string, context: CliContext): Promise<RelayerConfig> {
+async function configFromEnv(
+  source: true | string,
+  context: CliContext,
+  waitMs = CHAIN_ID_WAIT_MS,
+): Promise<RelayerConfig> {
   const environment = readEnvironment(source);
-  const yaml = await yamlFromEnv(environment, context, CHAIN_ID_WAIT_MS);
+  const yaml = await yamlFromEnv(environment, context, waitMs);
   return parseEnvYaml(yaml, secretsOf(environment));
 }
 

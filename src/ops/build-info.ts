@@ -3,10 +3,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../base/json.ts";
 
-/** Package name, package version and Node version. */
+/** What this program was built from. */
 export interface BuildInfo {
   readonly name: string;
   readonly version: string;
+  /** Hash of the commit, with "-dirty" for changed sources. Undefined when the build did not know it. */
+  readonly commit: string | undefined;
   readonly nodeVersion: string;
 }
 
@@ -17,7 +19,16 @@ export function readBuildInfo(): BuildInfo {
   const { name, version } = manifest;
   if (typeof name !== "string" || typeof version !== "string")
     throw new Error("package.json has no name or no version");
-  return { name, version, nodeVersion: process.version };
+  return { name, version, commit: readCommit(), nodeVersion: process.version };
+}
+
+/** `src/ops/write-build.mjs` writes the file into `dist`. Sources that run without a build have none. */
+function readCommit(): string | undefined {
+  const path = join(dirname(fileURLToPath(import.meta.url)), "../../build.json");
+  if (!existsSync(path)) return undefined;
+  const build: unknown = JSON.parse(readFileSync(path, "utf8"));
+  const commit = isRecord(build) ? build["commit"] : undefined;
+  return typeof commit === "string" && commit !== "" ? commit : undefined;
 }
 
 function manifestPath(): string {

@@ -1,11 +1,14 @@
 import { stringifyJson } from "../base/json.ts";
+import type { HttpStream } from "./http-stream.ts";
 
-/** The response of a handler. The server adds `Content-Length`. */
+/** The response of a handler. The server adds `Content-Length`, except to a stream. */
 export interface HttpReply {
   readonly status: number;
   /** A list of values repeats the header. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
+  /** Written instead of `body`. */
+  readonly stream?: HttpStream;
 }
 
 /** A JSON reply; a bigint prints as a decimal string. */

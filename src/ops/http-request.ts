@@ -74,7 +74,8 @@ function parseTarget(target: string): URL {
   }
 }
 
-function requestSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
+/** Returns a signal that aborts when the client disconnects or the server begins to close. */
+export function requestSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const disconnect = (): void => controller.abort(new Error("the client has disconnected"));
   if (outgoing.destroyed) disconnect();

@@ -8,6 +8,7 @@ import { corsHeaders, createAccessCheck, type HttpAccess, preflightHeaders } fro
 import { createHttpConnections, type HttpConnections } from "./http-connections.ts";
 import { type HttpReply, textReply } from "./http-reply.ts";
 import { type HttpRequest, HttpRequestError, IncomingRequest } from "./http-request.ts";
+import { sendStream } from "./http-stream.ts";
 import { listen, type ListenOptions } from "./listen.ts";
 import { refuseUpgrade } from "./raw-socket.ts";
 import { createSendBudget, type SendBudget } from "./send-budget.ts";
@@ -63,10 +64,11 @@ export async function openHttpServer(
 ): Promise<OpenHttpServer> {
   const { limits } = options;
   const closing = new AbortController();
+  const budget = options.budget ?? createSendBudget(limits.maxUnsentBytes);
   const connections = createHttpConnections({
     maxConnections: limits.maxConnections,
     stalledMs: limits.stalledMs,
-    budget: options.budget ?? createSendBudget(limits.maxUnsentBytes),
+    budget,
     serve: (outgoing) => void serve(outgoing, context),
   });
   const checkAccess = createAccessCheck(options.listen.host, options.access);
@@ -74,6 +76,7 @@ export async function openHttpServer(
     options,
     logger,
     connections,
+    budget,
     checkAccess,
     closing: closing.signal,
     maxBodyBytes: limits.maxBodyBytes,
@@ -101,6 +104,7 @@ interface ServerContext {
   readonly options: HttpServerOptions;
   readonly logger: Logger;
   readonly connections: HttpConnections;
+  readonly budget: SendBudget;
   readonly checkAccess: ReturnType<typeof createAccessCheck>;
   /** Aborts when the server begins to close. */
   readonly closing: AbortSignal;
@@ -175,15 +179,21 @@ function sendFailure(
   }
 }
 
-function send(outgoing: ServerResponse, reply: HttpReply, { connections }: ServerContext): void {
+function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext): void {
   if (outgoing.destroyed) return;
-  const { status, headers, body } = reply;
+  const { status, headers, body, stream } = reply;
+  if (stream !== undefined) {
+    outgoing.writeHead(status, headers);
+    const { budget, closing, options } = context;
+    void sendStream(outgoing, stream, { budget, closing, stalledMs: options.limits.stalledMs });
+    return;
+  }
   const bytes = Buffer.byteLength(body);
   // A reply with status 204 must not have the header.
   outgoing.writeHead(status, status === 204 ? headers : { "Content-Length": bytes, ...headers });
   // One call with the complete body: Node then writes head and body at once. For HEAD it leaves out the body.
   outgoing.end(body);
-  connections.sent(outgoing, bytes);
+  context.connections.sent(outgoing, bytes);
 }
 
 function close(server: Server, closing: AbortController, graceMs: number): Promise<void> {

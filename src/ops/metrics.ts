@@ -24,11 +24,16 @@ export function createMetricsRegistry(options: MetricsOptions): Registry {
   const registry = new Registry();
   new Gauge({
     name: "relaywatch_build_info",
-    help: "Always 1; the labels name the program and its version.",
-    labelNames: ["program", "version", "node_version"],
+    help: "Always 1; the labels name the program, its version and the commit of its sources.",
+    labelNames: ["program", "version", "commit", "node_version"],
     registers: [registry],
   }).set(
-    { program: options.program, version: options.build.version, node_version: options.build.nodeVersion },
+    {
+      program: options.program,
+      version: options.build.version,
+      commit: options.build.commit ?? "unknown",
+      node_version: options.build.nodeVersion,
+    },
     1,
   );
   if (options.processMetrics) {

@@ -28,13 +28,18 @@ export function openClient(
   );
 }
 
-/** Creates the subscription to the blocks and query events of the local chain. */
-export function followLocalChain(config: RelayerConfig, context: DaemonContext): ChainSubscription {
+/** Creates the subscription to the blocks and query events of the local chain, at the endpoint that `order` has first. */
+export function followLocalChain(
+  config: RelayerConfig,
+  order: () => readonly string[],
+  context: DaemonContext,
+): ChainSubscription {
   const { clock, random, logger } = context;
   return createWebSocketSubscription(
     {
       endpoints: config.chain.rpc.map((url) => ({ url })),
       chainId: config.chain.id,
+      order,
       queries: ["tm.event='NewBlockHeader'", ...queryChangeSubscriptions(config.chain.name)],
     },
     { clock, random, logger },

@@ -4,12 +4,15 @@ import { unreachable } from "../base/errors.ts";
 import type { Service } from "../base/service.ts";
 import type { PooledChainClient } from "../client/create-chain-client.ts";
 import type { RpcObserver } from "../client/rpc/rpc-caller.ts";
+import { createActivity } from "./page/activity.ts";
+import { createRelayerPage } from "./page/create-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../ops/daemon-context.ts";
 import { isLoopbackName } from "../ops/http-access.ts";
+import type { HttpRoute } from "../ops/http-route.ts";
 import { createHttpService, type HttpService } from "../ops/http-service.ts";
 import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
-import { type ApiDeps, relayerRoutes } from "./api/routes.ts";
+import { relayerRoutes } from "./api/routes.ts";
 import type { RelayerStatus } from "./api/status.ts";
 import { followLocalChain, openClient, openWindow } from "./chain-access.ts";
 import { createChainCheck } from "./chain-check.ts";
@@ -59,9 +62,10 @@ export async function createRelayer(
   const go = config.metrics.go_relayer_names ? createGoMetrics(metricsRegistry, clock.nowMs) : undefined;
   const chains = openChains(config, (part, chainId) => observerOf(metrics, go, part, chainId), context);
   const local = createLocalQueries(chains.local.client, config.chain.name);
-  const subscription = followLocalChain(config, context);
+  const subscription = followLocalChain(config, chains.local.client.pool.order, context);
   const window = await openWindow(config, chains.local.client, context);
   const limits = attemptLimitsOf(config.history);
+  const activity = createActivity(clock.nowMs);
   const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
   const { journal } = store;
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
@@ -141,7 +145,7 @@ export async function createRelayer(
       height,
       leads: leadership.leads,
     }),
-    attempts: go?.attempts(store.attempts) ?? store.attempts,
+    attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),
     leads: leadership.leads,
   });
   go?.readGauges({
@@ -154,6 +158,7 @@ export async function createRelayer(
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
   const openResubmit = isResubmitOpen(config.http);
+  const pageDeps = { status, activity, journal, openResubmit };
   const api = {
     status,
     registry,
@@ -163,7 +168,8 @@ export async function createRelayer(
     openResubmit,
     metrics: metricsRegistry,
   };
-  const http = createHttp(config, api, context);
+  const page = createRelayerPage(pageDeps, config.http, context);
+  const http = createHttp(config, [...page, ...relayerRoutes(api)], context);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
@@ -196,7 +202,11 @@ function watchOf({ connections }: Watches, id: string): ConnectionWatch {
   return connections.find((watch) => watch.id === id) ?? unreachable(`no watch of ${id}`);
 }
 
-function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext): HttpService {
+function createHttp(
+  config: RelayerConfig,
+  routes: readonly HttpRoute[],
+  context: DaemonContext,
+): HttpService {
   const { listen, hosts, token } = config.http;
   const { logger, portOption = LISTEN_KEY } = context;
   return createHttpService(
@@ -204,7 +214,7 @@ function createHttp(config: RelayerConfig, api: ApiDeps, context: DaemonContext)
       name: "icq-relayer HTTP",
       listen,
       portOption,
-      routes: relayerRoutes(api),
+      routes,
       access: hosts === undefined ? {} : { hosts },
       ...(token === undefined ? {} : { token }),
     },

@@ -6,7 +6,7 @@ import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 const PLACE = ["validator", "chain_id"] as const;
 const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
 const ROTATION_STATES = ["none", "next", "due"] as const;
-const QUANTILES = ["low", "middle", "high"] as const;
+const ESTIMATES = ["low", "middle", "high"] as const;
 
 /** Gauges of what the policy says of the current month. They are absent while it says nothing. */
 export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
@@ -62,16 +62,16 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   gauge(
     "forecast_success_ratio",
     "Expected success ratio at the end of the month. Low and high bound 80 % of the outcomes.",
-    ["quantile"],
+    ["estimate"],
     ({ forecast }) =>
       forecast === undefined
         ? []
-        : QUANTILES.map((quantile) => series(toRatio(forecast[quantile]), { quantile })),
+        : ESTIMATES.map((estimate) => series(toRatio(forecast[estimate]), { estimate })),
   ),
-  gauge("forecast_reward", "Expected reward of the month in currency units.", ["quantile"], ({ forecast }) =>
+  gauge("forecast_reward", "Expected reward of the month in currency units.", ["estimate"], ({ forecast }) =>
     forecast === undefined
       ? []
-      : QUANTILES.map((quantile) => series(Number(forecast.rewardCents[quantile]) / 100, { quantile })),
+      : ESTIMATES.map((estimate) => series(Number(forecast.rewardCents[estimate]) / 100, { estimate })),
   ),
   gauge(
     "month_reward",

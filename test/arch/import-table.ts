@@ -13,7 +13,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   relayer: 3,
   watchdog: 3,
   report: 3,
-  web: 3,
+  web: 2,
   cli: 4,
   daemons: 4,
 };
@@ -24,6 +24,7 @@ export const SIDEWAYS: ReadonlySet<string> = new Set([
   "comet>proto",
   "comet>merkle",
   "storage>ops",
+  "web>ops",
   "report>watchdog",
   "report>relayer",
   "cli>daemons",

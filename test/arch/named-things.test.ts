@@ -34,6 +34,8 @@ const FOREIGN_OPTIONS: ReadonlySet<string> = new Set([
   "--production",
   "--output",
   "--rest-port",
+  "--build-arg",
+  "--entrypoint",
 ]);
 
 const inCode = (text: string): readonly string[] => {
@@ -151,7 +153,7 @@ describe("READMEs, documents and comments", () => {
 
   it("name constants that exist", () => {
     const code = files
-      .filter((path) => /^(?:src|daemons|test)\/.*\.(?:ts|proto)$/.test(path))
+      .filter((path) => /^(?:src|daemons|test|docker)\/.*\.(?:ts|mjs|proto)$/.test(path))
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
     const unknown = named((text) => text.match(/^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/g) ?? []).filter(

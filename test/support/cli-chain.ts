@@ -44,8 +44,12 @@ export async function startCliChain(): Promise<CliChain> {
   };
 }
 
-/** Runs a command line in this process. */
-export async function runCommand(args: readonly string[], signal: AbortSignal): Promise<CliResult> {
+/** Runs a command line in this process: of `relaywatch`, or of another program. */
+export async function runCommand(
+  args: readonly string[],
+  signal: AbortSignal,
+  create = createProgram,
+): Promise<CliResult> {
   const lines: string[] = [];
   const context: CliContext = {
     words: args,
@@ -55,7 +59,7 @@ export async function runCommand(args: readonly string[], signal: AbortSignal): 
     isTerminal: false,
   };
   try {
-    await quiet(await createProgram(context)).parseAsync([...args], { from: "user" });
+    await quiet(await create(context)).parseAsync([...args], { from: "user" });
     return { out: lines.join("\n"), exitCode: 0, message: undefined };
   } catch (error) {
     return { out: lines.join("\n"), ...toExit(error) };

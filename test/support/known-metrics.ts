@@ -32,7 +32,7 @@ const TARGET_LABELS = ["job", "instance", "chain_id", "validator"];
 
 /** A program with the process metrics. */
 const PROGRAM = {
-  build: { name: "relaywatch", version: "0.0.0", nodeVersion: "v20.0.0" },
+  build: { name: "relaywatch", version: "0.0.0", commit: undefined, nodeVersion: "v20.0.0" },
   program: "oracle-watchdog",
   processMetrics: true,
 };

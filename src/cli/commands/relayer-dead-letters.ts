@@ -41,7 +41,8 @@ const COLUMNS = [
   column("reason", "message"),
 ];
 
-async function listLetters(options: RelayerApiOptions, context: CliContext): Promise<void> {
+/** Prints the dead letters, newest first. Throws `CliError`. */
+export async function listLetters(options: RelayerApiOptions, context: CliContext): Promise<void> {
   const letters = await readLetters(options, context);
   context.print(options.json ? stringifyJson(letters, 2) : formatTable(COLUMNS, letters));
 }
@@ -72,11 +73,11 @@ async function resubmitLetters(
     throw new CliError(EXIT.usage, "give transactions as <query-id>/<hash>, or --all");
   const txs =
     options.all === undefined
-      ? names.map(parseName)
+      ? names.map(parseLetterName)
       : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
   const token = readTokenFile(options.tokenFile);
   for (const tx of txs) {
-    await send(tx, { url: options.url ?? defaultUrl(), token: token?.reveal() }, context.signal);
+    await sendLetter(tx, { url: options.url ?? defaultUrl(), token: token?.reveal() }, context.signal);
     const left = (await readLetters(options, context)).find((letter) => nameOf(letter)?.hash === tx.hash);
     const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
     context.print(
@@ -85,7 +86,8 @@ async function resubmitLetters(
   }
 }
 
-function parseName(text: string): TxName {
+/** Parses `<query-id>/<hash>`. Throws `CliError`. */
+export function parseLetterName(text: string): TxName {
   const match = /^(\d{1,15})\/([0-9a-fA-F]{64})$/.exec(text);
   if (match === null) throw new CliError(EXIT.usage, `${text} is not <query-id>/<hash>`);
   return { query_id: Number(match[1]), hash: (match[2] ?? "").toLowerCase() };
@@ -97,7 +99,8 @@ function nameOf(letter: JsonValue): TxName | undefined {
   return typeof query_id === "number" && typeof hash === "string" ? { query_id, hash } : undefined;
 }
 
-async function send(
+/** Has a dead letter sent again, and waits for its block. Throws `CliError`. */
+export async function sendLetter(
   tx: TxName,
   { url, token }: { readonly url: string; readonly token: string | undefined },
   signal: AbortSignal,

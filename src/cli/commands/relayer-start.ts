@@ -5,7 +5,7 @@ import type { RelayerConfig } from "../../relayer/config.ts";
 import { isFirstAfterGo } from "../../relayer/from-leveldb/first-start.ts";
 import type { LogLevel } from "../../base/logger.ts";
 import type { CliContext } from "../cli-context.ts";
-import { logLevelOption } from "../options.ts";
+import { logLevelOption, waitOption } from "../options.ts";
 import {
   addRelayerConfigOptions,
   type RelayerConfigOptions,
@@ -21,6 +21,7 @@ interface Options extends RelayerConfigOptions {
 export function startCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(logLevelOption())
+    .addOption(waitOption())
     .addHelpText(
       "after",
       `
@@ -42,7 +43,8 @@ async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<v
   });
 }
 
-async function startRelayer(options: Options, context: CliContext): Promise<void> {
+/** Runs the relayer until it is asked to stop. */
+export async function startRelayer(options: Options, context: CliContext): Promise<void> {
   const selected = await selectRelayerConfig(options, context);
   const daemon = await relayerContext(selected, options.logLevel, context);
   if (options.fromEnv !== undefined) await takeOver(selected.config, daemon);

@@ -6,9 +6,11 @@ import type { CliContext } from "../cli-context.ts";
 /** `relaywatch version`. */
 export function versionCommand(context: CliContext): Command {
   return new Command().option("--json", "print JSON").action((options: { readonly json?: true }) => {
-    const build = readBuildInfo();
+    const { name, version, commit, nodeVersion } = readBuildInfo();
     context.print(
-      options.json ? stringifyJson(build) : `${build.name} ${build.version} (node ${build.nodeVersion})`,
+      options.json
+        ? stringifyJson({ name, version, commit: commit ?? null, nodeVersion })
+        : `${name} ${version} (commit ${commit ?? "unknown"}, node ${nodeVersion})`,
     );
   });
 }

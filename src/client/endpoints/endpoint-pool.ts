@@ -17,6 +17,8 @@ export interface EndpointPool extends RpcCaller {
   /** Reads the status of every endpoint in parallel, also of resting ones. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
   readonly health: () => readonly PoolEndpointHealth[];
+  /** Names of the endpoints, the one that the next read of the latest state tries first in front. */
+  readonly order: () => readonly string[];
   /** Reports that a response of this endpoint is proven to be wrong. */
   readonly distrust: (endpoint: string, reason: string) => void;
 }
@@ -71,7 +73,10 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   };
   const distrust = (name: string, reason: string): void =>
     endpoints.find((endpoint) => endpoint.name === name)?.distrust(reason);
-  return { call, read, check, close, health, distrust };
+  const order = (): readonly string[] => [
+    ...new Set(attemptsOf({ method: "status", params: {} }).map(({ name }) => name)),
+  ];
+  return { call, read, check, close, health, order, distrust };
 }
 
 /** Heights of parallel responses differ by a block now and then, so only the statuses of one check are compared. */

@@ -6,12 +6,18 @@ import type { Logger } from "../../base/logger.ts";
 import { type Endpoint, parseEndpoint } from "../endpoints/endpoint.ts";
 import { type EventSessionOptions, runEventSession } from "./event-session.ts";
 import { createEventSocketOpener, type OpenEventSocket } from "./event-socket.ts";
+import { BetterEndpointError, createRoutePicker, whileBest } from "./best-route.ts";
 import { createNoticeQueue } from "./notice-queue.ts";
 import type { ChainSubscription } from "./subscription.ts";
 
 export interface SubscriptionOptions {
   /** At least one. Used one at a time; after each failure the next one. */
   readonly endpoints: readonly Endpoint[];
+  /**
+   * Names of the endpoints, best first (`EndpointPool.order`). The stream moves to the best one when that stays the same for
+   * `moveAfterMs`. Default: the order of `endpoints`, without a move.
+   */
+  readonly order?: () => readonly string[];
   /** Chain that every endpoint must serve. Undefined accepts every chain. */
   readonly chainId: string | undefined;
   /**
@@ -28,6 +34,8 @@ export interface SubscriptionLimits extends Omit<EventSessionOptions, "endpoint"
   readonly maxFrameBytes: number;
   /** Largest number of notices that wait for the reader. */
   readonly queueCapacity: number;
+  /** How long another endpoint must be the best one before the stream moves to it. A block that comes late moves nothing. */
+  readonly moveAfterMs: number;
   /** Wait before the next connection attempt. */
   readonly backoff: BackoffOptions;
 }
@@ -41,6 +49,7 @@ const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   eventDeadlineMs: 30_000,
   maxFrameBytes: 64 * 1024 * 1024,
   queueCapacity: 10_000,
+  moveAfterMs: 20_000,
   // Short however long the endpoint is away: events flow again within seconds after it is back.
   backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },
 };
@@ -108,11 +117,19 @@ export function createWebSocketSubscription(
     );
 
   const run = async (signal: AbortSignal): Promise<void> => {
-    for (const route of cycle(routes)) {
+    const picker = createRoutePicker(routes, options.order);
+    for (let route = picker.next(); route !== undefined; route = picker.next()) {
       try {
-        await follow(route, signal);
+        const { name } = route;
+        const session = follow.bind(undefined, route);
+        await whileBest(name, session, { order: options.order, ...limits, ...deps }, signal);
       } catch (error) {
         if (signal.aborted) return;
+        if (error instanceof BetterEndpointError) {
+          picker.restart();
+          deps.logger.info("event stream moves to a better endpoint", { from: route.name, to: error.better });
+          continue;
+        }
         failures += 1;
         // One warning for an outage, not one for each try.
         const fields = { endpoint: route.name, error: errorText(error) };
@@ -134,9 +151,4 @@ export function createWebSocketSubscription(
     failures: () => failures,
     dropped: queue.dropped,
   };
-}
-
-/** Yields the entries in order, again and again. Ends at once when there are none. */
-function* cycle<T>(entries: readonly T[]): Generator<T> {
-  while (entries.length > 0) yield* entries;
 }

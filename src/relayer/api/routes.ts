@@ -9,7 +9,6 @@ import { costsReply } from "./costs.ts";
 import { type GoRouteDeps, goRelayerRoutes } from "./go-routes.ts";
 import type { RelayerStatus } from "./status.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
-import { statusPage } from "./status-page.ts";
 
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
@@ -22,7 +21,6 @@ export interface ApiDeps extends GoRouteDeps {
 export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
   const { status } = deps;
   return [
-    get("/", () => statusPage(status())),
     get("/livez", () => liveness(status())),
     get("/readyz", () => readiness(status())),
     get("/metrics", async () => ({

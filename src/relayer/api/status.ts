@@ -73,6 +73,8 @@ export interface QueryView {
   readonly lastLocalHeight: bigint;
   /** undefined: no KV result yet. */
   readonly lastRemoteHeight: bigint | undefined;
+  /** undefined: no result yet. */
+  readonly resultAge: ResultAge | undefined;
   readonly lateness: Lateness;
   /** Results included since the relayer started. */
   readonly results: number;
@@ -83,6 +85,14 @@ export interface QueryView {
   readonly error: QueryFailure | undefined;
   /** Time until the next try while backing off, else 0. */
   readonly retryInMs: number;
+}
+
+/** Time since the last result of a query. */
+interface ResultAge {
+  readonly blocks: bigint;
+  readonly ms: number;
+  /** The result is older than this process knows: `ms` is the time since its first block. */
+  readonly isAtLeast: boolean;
 }
 
 export interface StatusDeps {
@@ -116,9 +126,10 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
   }));
   const local = watches.local.view();
   const lateness = createLateness(deps);
+  const ageOf = createResultAge(deps);
   const queries = registry
     .states()
-    .map((state) => toView(state, lateness(state), deps.clock.monotonicMs()))
+    .map((state) => toView(state, lateness(state), ageOf(state), deps.clock.monotonicMs()))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { leadership, store, refusal, spending, reserve } = deps.gate();
   const gate = { role: leadership.role, storeError: store.error, refusal };
@@ -150,11 +161,35 @@ function createLateness({ engine, watches, limits, clock }: StatusDeps): (state:
     latenessOf(state, { ...present, remoteFrom: remotes.get(state.query.connectionId) ?? unseen });
 }
 
+function createResultAge({
+  engine,
+  watches,
+  clock,
+}: StatusDeps): (state: QueryState) => ResultAge | undefined {
+  const localHeight = engine.localHeight();
+  const nowMs = clock.monotonicMs();
+  const oldest = watches.local.firstFrom(0n);
+  return ({ query: { lastLocalHeight } }) => {
+    const seen = watches.local.firstFrom(lastLocalHeight);
+    if (lastLocalHeight === 0n || seen === undefined) return undefined;
+    return {
+      blocks: localHeight > lastLocalHeight ? localHeight - lastLocalHeight : 0n,
+      ms: nowMs - seen.atMs,
+      isAtLeast: seen === oldest && seen.height > lastLocalHeight,
+    };
+  };
+}
+
 function unseen(): undefined {
   return undefined;
 }
 
-function toView(state: QueryState, lateness: Lateness, monotonicMs: number): QueryView {
+function toView(
+  state: QueryState,
+  lateness: Lateness,
+  resultAge: ResultAge | undefined,
+  monotonicMs: number,
+): QueryView {
   const { query } = state;
   return {
     id: query.id,
@@ -165,6 +200,7 @@ function toView(state: QueryState, lateness: Lateness, monotonicMs: number): Que
     state: statusOf(state),
     lastLocalHeight: query.lastLocalHeight,
     lastRemoteHeight: query.lastRemoteHeight?.height,
+    resultAge,
     lateness,
     results: state.results,
     isRequested: state.isRequested,

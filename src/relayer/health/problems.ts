@@ -4,6 +4,7 @@ import type { AccountView } from "./account-watch.ts";
 import type { ClientView } from "./client-watch.ts";
 import type { HeadView } from "./head-watch.ts";
 import type { Lateness } from "./lateness.ts";
+import type { QueryFailure } from "../registry/query-state.ts";
 
 /** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */
 export const PROBLEM_CODES = [
@@ -23,6 +24,7 @@ export const PROBLEM_CODES = [
   "not-sending",
   "cycle-failed",
   "queries-overdue",
+  "queries-failing",
 ] as const;
 
 /** One of {@link PROBLEM_CODES}. */
@@ -42,6 +44,10 @@ interface QueryLateness {
   readonly id: bigint;
   readonly connectionId: string;
   readonly lateness: Lateness;
+  /** The last failure; undefined after a result. */
+  readonly error: QueryFailure | undefined;
+  /** Failures since the last result. */
+  readonly failures: number;
 }
 
 /** Everything that {@link findProblems} decides on. */
@@ -156,7 +162,7 @@ function connectionProblems(facts: HealthFacts, connection: ConnectionFacts): re
   const found = [
     remoteProblem(facts, connection),
     clientProblem(facts, connection),
-    overdueProblem(facts, connection),
+    ...overdueProblems(facts, connection),
     cycleProblem(connection),
   ];
   return found.flatMap((one) =>
@@ -212,17 +218,36 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
   };
 }
 
-function overdueProblem({ queries, gate }: HealthFacts, { id }: ConnectionFacts): Found {
-  const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
-  const [first] = overdue;
+/** A query that fails again and again is late for a reason of its own, which the problem names. */
+function overdueProblems({ queries, gate }: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   // A standby reads results of the other process only now and then.
-  if (first === undefined || gate.role === "standby") return undefined;
-  const oldest = overdue.reduce((a, b) => (b.lateness.blocks > a.lateness.blocks ? b : a), first);
-  const { blocks, ms } = oldest.lateness;
-  return {
-    code: "queries-overdue",
-    text: `${overdue.length === 1 ? "1 query is" : `${overdue.length} queries are`} overdue; query ${oldest.id} by ${blocks} blocks, ${formatDuration(ms)}`,
-  };
+  if (gate.role === "standby") return [];
+  const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
+  const late = latestOf(overdue.filter(({ error }) => error === undefined));
+  const failing = latestOf(overdue.filter(({ error }) => error !== undefined));
+  return [
+    late && {
+      code: "queries-overdue",
+      text: `${late.count === 1 ? "1 query is" : `${late.count} queries are`} overdue; query ${late.latest.id} by ${lateText(late.latest)}`,
+    },
+    failing && {
+      code: "queries-failing",
+      text: `${failing.count === 1 ? "1 overdue query fails" : `${failing.count} overdue queries fail`} at each try; query ${failing.latest.id}, late by ${lateText(failing.latest)}, ${failing.latest.failures} times: ${failing.latest.error?.code}: ${failing.latest.error?.reason}`,
+    },
+  ];
+}
+
+function latestOf(
+  queries: readonly QueryLateness[],
+): { readonly count: number; readonly latest: QueryLateness } | undefined {
+  const [first] = queries;
+  if (first === undefined) return undefined;
+  const latest = queries.reduce((a, b) => (b.lateness.blocks > a.lateness.blocks ? b : a), first);
+  return { count: queries.length, latest };
+}
+
+function lateText({ lateness: { blocks, ms } }: QueryLateness): string {
+  return `${blocks} blocks, ${formatDuration(ms)}`;
 }
 
 function cycleProblem({ error }: ConnectionFacts): Found {

@@ -111,9 +111,15 @@ const CASES: readonly Case[] = [
   },
   {
     code: "queries-overdue",
+    set: ({ remotes }, isOn) => remotes[0]?.set("down", isOn),
+    within: 45,
+    text: /\d+ quer(?:y is|ies are) overdue; query \d+ by \d+ blocks, \d+ s/,
+  },
+  {
+    code: "queries-failing",
     set: ({ remotes }, isOn) => remotes[0]?.set("searches hang", isOn),
     within: 45,
-    text: /1 query is overdue; query 20 by \d+ blocks, \d+ s/,
+    text: /1 overdue query fails at each try; query 20, late by \d+ blocks, \d+ s, \d+ times: read-failed: no response/,
   },
 ];
 

@@ -157,6 +157,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
         ),
       check: () => Promise.resolve([]),
       health: () => [],
+      order: () => [],
       distrust: () => {},
       close: () => {},
     },

@@ -269,7 +269,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       context: {
         ...common,
         signal: stop.signal,
-        build: { name: "sim", version: "0", nodeVersion: "0" },
+        build: { name: "sim", version: "0", commit: undefined, nodeVersion: "0" },
       },
     },
   );

@@ -51,7 +51,7 @@ async function startParts(parts: readonly LocalnetPart[]): Promise<() => Promise
         logger: silentLogger,
         clock: systemClock,
         random: Math.random,
-        build: { name: "relaywatch", version: "0", nodeVersion: "v20" },
+        build: { name: "relaywatch", version: "0", commit: undefined, nodeVersion: "v20" },
       },
       () => resolve(),
     );

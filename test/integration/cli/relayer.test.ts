@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
+import { createGoProgram } from "../../../src/cli/go-program.ts";
 import { accountNamed } from "../../../src/node/localnet/accounts.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import { type CliResult, runCommand } from "../../support/cli-chain.ts";
@@ -54,6 +55,9 @@ ${more}`,
 }
 
 const relayer = (...args: readonly string[]): Promise<CliResult> => runCommand(["relayer", ...args], signal);
+
+const goRelayer = (...args: readonly string[]): Promise<CliResult> =>
+  runCommand(args, signal, createGoProgram);
 
 describe("relaywatch relayer", () => {
   it("doctor finds nothing wrong, says what to do about a wrong chain, and exits 3 when it cannot read", async () => {
@@ -196,8 +200,17 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     const dry = await relayer("dry-run", "--config", config, "--query", `${id}`);
     expect(dry.exitCode).toBe(1);
     await net.execute({ set_failure: { kv: false, tx: false } });
-    const sent = await relayer("dead-letters", "resubmit", "--all", "--url", api);
-    expect(sent.out).toBe(`${id}/${hash} included`);
+    const listed = await goRelayer("query", "unsuccessful-txs", "-u", api);
+    expect(JSON.parse(listed.out)).toMatchObject([
+      { query_id: Number(id), submitted_tx_hash: hash, status: "ErrorOnSubmit" },
+    ]);
+    expect(await goRelayer("exec", "resubmit-tx", "77", hash, "--url", api)).toMatchObject({
+      exitCode: 1,
+      message: `no tx found with queryID=77 and hash=${hash}`,
+    });
+    const sent = await goRelayer("exec", "resubmit-tx", `${id}`, hash, "-u", api);
+    expect(sent.out).toBe(`Tx queryID=${id} hash=${hash} resubmitted successfully`);
+    expect((await relayer("dead-letters", "resubmit", "--all", "--url", api)).out).toBe("");
     expect((await relayer("dead-letters", "list", "--url", api, "--json")).out).toBe("[]");
     expect(await relayer("dead-letters", "resubmit", "--url", api)).toMatchObject({ exitCode: 2 });
     expect(await relayer("dead-letters", "resubmit", "x", "--url", api)).toMatchObject({ exitCode: 2 });
@@ -288,5 +301,15 @@ RELAYER_LISTEN_ADDR=127.0.0.1:${port}
     }, WAIT);
     stop.abort(new Error("the test is over"));
     await running;
+  });
+
+  it("the commands of the Go relayer name what is missing in the environment, and the version", async () => {
+    expect(await goRelayer("start")).toMatchObject({
+      exitCode: 78,
+      message: expect.stringMatching(
+        /RELAYER_NEUTRON_CHAIN_RPC_ADDR: is missing[^]*RELAYER_STORAGE_PATH: is missing/,
+      ),
+    });
+    expect((await goRelayer("version")).out).toMatch(/^Version: \d+\.\d+\.\d+ .*\nCommit: unknown$/);
   });
 });

@@ -33,12 +33,17 @@ interface Follower extends WebSocketSubscription {
   readonly take: (count: number) => Promise<readonly string[]>;
 }
 
-function follow(urls: readonly string[], limits: Partial<SubscriptionLimits> = {}): Follower {
+function follow(
+  urls: readonly string[],
+  limits: Partial<SubscriptionLimits> = {},
+  order?: () => readonly string[],
+): Follower {
   const stop = new AbortController();
   const subscription = createWebSocketSubscription(
     {
       endpoints: urls.map((url) => ({ url })),
       chainId: "test-1",
+      ...(order === undefined ? {} : { order }),
       queries: QUERIES,
       limits: {
         pingIntervalMs: 20,
@@ -209,5 +214,29 @@ describe("a WebSocket subscription", () => {
     stop.abort(new Error("asked to stop"));
     await expect(done).resolves.toBeUndefined();
     await expect(subscription.next(stop.signal)).rejects.toThrow("asked to stop");
+  });
+
+  it("connects to the best endpoint, and moves to another one that has become better for a while", async () => {
+    const [first, second, third] = [await serve(), await serve(), await serve()];
+    const nameOf = ({ port }: EventServer): string => `127.0.0.1:${port}`;
+    let order = [second, first, third].map(nameOf);
+    const follower = follow(
+      [first, second, third].map(({ url }) => url),
+      { moveAfterMs: 20 },
+      () => order,
+    );
+    expect(await follower.take(1)).toEqual(["connected"]);
+    expect([first, second, third].map((server) => server.connections())).toEqual([0, 1, 0]);
+    order = [first, second, third].map(nameOf);
+    expect(await follower.take(2)).toEqual(["missed: the event stream was interrupted", "connected"]);
+    order = [second, first, third].map(nameOf);
+    expect(await follower.take(2)).toEqual(["missed: the event stream was interrupted", "connected"]);
+    expect([first, second, third].map((server) => server.connections())).toEqual([1, 2, 0]);
+    // A move is no failure.
+    expect(follower.failures()).toBe(0);
+    // When the best one is gone, the next best one follows.
+    await second.close();
+    await follower.take(2);
+    expect(first.connections()).toBe(2);
   });
 });

@@ -167,6 +167,7 @@ export function createFakeChain(address: string): FakeChain {
         read: async ({ method, params, decode }) => decode(call(method, params), "fake"),
         check: async () => [],
         health: () => [],
+        order: () => [],
         distrust: () => {},
         close: () => {},
       },

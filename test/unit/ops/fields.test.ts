@@ -74,7 +74,7 @@ describe("createMetricsRegistry", () => {
     expect(build.name).toBe("relaywatch");
     const page = await createMetricsRegistry({ build, program: "test", processMetrics: true }).metrics();
     expect(page).toContain(
-      `relaywatch_build_info{program="test",version="${build.version}",node_version="${process.version}"} 1`,
+      `relaywatch_build_info{program="test",version="${build.version}",commit="unknown",node_version="${process.version}"} 1`,
     );
     expect(page).toContain("process_start_time_seconds");
     expect(page).not.toMatch(/nodejs_active_/);

@@ -109,14 +109,28 @@ describe("findProblems", () => {
   });
 
   it("counts the overdue queries of each connection and names the latest one", () => {
+    const sound = { error: undefined, failures: 0 };
     const late = (id: bigint, blocks: bigint, connectionId = "connection-0") => ({
+      ...sound,
       id,
       connectionId,
       lateness: sampleLateness({ blocks, ms: Number(blocks) * 1_000, isOverdue: true }),
     });
-    const other = { id: 9n, connectionId: "connection-0", lateness: sampleLateness({ blocks: 99n }) };
+    const other = {
+      ...sound,
+      id: 9n,
+      connectionId: "connection-0",
+      lateness: sampleLateness({ blocks: 99n }),
+    };
     expect(found({ queries: [late(1n, 8n), late(2n, 30n), late(3n, 50n, "connection-1"), other] })).toEqual([
       "queries-overdue: connection-0: 2 queries are overdue; query 2 by 30 blocks, 30 s",
+    ]);
+    // A query that fails at each try is no mere lateness.
+    const error = { code: "read-failed", reason: "the node refused the search" } as const;
+    const failing = [4n, 5n].map((id) => ({ ...late(id, 20n + id), error, failures: 12 }));
+    expect(found({ queries: [late(1n, 8n), ...failing] })).toEqual([
+      "queries-overdue: connection-0: 1 query is overdue; query 1 by 8 blocks, 8 s",
+      "queries-failing: connection-0: 2 overdue queries fail at each try; query 5, late by 25 blocks, 25 s, 12 times: read-failed: the node refused the search",
     ]);
   });
 
@@ -130,7 +144,13 @@ describe("findProblems", () => {
     expect(found({ gate: { ...gate, storeError: "disk full" } })).toEqual([
       "store-not-writable: nothing is sent while the store cannot write: disk full; free its disk or repair it",
     ]);
-    const late = { id: 1n, connectionId: "connection-0", lateness: sampleLateness({ isOverdue: true }) };
+    const late = {
+      id: 1n,
+      connectionId: "connection-0",
+      error: undefined,
+      failures: 0,
+      lateness: sampleLateness({ isOverdue: true }),
+    };
     expect(found({ gate: { ...gate, role: "standby" }, queries: [late] })).toEqual([]);
   });
 

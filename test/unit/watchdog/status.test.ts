@@ -133,13 +133,13 @@ describe("the status in the API, on the page and in the metrics", () => {
     for (const line of [
       `oracle_watchdog_full_reward${place}} 3000`,
       `oracle_watchdog_month_reward${place}} ${Number(assessment?.rewardCents) / 100}`,
-      `oracle_watchdog_forecast_reward${place},quantile="middle"} ${Number(assessment?.forecast?.rewardCents.middle) / 100}`,
+      `oracle_watchdog_forecast_reward${place},estimate="middle"} ${Number(assessment?.forecast?.rewardCents.middle) / 100}`,
       `oracle_watchdog_month_remaining_blocks${place}} ${assessment?.remainingBlocks}`,
       `oracle_watchdog_rotation_state${place},state="none"} 1`,
       `oracle_watchdog_last_poll_timestamp_seconds{validator="default"} ${NOW / 1000}`,
     ])
       expect(metrics).toContain(`${line}\n`);
-    expect(metrics).toMatch(/oracle_watchdog_forecast_success_ratio\{.*quantile="low"\} 0\.\d+/);
+    expect(metrics).toMatch(/oracle_watchdog_forecast_success_ratio\{.*estimate="low"\} 0\.\d+/);
     expect(metrics).toMatch(/oracle_watchdog_month_success_ratio_bound\{.*bound="high"\} 0\.9\d+/);
   });
 

@@ -1,17 +1,15 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { createRestServer } from "../../../src/node/rest/rest-server.ts";
-import { startTestNode, type TestNode } from "../../support/test-node.ts";
-
-/** Debian's package `chromium`. Without it, `test/integration/ops/http-access.test.ts` checks the same headers. */
-const CHROMIUM = "/usr/bin/chromium";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { createRestServer } from "../../src/node/rest/rest-server.ts";
+import { programPath } from "../support/stack/programs.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const access = { origins: ["localhost"] };
 let node: TestNode;
@@ -83,7 +81,7 @@ async function reportOf(url: string): Promise<unknown> {
     report = resolve;
   });
   const browser = spawn(
-    CHROMIUM,
+    programPath("chromium"),
     [...OPTIONS, `--user-data-dir=${profile}`, "--remote-debugging-port=0", url],
     {
       stdio: "ignore",
@@ -103,10 +101,10 @@ async function reportOf(url: string): Promise<unknown> {
 /** Loads a document in Chromium and returns it. */
 async function visit(url: string): Promise<string> {
   const options = [...OPTIONS, `--user-data-dir=${profile}`, "--dump-dom", url];
-  return (await promisify(execFile)(CHROMIUM, options, { timeout: 25_000 })).stdout;
+  return (await promisify(execFile)(programPath("chromium"), options, { timeout: 25_000 })).stdout;
 }
 
-describe.skipIf(!existsSync(CHROMIUM))(`pages in a browser (only with ${CHROMIUM})`, () => {
+describe("pages of the web in a browser", () => {
   it("of localhost use RPC, REST and WebSocket", async () => {
     const results = await reportOf(`http://localhost:${pagePort}/`);
     expect(results).toEqual({ post: "kv-1", get: "kv-1", rest: "2", websocket: "kv-1" });

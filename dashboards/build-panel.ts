@@ -1,0 +1,124 @@
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  BigValueTextMode,
+  type DataSourceRef,
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  TooltipDisplayMode,
+  VisibilityMode,
+  VizLegendOptionsBuilder,
+  VizTooltipOptionsBuilder,
+} from "@grafana/grafana-foundation-sdk/common";
+import {
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+} from "@grafana/grafana-foundation-sdk/dashboard";
+import { DataqueryBuilder, PromQueryFormat } from "@grafana/grafana-foundation-sdk/prometheus";
+import { PanelBuilder as StatBuilder } from "@grafana/grafana-foundation-sdk/stat";
+import { PanelBuilder as TimelineBuilder } from "@grafana/grafana-foundation-sdk/statetimeline";
+import { PanelBuilder as TableBuilder } from "@grafana/grafana-foundation-sdk/table";
+import { PanelBuilder as GraphBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
+import { runbooksUrl } from "../alerts/links.ts";
+import type { PanelSpec } from "./panel-spec.ts";
+
+/** The data source that the user selects. */
+export const DATA_SOURCE: DataSourceRef = { type: "prometheus", uid: "${datasource}" };
+
+type AnyPanel = StatBuilder | TimelineBuilder | TableBuilder | GraphBuilder;
+
+/** Returns the builder of a panel. */
+export function panelBuilder(spec: PanelSpec): AnyPanel {
+  const panel = ofKind(spec)
+    .title(spec.title)
+    .description(spec.description)
+    .datasource(DATA_SOURCE)
+    .unit(spec.unit === "blocks" ? "short" : spec.unit)
+    .span(spec.width)
+    .height(spec.kind === "stat" ? 4 : 8);
+  if (spec.decimals !== undefined) panel.decimals(spec.decimals);
+  if (spec.range !== undefined) panel.min(spec.range[0]).max(spec.range[1]);
+  if (spec.emptyText !== undefined) panel.noValue(spec.emptyText);
+  panel.thresholds(thresholds(spec.colors ?? [["blue", undefined]]));
+  spec.queries.forEach(({ expr, legend }, index) => {
+    const target = new DataqueryBuilder()
+      .expr(expr)
+      .legendFormat(legend)
+      .refId(String.fromCodePoint(65 + index));
+    panel.withTarget(
+      spec.kind === "graph" || spec.kind === "timeline" ? target.range() : instant(target, spec),
+    );
+  });
+  for (const [name, color] of Object.entries(spec.seriesColors ?? {}))
+    panel.overrideByName(name, [{ id: "color", value: { mode: "fixed", fixedColor: color } }]);
+  return panel;
+}
+
+function instant(target: DataqueryBuilder, { kind }: PanelSpec): DataqueryBuilder {
+  return kind === "table" ? target.instant().format(PromQueryFormat.Table) : target.instant();
+}
+
+function ofKind(spec: PanelSpec): AnyPanel {
+  switch (spec.kind) {
+    case "stat":
+      return new StatBuilder()
+        .colorMode(
+          spec.colors === undefined && spec.seriesColors === undefined
+            ? BigValueColorMode.None
+            : BigValueColorMode.Background,
+        )
+        .graphMode(BigValueGraphMode.None)
+        .textMode(spec.showName ? BigValueTextMode.Name : BigValueTextMode.Auto)
+        .reduceOptions(new ReduceDataOptionsBuilder().calcs(["lastNotNull"]));
+    case "timeline":
+      return new TimelineBuilder().fillOpacity(80).showValue(VisibilityMode.Never);
+    case "table":
+      return table(spec);
+    case "graph":
+      return lines(spec);
+  }
+}
+
+function table({ runbookColumn }: PanelSpec): TableBuilder {
+  const hidden = { id: "custom.hidden", value: true };
+  const builder = new TableBuilder()
+    .overrideByName("Time", [hidden])
+    .overrideByName("__name__", [hidden])
+    .overrideByName("job", [hidden])
+    .overrideByName("instance", [hidden]);
+  if (runbookColumn === undefined) return builder;
+  const link = new DashboardLinkBuilder("Runbook")
+    .type(DashboardLinkType.Link)
+    .url(`${runbooksUrl()}\${__data.fields.${runbookColumn}}.md`)
+    .targetBlank(true)
+    .build();
+  return builder.overrideByName(runbookColumn, [{ id: "links", value: [link] }]);
+}
+
+function lines({ limits }: PanelSpec): GraphBuilder {
+  const builder = new GraphBuilder()
+    .lineWidth(1)
+    .fillOpacity(0)
+    .showPoints(VisibilityMode.Never)
+    .legend(
+      new VizLegendOptionsBuilder()
+        .displayMode(LegendDisplayMode.Table)
+        .placement(LegendPlacement.Bottom)
+        .calcs(["lastNotNull", "min", "max"]),
+    )
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi));
+  if (limits === undefined) return builder;
+  return builder.overrideByRegexp(`/${limits.source}/`, [
+    { id: "custom.lineStyle", value: { fill: "dash", dash: [10, 10] } },
+    { id: "color", value: { mode: "fixed", fixedColor: "red" } },
+  ]);
+}
+
+function thresholds(colors: NonNullable<PanelSpec["colors"]>): ThresholdsConfigBuilder {
+  return new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps(colors.map(([color, value]) => ({ color, value: value ?? null })));
+}

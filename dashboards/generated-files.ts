@@ -1,0 +1,53 @@
+import { GENERATED, yamlText } from "../alerts/rule-files.ts";
+import { dashboardJson } from "./build.ts";
+import { FLEET } from "./fleet-dashboard.ts";
+import { PAID } from "./paid-dashboard.ts";
+import type { DashboardSpec } from "./panel-spec.ts";
+import { PROCESS } from "./process-dashboard.ts";
+import { PAID_RAW } from "./raw-dashboard.ts";
+import { QUERY } from "./query-dashboard.ts";
+import { RELAYER } from "./relayer-dashboard.ts";
+
+/** All dashboards. */
+export const DASHBOARD_SPECS: readonly DashboardSpec[] = [PAID, PAID_RAW, FLEET, RELAYER, QUERY, PROCESS];
+
+/** Returns every generated file of `dashboards`, by its path in the repository. */
+export function dashboardFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    ...DASHBOARD_SPECS.map((spec) => [`dashboards/json/${spec.file}`, dashboardJson(spec)] as const),
+    ["dashboards/provisioning/dashboards.yaml", GENERATED + yamlText(PROVIDERS)],
+    ["dashboards/provisioning/datasources.yaml", GENERATED + yamlText(DATA_SOURCES)],
+  ]);
+}
+
+const PROVIDERS = {
+  apiVersion: 1,
+  providers: [
+    {
+      name: "relaywatch",
+      folder: "Relaywatch",
+      folderUid: "relaywatch",
+      type: "file",
+      disableDeletion: true,
+      allowUiUpdates: false,
+      updateIntervalSeconds: 60,
+      options: { path: "/var/lib/grafana/dashboards/relaywatch" },
+    },
+  ],
+};
+
+const DATA_SOURCES = {
+  apiVersion: 1,
+  datasources: [
+    {
+      name: "Prometheus",
+      uid: "relaywatch-prometheus",
+      type: "prometheus",
+      access: "proxy",
+      url: "http://127.0.0.1:9090",
+      isDefault: true,
+      editable: false,
+      jsonData: { httpMethod: "POST", timeInterval: "15s" },
+    },
+  ],
+};

@@ -1,0 +1,67 @@
+import { Command } from "commander";
+import { readBuildInfo } from "../ops/build-info.ts";
+import type { CliContext } from "./cli-context.ts";
+import { listLetters, parseLetterName, sendLetter } from "./commands/relayer-dead-letters.ts";
+import { waitOption } from "./options.ts";
+import { readTokenFile, urlOption } from "./relayer-api-options.ts";
+import { withSettings } from "./program.ts";
+
+interface UrlOptions {
+  readonly url: string;
+  readonly tokenFile?: string;
+}
+
+/**
+ * Creates the command line of the Go relayer (v0.3.0), for its scripts, images and service files: `start`,
+ * `query unsuccessful-txs`, `exec resubmit-tx` and `version`. Settings are in the environment only.
+ */
+export async function createGoProgram(context: CliContext): Promise<Command> {
+  const query = new Command("query").description("query a running relayer").addCommand(
+    withUrl(new Command("unsuccessful-txs"))
+      .description("print the transactions that could not be submitted, as JSON")
+      .action(({ url }: UrlOptions) => listLetters({ url, json: true }, context)),
+  );
+  const exec = new Command("exec").description("ask a running relayer to do something").addCommand(
+    withUrl(new Command("resubmit-tx"))
+      .argument("<query-id>")
+      .argument("<hash>")
+      .option("--token-file <file>", "file with the bearer token of the relayer")
+      .description("send an unsuccessful transaction again")
+      .action((id: string, hash: string, options: UrlOptions) => resubmit(id, hash, options, context)),
+  );
+  return withSettings(
+    new Command("neutron_query_relayer")
+      .description("Relaywatch under the commands of the Go relayer; relaywatch --help has all")
+      .addCommand(startCommand(context))
+      .addCommand(query)
+      .addCommand(exec)
+      .addCommand(versionCommand(context)),
+  );
+}
+
+function withUrl(command: Command): Command {
+  return command.addOption(urlOption("-u, --url <url>").default("http://localhost:9999"));
+}
+
+function startCommand(context: CliContext): Command {
+  return new Command("start")
+    .description("run the relayer with the RELAYER_* and LOGGER_* variables of the environment")
+    .addOption(waitOption())
+    .action(async (options: { readonly wait?: number }) => {
+      const { startRelayer } = await import("./commands/relayer-start.ts");
+      await startRelayer({ fromEnv: true, portOffset: 0, ...options }, context);
+    });
+}
+
+async function resubmit(id: string, hash: string, options: UrlOptions, context: CliContext): Promise<void> {
+  const token = readTokenFile(options.tokenFile)?.reveal();
+  await sendLetter(parseLetterName(`${id}/${hash}`), { url: options.url, token }, context.signal);
+  context.print(`Tx queryID=${id} hash=${hash} resubmitted successfully`);
+}
+
+function versionCommand(context: CliContext): Command {
+  return new Command("version").description("print version and commit").action(() => {
+    const { name, version, commit } = readBuildInfo();
+    context.print(`Version: ${version} (${name})\nCommit: ${commit ?? "unknown"}`);
+  });
+}

@@ -1,0 +1,98 @@
+import type { Attempt, AttemptSink } from "../state/attempt.ts";
+
+/** What was done in one span of time. */
+export interface ActivitySample {
+  readonly startMs: number;
+  readonly included: number;
+  /** Attempts that ended without a result, except those that a newer result replaced. */
+  readonly failed: number;
+  /** Local transactions with results. */
+  readonly transactions: number;
+  readonly gas: bigint;
+}
+
+/** What one query cost since the start, in shares of its transactions. */
+export interface QueryCost {
+  readonly gas: bigint;
+  /** In units of the fee denom. */
+  readonly fee: bigint;
+}
+
+/** Remembers what the relayer did lately, in memory, for the page. */
+export interface Activity {
+  /** Notes attempts and passes them on. */
+  readonly sink: (inner: AttemptSink) => AttemptSink;
+  /** The samples of the last hour, oldest first, without gaps; undefined before the start. */
+  readonly samples: () => readonly (ActivitySample | undefined)[];
+  readonly costOf: (queryId: bigint) => QueryCost | undefined;
+}
+
+/** Span of one sample. */
+const SPAN_MS = 60_000;
+/** Samples that are kept: one hour. */
+const SAMPLES = 60;
+/** Queries whose cost is kept; the one that was added first goes first. */
+const MAX_COSTS = 20_000;
+
+interface OpenSample {
+  included: number;
+  failed: number;
+  gas: bigint;
+  readonly hashes: Set<string>;
+}
+
+/** Creates an empty memory. `nowMs` is wall-clock time. */
+export function createActivity(nowMs: () => number): Activity {
+  const startedAt = spanOf(nowMs());
+  const samples = new Map<number, OpenSample>();
+  const costs = new Map<bigint, QueryCost>();
+  const current = (): OpenSample => {
+    const span = spanOf(nowMs());
+    const found = samples.get(span);
+    if (found !== undefined) return found;
+    for (const old of samples.keys()) if (old <= span - SAMPLES || old > span) samples.delete(old);
+    const fresh = { included: 0, failed: 0, gas: 0n, hashes: new Set<string>() };
+    samples.set(span, fresh);
+    return fresh;
+  };
+  const note = (attempt: Attempt): void => {
+    addToSample(current(), attempt);
+    if (attempt.gas === 0n && attempt.fee === 0n) return;
+    const { gas, fee } = costs.get(attempt.queryId) ?? { gas: 0n, fee: 0n };
+    costs.set(attempt.queryId, { gas: gas + attempt.gas, fee: fee + attempt.fee });
+    const [oldest] = costs.keys();
+    if (costs.size > MAX_COSTS && oldest !== undefined) costs.delete(oldest);
+  };
+  return {
+    sink: (inner) => ({
+      note: (attempts) => {
+        for (const attempt of attempts) note(attempt);
+        inner.note(attempts);
+      },
+    }),
+    samples: () => {
+      const last = spanOf(nowMs());
+      return Array.from({ length: SAMPLES }, (_, index) => {
+        const span = last - SAMPLES + 1 + index;
+        return span < startedAt ? undefined : toSample(span, samples.get(span));
+      });
+    },
+    costOf: (queryId) => costs.get(queryId),
+  };
+}
+
+function addToSample(sample: OpenSample, { outcome, gas, txHash, localHeight }: Attempt): void {
+  if (outcome === "included") sample.included += 1;
+  else if (outcome !== "superseded" && outcome !== "removed") sample.failed += 1;
+  sample.gas += gas;
+  if (txHash !== undefined && localHeight !== undefined) sample.hashes.add(txHash);
+}
+
+function toSample(span: number, sample: OpenSample | undefined): ActivitySample {
+  const { included = 0, failed = 0, gas = 0n, hashes } = sample ?? {};
+  return { startMs: span * SPAN_MS, included, failed, gas, transactions: hashes?.size ?? 0 };
+}
+
+function spanOf(atMs: number): number {
+  return Math.floor(atMs / SPAN_MS);
+}

@@ -1,0 +1,133 @@
+import { counted } from "../../base/counted.ts";
+import { formatDuration } from "../../base/duration-text.ts";
+import { type Html, html } from "../../web/html.ts";
+import { ago, type Fact, factGrid, grouped, type Tone, verdict } from "../../web/parts.ts";
+import type { HeadView } from "../health/head-watch.ts";
+import type { Problem, ProblemCode } from "../health/problems.ts";
+import type { QueryView, RelayerStatus } from "../api/status.ts";
+import { spendingFact } from "./spending-section.ts";
+import type { ActivitySample } from "./activity.ts";
+
+/** The judgement on the whole relayer in one sentence. */
+export interface Judgement {
+  readonly tone: Tone;
+  readonly headline: string;
+}
+
+/** What problems mean for whoever needs the results, the gravest first. */
+const MEANINGS: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
+  { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
+  { codes: ["account-cannot-pay", "store-not-writable", "not-sending"], headline: "Nothing is sent" },
+  { codes: ["local-no-new-block"], headline: "The local chain has no new block" },
+  { codes: ["client-expired", "client-frozen"], headline: "A light client cannot prove anything" },
+  { codes: ["queries-overdue"], headline: "Results are overdue" },
+  { codes: ["remote-unreachable"], headline: "A remote chain cannot be reached" },
+  { codes: ["remote-no-new-block", "remote-catching-up"], headline: "A remote chain has no new block" },
+  { codes: ["client-expires-soon"], headline: "A light client expires soon" },
+  { codes: ["cycle-failed"], headline: "A connection fails" },
+  {
+    codes: ["account-unknown", "client-unknown"],
+    headline: "The relayer cannot see everything that it depends on",
+  },
+];
+
+/** Judges the relayer by its problems and its queries. Never good while something was not read yet. */
+export function judge({ problems, queries, gate }: RelayerStatus): Judgement {
+  if (problems.length > 0) {
+    const found = MEANINGS.find(({ codes }) => problems.some(({ code }) => codes.includes(code)));
+    return found === undefined
+      ? { tone: "unknown", headline: "Starting: not everything was read yet" }
+      : { tone: "bad", headline: found.headline };
+  }
+  if (gate.role === "standby")
+    return { tone: "good", headline: "Standby: another process sends the results" };
+  if (gate.role === "starting")
+    return { tone: "unknown", headline: "Starting: this process does not send yet" };
+  const failing = queries.filter(({ error }) => error !== undefined).length;
+  if (failing > 0)
+    return {
+      tone: "warn",
+      headline: `Current, except ${counted(failing, "query", "queries")} that cannot be served`,
+    };
+  if (queries.length === 0) return { tone: "good", headline: "In order: there is no query to serve" };
+  return { tone: "good", headline: "In order: every result is current" };
+}
+
+/** The judgement, the lateness, and the problems with their reasons. */
+export function verdictSection(status: RelayerStatus, { tone, headline }: Judgement): Html {
+  const more = html`<p>${latenessText(status.queries)}</p>${
+    status.problems.length > 0 && html`<ul class="problems">${status.problems.map(problemItem)}</ul>`
+  }`;
+  return verdict(tone, headline, more);
+}
+
+function problemItem({ code, text }: Problem): Html {
+  return html`<li><strong>${code}</strong>: ${text}</li>`;
+}
+
+function latenessText(queries: readonly QueryView[]): string {
+  if (queries.length === 0) return "No query is registered.";
+  const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
+  const latest = queries.reduce<QueryView | undefined>(
+    (most, query) => (query.lateness.blocks > (most?.lateness.blocks ?? 0n) ? query : most),
+    undefined,
+  );
+  const all = counted(queries.length, "query", "queries");
+  if (latest === undefined) return `${all}, none late.`;
+  const { blocks, ms } = latest.lateness;
+  return `${all}, ${overdue} overdue; the latest is query ${latest.id}, due for ${counted(Number(blocks), "block")} (${formatDuration(ms)}).`;
+}
+
+/** The values that a reader wants at one glance. */
+export function factSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
+  const { local, connected, gate, deadLetters } = status;
+  const known = samples.filter((sample) => sample !== undefined);
+  const included = known.reduce((sum, sample) => sum + sample.included, 0);
+  const failed = known.reduce((sum, sample) => sum + sample.failed, 0);
+  return factGrid([
+    headFact("Local chain", local),
+    {
+      name: "Events of the local chain",
+      value: connected ? "connected" : "not connected",
+      detail: connected ? "WebSocket" : "the height is polled",
+      tone: connected ? undefined : "warn",
+    },
+    balanceFact(status),
+    spendingFact(status),
+    {
+      name: "Results in the last hour",
+      value: grouped(included),
+      detail: failed === 0 ? "no failed attempt" : counted(failed, "failed attempt"),
+    },
+    { name: "Role", value: gate.role },
+    { name: "Dead letters", value: grouped(deadLetters), tone: deadLetters > 0 ? "warn" : undefined },
+  ]);
+}
+
+function headFact(name: string, { height, sinceBlockMs, error }: HeadView): Fact {
+  return {
+    name,
+    value: height === undefined ? "no block read yet" : `height ${height}`,
+    detail:
+      error === undefined ? `newest block ${ago(sinceBlockMs)}` : html`<span class="bad">${error}</span>`,
+    tone: height === undefined ? "unknown" : undefined,
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+function balanceTone(balance: bigint, daysLeft: number | undefined): Tone | undefined {
+  if (balance === 0n) return "bad";
+  return daysLeft !== undefined && daysLeft < 1 ? "warn" : undefined;
+}
+
+function balanceFact({ account: { balance, denom, daysLeft, address } }: RelayerStatus): Fact {
+  const days =
+    daysLeft === undefined ? "" : `, enough for ${formatDuration(daysLeft * DAY_MS)} at the present rate`;
+  return {
+    name: "Balance",
+    value: balance === undefined ? "not known yet" : `${grouped(balance)} ${denom}`,
+    detail: html`<code>${address}</code>${days}`,
+    tone: balance === undefined ? "unknown" : balanceTone(balance, daysLeft),
+  };
+}

@@ -1,0 +1,126 @@
+import { counted } from "../../base/counted.ts";
+import { formatDuration } from "../../base/duration-text.ts";
+import { type Html, html } from "../../web/html.ts";
+import { badge, type Column, dataTable, grouped } from "../../web/parts.ts";
+import {
+  type QueriesPage,
+  type QueriesView,
+  type QueryRow,
+  type Sort,
+  STATE_FILTERS,
+  viewHref,
+} from "./queries-view.ts";
+
+/** The table of queries with its filter. */
+export function querySection(page: QueriesPage, total: number, view: QueriesView): Html {
+  if (total === 0)
+    return html`<h2>Queries</h2><p>No query is registered on these connections. The relayer follows the chain and serves the next one at once.</p>`;
+  const table =
+    page.matching === 0
+      ? html`<p>No query matches. <a data-view href="/">Show all ${grouped(total)}</a>.</p>`
+      : dataTable({
+          caption: captionOf(page, total),
+          columns: columnsOf(view),
+          rows: page.rows,
+          rowId: ({ id }) => `query-${id}`,
+        });
+  return html`<h2>Queries</h2>${filterForm(view)}${table}${pager(page, view)}`;
+}
+
+function captionOf({ matching, page, pages }: QueriesPage, total: number): string {
+  const found = `${grouped(matching)} ${matching === 1 ? "query" : "queries"}`;
+  const of = matching === total ? found : `${found} of ${grouped(total)}`;
+  return pages === 1 ? of : `${of}, page ${page} of ${pages}`;
+}
+
+const STATE_TEXTS: Readonly<Record<(typeof STATE_FILTERS)[number], string>> = {
+  overdue: "overdue",
+  late: "late",
+  backing_off: "backing off",
+  pending: "no result yet",
+  answered: "answered",
+};
+
+function filterForm({ search, state, sort, isReversed }: QueriesView): Html {
+  return html`<form class="filters" method="get" action="/" role="search" aria-label="Filter queries">
+<p><label for="search">Id, owner, connection, type or failure</label><input id="search" name="search" type="search" maxlength="100" value="${search}"></p>
+<p><label for="state">State</label><select id="state" name="state"><option value="">all</option>${STATE_FILTERS.map(
+    (one) => html`<option value="${one}"${one === state && html` selected`}>${STATE_TEXTS[one]}</option>`,
+  )}</select></p>
+${sort !== "late" || isReversed ? html`<input type="hidden" name="sort" value="${isReversed ? "-" : ""}${sort}">` : ""}
+<p class="no-js"><button>Show</button></p></form>`;
+}
+
+function columnsOf(view: QueriesView): readonly Column<QueryRow>[] {
+  const sort = (name: Sort) => ({
+    href: viewHref({ ...view, sort: name, isReversed: view.sort === name && !view.isReversed, page: 1 }),
+    order: view.sort === name ? orderOf(view) : undefined,
+  });
+  return [
+    {
+      name: "query",
+      sort: sort("id"),
+      cell: ({ id, type }) => html`<a href="/api/queries/${id}">${id}</a> ${type.toUpperCase()}`,
+    },
+    { name: "state", cell: stateCell },
+    { name: "late", isNumber: true, sort: sort("late"), cell: lateCell },
+    { name: "last result", isNumber: true, sort: sort("age"), cell: ageCell },
+    { name: "period", isNumber: true, cell: ({ updatePeriod }) => counted(Number(updatePeriod), "block") },
+    { name: "connection", sort: sort("connection"), cell: ({ connectionId }) => connectionId },
+    { name: "owner", sort: sort("owner"), cell: ownerCell },
+    { name: "gas since start", isNumber: true, sort: sort("gas"), cell: costCell },
+  ];
+}
+
+/** Sorts that begin with the greatest value. */
+const GREATEST_FIRST: ReadonlySet<Sort> = new Set(["late", "age", "gas"] as const);
+
+function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" {
+  return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
+}
+
+function stateCell({ error, lateness, state, failures, retryInMs, isRequested }: QueryRow): Html {
+  if (error !== undefined) {
+    const seconds = Math.ceil(retryInMs / 1_000);
+    return html`${badge("bad", "backing off")} <small>${error.code}: ${error.reason} (failures: ${failures}, next try in ${seconds} s)</small>`;
+  }
+  if (lateness.isOverdue) return badge("bad", "overdue");
+  if (isRequested) return badge("warn", "requested");
+  if (state === "pending") return badge("warn", "no result yet");
+  if (lateness.blocks > 0n && lateness.unanswerable !== undefined)
+    return badge("warn", "no newer remote block");
+  return lateness.blocks > 0n ? badge("good", "due") : badge("good", "current");
+}
+
+function lateCell({ lateness: { blocks, ms, isOverdue, limit } }: QueryRow): Html | string {
+  if (blocks === 0n) return "no";
+  const text = `${counted(Number(blocks), "block")}, ${formatDuration(ms)}`;
+  return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
+}
+
+function ageCell({ resultAge, lastRemoteHeight }: QueryRow): Html | string {
+  if (resultAge === undefined) return "none yet";
+  const { blocks, ms, isAtLeast } = resultAge;
+  const age = `${isAtLeast ? "over " : ""}${formatDuration(ms)} ago`;
+  const remote = lastRemoteHeight === undefined ? "" : `, of remote ${lastRemoteHeight}`;
+  return html`${age}<small>${counted(Number(blocks), "block")}${remote}</small>`;
+}
+
+function ownerCell({ owner }: QueryRow): Html {
+  const text = owner.length > 20 ? `${owner.slice(0, 12)}…${owner.slice(-6)}` : owner;
+  return html`<code title="${owner}">${text}</code>`;
+}
+
+function costCell({ cost, results }: QueryRow): Html | string {
+  if (cost === undefined) return "–";
+  return html`${grouped(cost.gas)}<small>${counted(results, "result")}, fee ${grouped(cost.fee)}</small>`;
+}
+
+function pager({ page, pages }: QueriesPage, view: QueriesView): Html {
+  if (pages === 1) return html``;
+  const link = (to: number, text: string): Html =>
+    to < 1 || to > pages
+      ? html`<span class="muted">${text}</span>`
+      : html`<a data-view id="page-${text.toLowerCase()}" href="${viewHref({ ...view, page: to })}">${text}</a>`;
+  return html`<nav class="pages" aria-label="Pages of queries">${link(page === 1 ? 0 : 1, "First")} ${link(page - 1, "Previous")} ${link(page + 1, "Next")} ${link(page === pages ? 0 : pages, "Last")}</nav>`;
+}

@@ -1,0 +1,94 @@
+import { formatDuration } from "../base/duration-text.ts";
+import { type Html, html, type HtmlPart } from "./html.ts";
+
+/** What a state means for the reader. Always shown with a word and a sign, never by colour alone. */
+export type Tone = "good" | "warn" | "bad" | "unknown";
+
+const SIGNS: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "✕", unknown: "?" };
+
+/** A word with its sign and colour. */
+export function badge(tone: Tone, text: string): Html {
+  return html`<span class="badge ${tone}"><span aria-hidden="true">${SIGNS[tone]} </span>${text}</span>`;
+}
+
+/**
+ * The first thing to read: one sentence, and what belongs to it. Screen readers announce the sentence when it changes, so it
+ * must not contain times or ages.
+ */
+export function verdict(tone: Tone, headline: string, more: HtmlPart): Html {
+  return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${SIGNS[tone]} </span>${headline}</p>${more}</div>`;
+}
+
+/** One value with its name. */
+export interface Fact {
+  readonly name: string;
+  readonly value: HtmlPart;
+  readonly detail?: HtmlPart;
+  readonly tone?: Tone | undefined;
+}
+
+/** A grid of values. */
+export function factGrid(facts: readonly Fact[]): Html {
+  return html`<dl class="facts">${facts.map(
+    ({ name, value, detail, tone }) =>
+      html`<div><dt>${name}</dt><dd${tone === undefined ? "" : html` class="${tone}"`}>${value}${
+        detail === undefined ? "" : html`<small>${detail}</small>`
+      }</dd></div>`,
+  )}</dl>`;
+}
+
+/** A column of {@link dataTable}. */
+export interface Column<Row> {
+  readonly name: string;
+  readonly isNumber?: boolean;
+  /** Link in the head that sorts by the column. */
+  readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
+  readonly cell: (row: Row) => HtmlPart;
+}
+
+/** A table. The first column names the row. On a phone each row becomes a card with the names of the columns. */
+export interface DataTable<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** Id of the element of a row, unique on the page. */
+  readonly rowId?: (row: Row) => string;
+}
+
+/** Renders a table. The roles keep it a table for screen readers when the style makes cards of its rows. */
+export function dataTable<Row>({ caption, columns, rows, rowId }: DataTable<Row>): Html {
+  return html`<table class="cards" role="table"><caption>${caption}</caption>
+<thead role="rowgroup"><tr role="row">${columns.map(columnHead)}</tr></thead>
+<tbody role="rowgroup">${rows.map(
+    (row) =>
+      html`<tr role="row"${rowId === undefined ? "" : html` id="${rowId(row)}"`}>${columns.map(
+        (column, index) =>
+          index === 0
+            ? html`<th scope="row" role="rowheader">${column.cell(row)}</th>`
+            : html`<td role="cell" data-label="${column.name}"${numberClass(column)}><span>${column.cell(row)}</span></td>`,
+      )}</tr>
+`,
+  )}</tbody></table>`;
+}
+
+function columnHead<Row>(column: Column<Row>): Html {
+  const { name, sort } = column;
+  const order = sort?.order;
+  return html`<th scope="col" role="columnheader"${numberClass(column)}${
+    order === undefined ? "" : html` aria-sort="${order}"`
+  }>${sort === undefined ? name : html`<a data-view href="${sort.href}">${name}</a>`}</th>`;
+}
+
+function numberClass<Row>({ isNumber }: Column<Row>): HtmlPart {
+  return isNumber === true ? html` class="number"` : "";
+}
+
+/** "12 s ago"; "–" when it is not known. */
+export function ago(ms: number | undefined): string {
+  return ms === undefined ? "–" : `${formatDuration(ms)} ago`;
+}
+
+/** A whole number with thin spaces between thousands. */
+export function grouped(value: bigint | number): string {
+  return String(value).replaceAll(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+}

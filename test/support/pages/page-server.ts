@@ -1,0 +1,47 @@
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import type { Secret } from "../../../src/base/secret.ts";
+import type { HttpRoute } from "../../../src/ops/http-route.ts";
+import { openRouteServer } from "../../../src/ops/route-server.ts";
+import { livePageRoutes } from "../../../src/web/live-page.ts";
+import type { PageContent } from "../../../src/web/page-shell.ts";
+
+/** A server of one page, on a free port of loopback. */
+export interface PageServer {
+  readonly url: string;
+  readonly port: number;
+  readonly close: () => Promise<void>;
+}
+
+export interface PageServerOptions {
+  readonly content: (view: URLSearchParams) => PageContent;
+  readonly routes?: readonly HttpRoute[];
+  readonly token?: Secret;
+  readonly port?: number;
+}
+
+/** Serves a page whose content the caller chooses. */
+export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
+  const { content, routes = [], token, port = 0 } = options;
+  const frame = {
+    heading: "A daemon",
+    version: "0.0.0",
+    startedAtMs: 0,
+    links: [{ path: "/api/status", text: "Status as JSON" }],
+  };
+  const server = await openRouteServer(
+    {
+      name: "page",
+      listen: { host: "127.0.0.1", port },
+      portOption: "none",
+      routes: [...livePageRoutes({ frame, content }, systemClock), ...routes],
+      ...(token === undefined ? {} : { token }),
+    },
+    { logger: silentLogger },
+  );
+  return {
+    url: `http://127.0.0.1:${server.address.port}`,
+    port: server.address.port,
+    close: server.close,
+  };
+}

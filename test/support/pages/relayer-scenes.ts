@@ -1,0 +1,128 @@
+import type { ActivitySample } from "../../../src/relayer/page/activity.ts";
+import type { RelayerPageInput } from "../../../src/relayer/page/relayer-page.ts";
+import type { QueryView } from "../../../src/relayer/api/status.ts";
+import {
+  NOW_MS,
+  sampleConnection,
+  sampleHead,
+  sampleLateness,
+  sampleReading,
+  sampleStatus,
+  sampleView,
+} from "../../unit/relayer/status-samples.ts";
+
+const OWNER = "neutron14hj2tavq8fpesdwxxcu44rty3hh90vhujrvcmstl4zr3txmfvw9s5c2epq";
+
+/** Queries of two connections, the last of them TX queries. */
+function queriesOf(count: number, view: (id: number) => Partial<QueryView>): readonly QueryView[] {
+  return Array.from({ length: count }, (_, index) => {
+    const id = index + 1;
+    return sampleView({
+      id: BigInt(id),
+      type: id % 7 === 0 ? "tx" : "kv",
+      connectionId: `connection-${id % 2}`,
+      owner: OWNER,
+      ...view(id),
+    });
+  });
+}
+
+function samplesOf(failing: boolean): readonly (ActivitySample | undefined)[] {
+  return Array.from({ length: 60 }, (_, index) => {
+    if (index < 20) return undefined;
+    const stands = failing && index > 50;
+    const included = stands ? 0 : 60 + ((index * 7) % 13);
+    return {
+      startMs: NOW_MS - (59 - index) * 60_000,
+      included,
+      failed: failing && index > 45 ? 12 : 0,
+      transactions: stands ? 0 : 10 + (index % 3),
+      gas: BigInt(included) * 180_000n,
+    };
+  });
+}
+
+const CONNECTIONS = [
+  sampleConnection(),
+  sampleConnection({
+    id: "connection-1",
+    chainId: "cosmoshub-4",
+    remote: sampleHead({ height: 21_004_512n }),
+  }),
+];
+
+/** A relayer with 12 queries, all current. */
+export function healthyRelayer(queries = 12): RelayerPageInput {
+  return {
+    status: sampleStatus({
+      connections: CONNECTIONS,
+      queries: queriesOf(queries, (id) =>
+        id === 3 ? { lateness: sampleLateness({ blocks: 1n, ms: 1_900 }) } : {},
+      ),
+      account: { ...sampleStatus().account, balance: 81_204_551n, daysLeft: 41.2 },
+    }),
+    activity: {
+      samples: () => samplesOf(false),
+      costOf: (id) => ({ gas: 1_250_000n * id, fee: 3_125n * id }),
+    },
+    deadLetters: [],
+    resubmit: "token",
+  };
+}
+
+/** A relayer whose second remote chain cannot be reached, with overdue and failing queries, and two dead letters. */
+export function troubledRelayer(): RelayerPageInput {
+  const healthy = healthyRelayer(120);
+  const error = "request to rpc-1 failed: connect ECONNREFUSED";
+  return {
+    ...healthy,
+    status: {
+      ...healthy.status,
+      connected: false,
+      problems: [
+        {
+          code: "remote-unreachable",
+          connectionId: "connection-1",
+          text: `connection-1: the remote chain cosmoshub-4 cannot be reached: no response for 312 s (${error}); check the endpoints of the connection`,
+        },
+        {
+          code: "queries-overdue",
+          connectionId: "connection-1",
+          text: "connection-1: 60 queries are overdue; query 1 by 152 blocks, 304 s",
+        },
+      ],
+      connections: [
+        sampleConnection(),
+        sampleConnection({
+          id: "connection-1",
+          chainId: "cosmoshub-4",
+          error,
+          remote: sampleHead({ height: 21_004_512n, sinceBlockMs: 312_000, sinceReadMs: 312_000, error }),
+          client: {
+            reading: sampleReading({ clientId: "07-tendermint-41", expiresAtMs: NOW_MS + 3_600_000 }),
+            sinceReadMs: 400,
+            error: undefined,
+          },
+        }),
+      ],
+      queries: queriesOf(120, (id) => {
+        if (id % 2 === 1)
+          return { lateness: sampleLateness({ blocks: BigInt(153 - id), ms: 304_000, isOverdue: true }) };
+        if (id % 10 !== 0) return {};
+        const reason =
+          "the contract failed: Generic error: balance <b>not</b> found: execute wasm contract failed";
+        return { state: "backing_off", failures: 4, retryInMs: 21_000, error: { code: "rejected", reason } };
+      }),
+      deadLetters: 2,
+      account: { ...healthy.status.account, balance: 1_200n, daysLeft: 0.4 },
+    },
+    activity: { ...healthy.activity, samples: () => samplesOf(true) },
+    deadLetters: [7, 14].map((id) => ({
+      queryId: BigInt(id),
+      hash: `${id}`.padStart(64, "ab12"),
+      remoteHeight: 21_004_400n,
+      reason: "contract rejected the transaction: <script>alert(1)</script> unauthorized",
+      atMs: NOW_MS - 7_200_000,
+    })),
+  };
+}

@@ -1,0 +1,237 @@
+import { describe, expect, it } from "vitest";
+import type { RelayerStatus } from "../../../../src/relayer/api/status.ts";
+import { PROBLEM_CODES } from "../../../../src/relayer/health/problems.ts";
+import { type RelayerPageInput, relayerPage } from "../../../../src/relayer/page/relayer-page.ts";
+import { healthyRelayer, troubledRelayer } from "../../../support/pages/relayer-scenes.ts";
+import {
+  sampleConnection,
+  sampleHead,
+  sampleLateness,
+  sampleReading,
+  sampleStatus,
+  sampleView,
+} from "../status-samples.ts";
+
+const EVIL = `<script>alert("x")</script>&'`;
+const NO_VIEW = new URLSearchParams();
+
+function pageOf(fields: Partial<RelayerStatus> = {}, more: Partial<RelayerPageInput> = {}) {
+  const { title, sections } = relayerPage(
+    { ...healthyRelayer(), status: sampleStatus(fields), ...more },
+    NO_VIEW,
+  );
+  const part = (id: string): string => sections.find((section) => section.id === id)?.content.text ?? "";
+  return { title, part, all: sections.map(({ content }) => content.text).join("") };
+}
+
+const headline = (fields: Partial<RelayerStatus>): string =>
+  /<p class="headline (.*?)<\/p>/.exec(pageOf(fields).part("verdict"))?.[1]?.replaceAll(/<.*?>/g, "") ?? "";
+
+describe("the relayer's page", () => {
+  it("escapes everything that comes from chains and endpoints", () => {
+    const { all, title } = pageOf(
+      {
+        local: sampleHead({ error: EVIL }),
+        connections: [
+          sampleConnection({
+            id: EVIL,
+            error: EVIL,
+            chainId: EVIL,
+            remote: sampleHead({ height: undefined, error: EVIL }),
+            client: { reading: sampleReading({ clientId: EVIL, status: EVIL }), sinceReadMs: 0, error: EVIL },
+          }),
+          sampleConnection({ client: { reading: undefined, sinceReadMs: 0, error: EVIL } }),
+        ],
+        problems: [{ code: "cycle-failed", connectionId: EVIL, text: EVIL }],
+        queries: [
+          sampleView({
+            connectionId: EVIL,
+            owner: EVIL,
+            state: "backing_off",
+            failures: 3,
+            error: { code: "rejected", reason: EVIL },
+            retryInMs: 4_400,
+          }),
+        ],
+        account: { ...sampleStatus().account, denom: EVIL, address: EVIL },
+        endpoints: [
+          {
+            chainId: EVIL,
+            name: EVIL,
+            state: "down",
+            failures: 1,
+            lastError: EVIL,
+            latencyMs: undefined,
+            lagBlocks: undefined,
+            status: undefined,
+            distrusted: EVIL,
+          },
+        ],
+      },
+      { deadLetters: [{ queryId: 1n, hash: EVIL, reason: EVIL, remoteHeight: 1n, atMs: 0 }] },
+    );
+    expect(`${all}${title}`).not.toContain("<script");
+    expect(all.match(/&lt;script&gt;/g)?.length).toBeGreaterThan(15);
+    expect(all).not.toMatch(/="[^"]*'[^"]*'[^"]*x<\/?script/);
+  });
+
+  it("judges first whether everything is current", () => {
+    expect(headline({ queries: [sampleView()] })).toContain("✓ In order: every result is current");
+    expect(headline({})).toContain("there is no query to serve");
+    const failing = sampleView({ error: { code: "no-such-store", reason: "no" }, state: "backing_off" });
+    expect(headline({ queries: [sampleView(), failing] })).toContain(
+      "! Current, except 1 query that cannot be served",
+    );
+    expect(headline({ gate: { role: "standby", storeError: undefined, refusal: undefined } })).toContain(
+      "Standby",
+    );
+    expect(headline({ gate: { role: "starting", storeError: undefined, refusal: undefined } })).toContain(
+      "? Starting",
+    );
+  });
+
+  it.each(PROBLEM_CODES)("is never in order with the problem %s", (code) => {
+    const problems = [{ code, connectionId: undefined, text: "what is wrong" }];
+    expect(headline({ problems })).not.toMatch(/In order|Current/);
+    const { part, title } = pageOf({ problems });
+    expect(part("verdict")).toContain(`<strong>${code}</strong>: what is wrong`);
+    expect(part("verdict")).not.toContain(`class="verdict good"`);
+    expect(title).toMatch(/^\(1\) /);
+  });
+
+  it("says how late the latest query is", () => {
+    const late = (id: bigint, blocks: bigint, isOverdue = false) =>
+      sampleView({ id, lateness: sampleLateness({ blocks, ms: 61_000, isOverdue }) });
+    const { part } = pageOf({ queries: [late(1n, 0n), late(2n, 9n), late(3n, 7n, true)] });
+    expect(part("verdict")).toContain(
+      "3 queries, 1 overdue; the latest is query 2, due for 9 blocks (61 s).",
+    );
+    expect([...part("queries").matchAll(/id="query-(\d+)"/g)].map(([, id]) => id)).toEqual(["3", "2", "1"]);
+    expect(part("queries")).toContain(`<strong class="bad">7 blocks, 61 s</strong><small>limit 20</small>`);
+  });
+
+  it("shows heights, ages, client and balance, and what is not known yet", () => {
+    const { all } = pageOf({ account: { ...sampleStatus().account, daysLeft: 12.7 } });
+    for (const text of [
+      "newest block 1 s ago",
+      "07-tendermint-0 Active",
+      "2 remote blocks behind",
+      "in 1 d",
+      "70 untrn",
+      "enough for 12 d 16 h",
+    ])
+      expect(all).toContain(text);
+    const unknown = pageOf({
+      local: sampleHead({ height: undefined, sinceBlockMs: undefined }),
+      account: { ...sampleStatus().account, balance: undefined },
+      connections: [
+        sampleConnection({
+          remote: sampleHead({ height: undefined }),
+          client: { reading: undefined, sinceReadMs: 0, error: undefined },
+        }),
+      ],
+    }).all;
+    expect(unknown.match(/not known yet/g)).toHaveLength(3);
+    expect(unknown.match(/no block read yet/g)).toHaveLength(2);
+  });
+
+  it("marks an expired client, an empty account and a lost event stream", () => {
+    const reading = sampleReading({ status: "Expired", expiresAtMs: 0 });
+    const { all } = pageOf({
+      connected: false,
+      account: { ...sampleStatus().account, balance: 0n },
+      connections: [sampleConnection({ client: { reading, sinceReadMs: 0, error: undefined } })],
+    });
+    expect(all).toContain(`<dd class="bad">0 untrn`);
+    expect(all).toContain("expired ");
+    expect(all).toContain("</span>Expired</span>");
+    expect(all).toContain(`<dd class="warn">not connected`);
+  });
+
+  it("names the endpoints that are down or not trusted before all others", () => {
+    const sound = {
+      name: "sound:1",
+      chainId: "remote-1",
+      state: "good",
+      failures: 0,
+      lastError: undefined,
+      status: undefined,
+      latencyMs: undefined,
+      lagBlocks: undefined,
+      distrusted: undefined,
+    } as const;
+    const down = { ...sound, name: "down:1", state: "down", failures: 1, lastError: "refused" } as const;
+    const liar = { ...sound, name: "liar:1", distrusted: "bank/00 is not proven" };
+    const [before, list] = pageOf({ endpoints: [sound, down, liar] })
+      .part("endpoints")
+      .split("<details");
+    expect(before).toMatch(
+      /down:1.*✕ <\/span>down<.*refused.*liar:1.*not trusted.*wrong response: bank\/00/s,
+    );
+    expect(before).not.toContain("sound:1");
+    expect(list).toContain("3 endpoints, 2 not sound");
+    expect(list).toContain("sound:1");
+    expect(pageOf({ endpoints: [sound] }).part("endpoints")).toContain("1 endpoint, all sound");
+  });
+
+  it("shows what was spent today, the limits, and which are used up", () => {
+    const { spending } = sampleStatus();
+    expect(pageOf().part("facts")).toContain("<dd>0 untrn<small>reserve 0</small>");
+    const gasByOwner = new Map([
+      [EVIL, 4n],
+      ["neutron1most", 9n],
+    ]);
+    const limits = { dailyFee: 10n, dailyGasPerOwner: 9n };
+    const { part, all } = pageOf({ reserve: 5n, spending: { ...spending, fee: 10n, gasByOwner, limits } });
+    expect(part("facts")).toContain(
+      `<dd class="bad">10 of 10 untrn<small>the limit is reached; reserve 5</small>`,
+    );
+    expect(part("spending")).toContain("2 owners with gas today, 1 budget used up");
+    expect(part("spending")).toMatch(/neutron1most<\/code>.*9 of 9.*used up.*4 of 9.*left/s);
+    expect(all).not.toContain("<script");
+  });
+
+  it("shows failures and the next try of a query that is backing off", () => {
+    const { part } = pageOf({
+      queries: [
+        sampleView({
+          state: "backing_off",
+          failures: 3,
+          error: { code: "rejected", reason: "no" },
+          retryInMs: 4_400,
+        }),
+        sampleView({ id: 2n, state: "pending", resultAge: undefined }),
+        sampleView({ id: 3n, resultAge: { blocks: 4n, ms: 8_000, isAtLeast: true } }),
+        sampleView({
+          id: 4n,
+          lateness: sampleLateness({ blocks: 3n, unanswerable: "no-newer-remote-block" }),
+        }),
+      ],
+    });
+    for (const text of [
+      "rejected: no (failures: 3, next try in 5 s)",
+      "no result yet",
+      "none yet",
+      "over 8 s ago",
+      "no newer remote block",
+    ])
+      expect(part("queries")).toContain(text);
+  });
+
+  it("offers to send a dead letter again to those who may", () => {
+    const { deadLetters } = troubledRelayer();
+    const of = (resubmit: RelayerPageInput["resubmit"]) =>
+      pageOf({}, { deadLetters, resubmit }).part("dead-letters");
+    expect(of("token")).toContain(`data-needs="token"`);
+    expect(of("token")).toContain(`data-body="{&quot;txs&quot;:[{&quot;query_id&quot;:7,`);
+    expect(of("open")).toContain(`data-needs="open"`);
+    expect(of("nobody")).not.toContain("<button");
+    expect(of("nobody")).toContain("needs <code>http.token</code>");
+    const many = Array.from({ length: 25 }, () => deadLetters)
+      .flat()
+      .slice(0, 25);
+    const text = pageOf({}, { deadLetters: many }).part("dead-letters");
+    expect(text.match(/<button/g)).toHaveLength(20);
+    expect(text).toContain("5 more dead letters");
+  });
+});
