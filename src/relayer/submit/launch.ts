@@ -99,13 +99,13 @@ function choose(state: SubmitterState): readonly Prepared[] {
   for (const prepared of state.prepared) {
     const { ready, later } = sortOut(state, prepared.entries);
     const all = [...ready, ...later];
-    const ownGas = all.length === prepared.entries.length ? prepared.gas : gasOfEntries(state, all);
+    const left = cutTo(state, prepared, all);
     const size = ready.reduce((sum, { result }) => sum + result.message.length, 0);
     const isAlone = state.sent.length === 0 && chosen.length === 0;
-    const fits = gas + ownGas <= state.block.gas() && bytes + size <= state.block.bytes();
+    const fits = gas + left.gas <= state.block.gas() && bytes + size <= state.block.bytes();
     // A few that are ready wait for the many that are not: each transaction has a fixed cost.
     if (ready.length === 0 || ready.length < later.length || !(fits || isAlone)) {
-      if (all.length > 0) kept.push({ entries: all, gas: ownGas });
+      if (all.length > 0) kept.push(left);
       continue;
     }
     // Their company has changed since they were planned: one of them is to be tried apart from the others.
@@ -114,12 +114,19 @@ function choose(state: SubmitterState): readonly Prepared[] {
       continue;
     }
     putBack(state, later);
-    chosen.push({ entries: ready, gas: later.length === 0 ? ownGas : gasOfEntries(state, ready) });
-    gas += ownGas;
+    chosen.push(cutTo(state, left, ready));
+    gas += left.gas;
     bytes += size;
   }
   state.prepared = kept;
   return chosen;
+}
+
+/** The transaction with these of its entries only. */
+function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entry[]): Prepared {
+  if (entries.length === prepared.entries.length) return prepared;
+  const gas = gasOfEntries(state, entries);
+  return { entries, gas, simulated: prepared.simulated - prepared.gas + gas };
 }
 
 /** Drops results that were removed, superseded or are too old since they were planned. Keeps the order. */
@@ -213,7 +220,7 @@ async function admit(
     const error = { code: "over-budget", reason: admission.reason } as const;
     for (const entry of refused) finish(state, entry, { kind: "refused", error });
     const entries = left.entries.filter((entry) => !refused.includes(entry));
-    left = { entries, gas: gasOfEntries(state, entries) };
+    left = cutTo(state, left, entries);
   }
   return undefined;
 }
@@ -227,7 +234,7 @@ function stop(state: SubmitterState, entries: readonly Entry[], reason: string):
 
 function toLaunch(
   state: SubmitterState,
-  { entries, gas: ownGas }: Prepared,
+  { entries, gas: ownGas, simulated }: Prepared,
   before: readonly Launch[],
 ): Omit<Launch, "release"> {
   // A doubtful transaction may fail, so no other relies on its client updates, and it relies on none.
@@ -243,10 +250,16 @@ function toLaunch(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
-  const gasLimit = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
+  const adjusted = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
+  // The parts of a transaction are estimates. With all of its parts it used what the simulation says.
+  const whole = (simulated * DRIFT_PERMILLE) / 1_000n;
+  const gasLimit = adjusted > whole ? adjusted : whole;
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, reliesOn, isDoubtful };
 }
+
+/** How much more than its simulation a transaction may use, since the state has changed. */
+const DRIFT_PERMILLE = 1_100n;
 
 function updateKeys(slots: readonly Slot[]): readonly string[] {
   return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));

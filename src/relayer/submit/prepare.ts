@@ -114,7 +114,7 @@ function notePrepared(
       slots.filter(({ kind }) => kind === "update"),
     );
   const used = rest.length === 0 ? fixed : gasOfEntries(state, fitting);
-  const prepared: Prepared = { entries: fitting, gas: used };
+  const prepared: Prepared = { entries: fitting, gas: used, simulated: gasUsed };
   state.prepared = [...state.prepared, prepared];
 }
 
