@@ -1,9 +1,8 @@
 import type { Dec18 } from "../../base/decimal.ts";
 import type { BroadcastResult, TxDraft } from "../../client/tx/tx-window.ts";
 import { feeFor } from "../../client/tx/gas-price.ts";
-import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
-import { isNewer } from "../registry/registered-query.ts";
 import { applyBlame } from "./blame.ts";
+import { isTooOld, judgeEntry, TOO_OLD } from "./judge-entry.ts";
 import { layOut, type Slot, toMessages } from "./judge.ts";
 import { gasOfEntries, groupOf } from "./prepare.ts";
 import type { Entry } from "./result-queue.ts";
@@ -18,13 +17,8 @@ import {
   type SentTransaction,
   slotItems,
   type SubmitterState,
-  WITHDRAWN,
 } from "./submitter-state.ts";
 
-/** A result that waits longer is read again: its value is too old. */
-const MAX_AGE_MS = 10_000;
-/** A result may wait this many blocks until its query is due. */
-const MAX_EARLY_BLOCKS = 2n;
 /** Pause after a refusal by the gate. */
 const GATE_PAUSE_MS = 2_000;
 
@@ -94,10 +88,12 @@ async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise
 function choose(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
   const kept: Prepared[] = [];
+  // Two results of a query may be prepared: one that was put back, and one that was proven meanwhile.
+  const taken = new Set<bigint>();
   let gas = gasInFlight(state);
   let bytes = state.sent.reduce((sum, { tx }) => sum + tx.size, 0);
   for (const prepared of state.prepared) {
-    const { ready, later } = sortOut(state, prepared.entries);
+    const { ready, later } = sortOut(state, prepared.entries, taken);
     const all = [...ready, ...later];
     const left = cutTo(state, prepared, all);
     const size = ready.reduce((sum, { result }) => sum + result.message.length, 0);
@@ -115,6 +111,7 @@ function choose(state: SubmitterState): readonly Prepared[] {
     }
     putBack(state, later);
     chosen.push(cutTo(state, left, ready));
+    for (const { result } of ready) taken.add(result.query.id);
     gas += left.gas;
     bytes += size;
   }
@@ -133,58 +130,26 @@ function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entr
 function sortOut(
   state: SubmitterState,
   entries: readonly Entry[],
+  taken: ReadonlySet<bigint>,
 ): { readonly ready: readonly Entry[]; readonly later: readonly Entry[] } {
   const ready: Entry[] = [];
   const later: Entry[] = [];
   for (const entry of entries) {
     if (entry.place === "done") continue;
     const verdict = judgeEntry(state, entry);
-    if (verdict === "ready") ready.push(entry);
-    else if (verdict === "later") later.push(entry);
+    const isTaken = verdict === "ready" && taken.has(entry.result.query.id);
+    if (verdict === "later" || isTaken) later.push(entry);
+    else if (verdict === "ready") ready.push(entry);
     else finish(state, entry, verdict);
   }
   return { ready, later };
-}
-
-type EntryVerdict = "ready" | "later" | Parameters<typeof finish>[2];
-
-function judgeEntry(state: SubmitterState, { result, sinceMs }: Entry): EntryVerdict {
-  const { registry, height, clock } = state.deps;
-  const { query, at } = result;
-  const current = registry.state(query.id);
-  if (current === undefined) return { kind: "dropped", reason: "removed" };
-  if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
-  if (clock.nowMs() - sinceMs > MAX_AGE_MS) return tooOld();
-  if (state.withdrawn.has(query.id)) return WITHDRAWN;
-  // It was proven before the chain refused the result before it.
-  if (clock.nowMs() < current.notBeforeMs)
-    return { kind: "unsent", reason: "its query backs off", error: undefined };
-  if (query.type === "kv") {
-    const hasNewer = state.queue.ofQuery(query.id).length > 0;
-    if (hasNewer || !isNewer(at, current.query.lastRemoteHeight))
-      return { kind: "dropped", reason: "superseded" };
-  }
-  if (state.flying.has(query.id)) return "later";
-  if (query.type === "tx" || dueAt(current, height.now())) return "ready";
-  return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
-    ? "later"
-    : { kind: "dropped", reason: "superseded" };
-}
-
-/** Whether the query needs a result, apart from its backoff: a result that was proven is sent. */
-function dueAt(current: QueryState, height: bigint): boolean {
-  return isDue({ ...current, notBeforeMs: 0 }, height, 0);
-}
-
-function tooOld(): Extract<EntryVerdict, { kind: "unsent" }> {
-  return { kind: "unsent", reason: "it waited too long for a transaction", error: undefined };
 }
 
 /** Settles the results in the queue that are too old. */
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.nowMs();
   const waiting = [...state.queue.entries(), ...state.prepared.flatMap(({ entries }) => entries)];
-  for (const entry of waiting) if (nowMs - entry.sinceMs > MAX_AGE_MS) finish(state, entry, tooOld());
+  for (const entry of waiting) if (isTooOld(entry, nowMs)) finish(state, entry, TOO_OLD);
 }
 
 /** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
