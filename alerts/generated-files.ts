@@ -1,6 +1,7 @@
 import { alertmanagerExample, prometheusExample } from "./config-examples.ts";
 import { caseFiles } from "./case-files.ts";
 import { MONTH_FILES } from "./month-cases.ts";
+import { runbookFiles } from "./runbook-files.ts";
 import { RULE_FILES, ruleFile } from "./rule-files.ts";
 import { REAL_TIMES } from "./times.ts";
 
@@ -14,6 +15,7 @@ export function alertFiles(): ReadonlyMap<string, string> {
     ...MONTH_FILES.map(inTests),
     ["alerts/prometheus/prometheus.example.yaml", prometheusExample()],
     ["alerts/alertmanager/alertmanager.example.yaml", alertmanagerExample()],
+    ...runbookFiles(),
   ]);
 }
 

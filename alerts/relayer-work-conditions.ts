@@ -72,7 +72,7 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "{{ $value }} queries of {{ $labels.connection_id }} are later than health.overdue_blocks, and a result is possible.",
     impact: "Contracts work with values that are older than they asked for.",
-    problems: ["queries-overdue"],
+    problems: ["queries-overdue", "queries-failing"],
     expr: () => `max ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}`,
     for: "2m",
     example: {

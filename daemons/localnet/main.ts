@@ -175,6 +175,7 @@ function openChains(
   const remote: LocalnetChainOptions = {
     rpc: { ...addressAt(ports.remoteRpc), access },
     validatorPowers: validators.remote,
+    localPowers: validators.local,
   };
   const chains = {
     ...(parts.includes("local") ? { local } : {}),
@@ -220,17 +221,18 @@ function controlOptions(
   };
 }
 
-/** Both chains have REST. Only the local chain has gRPC. */
+/** Both chains have REST and gRPC. */
 function chainServers(
-  chain: ChainProfile,
+  { part, chainName }: ChainProfile,
   { ports, access }: LocalnetDaemonOptions,
   context: DaemonContext,
 ): readonly ServerFactory[] {
-  const isLocal = chain.part === "local";
-  const { chainName } = chain;
-  const restAddress = addressAt(isLocal ? ports.localRest : ports.remoteRest);
-  const rest = createRestServer({ ...restAddress, access, chainName }, context);
-  return isLocal ? [rest, createGrpcEndpoint({ ...addressAt(ports.localGrpc), chainName }, context)] : [rest];
+  const [rest, grpc] =
+    part === "local" ? [ports.localRest, ports.localGrpc] : [ports.remoteRest, ports.remoteGrpc];
+  return [
+    createRestServer({ ...addressAt(rest), access, chainName }, context),
+    createGrpcEndpoint({ ...addressAt(grpc), chainName }, context),
+  ];
 }
 
 function addressAt(port: number): ServerAddress {
@@ -247,6 +249,7 @@ function endpointsOf({ parts, ports, controlToken }: LocalnetDaemonOptions): rea
     remote: [
       endpoint("remote-1 RPC, WebSocket", ports.remoteRpc),
       endpoint("remote-1 REST", ports.remoteRest),
+      { name: "remote-1 gRPC", url: `${HOST}:${ports.remoteGrpc}` },
     ],
     local: [
       endpoint("local-1 RPC, WebSocket", ports.localRpc),

@@ -6,6 +6,7 @@ const DEFAULT_PORTS = {
   localMetrics: 26_660,
   remoteRpc: 26_757,
   remoteRest: 1_417,
+  remoteGrpc: 9_190,
   prices: 8_080,
   oracleMetrics: 8_001,
   sidecarMetrics: 8_002,

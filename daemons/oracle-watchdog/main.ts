@@ -19,12 +19,13 @@ export async function runOracleWatchdog(
   context: DaemonContext,
   onReady: WatchdogReady,
 ): Promise<void> {
-  const { build, ...deps } = context;
+  const { build } = context;
   const registry = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
-  const reports = createWatchdogReports(() => watchdog, config.stateDir, deps.clock.nowMs);
+  const reports = createWatchdogReports(() => watchdog, config.stateDir, context.clock.nowMs);
   const watchdog: Watchdog = createWatchdog(config, {
-    ...deps,
+    ...context,
     registry,
+    storedLedger: reports.ledger,
     routes: createReportRoutes(reports),
   });
   watchdog.ready.then(
@@ -33,7 +34,7 @@ export async function runOracleWatchdog(
   );
   const senders = { post: postJson, mail: sendSmtp };
   const schedule = createReportService(config.reports, config.notify.channels, {
-    ...deps,
+    ...context,
     ...senders,
     validators: reports.validators,
   });

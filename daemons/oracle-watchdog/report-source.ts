@@ -11,6 +11,8 @@ import type { Watchdog } from "../../src/watchdog/watchdog.ts";
 
 /** A watchdog as reports read it. */
 export interface WatchdogReports extends OracleReportSource {
+  /** Counts of a validator; undefined before its first reading. */
+  readonly ledger: (validator: string) => LedgerView | undefined;
   readonly close: () => void;
 }
 
@@ -43,6 +45,7 @@ export function createWatchdogReports(
     nowMs,
     polledAtMs: () => oldestPoll(watchdog()),
     validators,
+    ledger: viewOf,
     close: () => {
       file?.close();
       file = undefined;

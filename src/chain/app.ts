@@ -15,8 +15,10 @@ import { createDexModule } from "./modules/dex/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
+import type { IbcApplication } from "./modules/ibc/channel/application.ts";
 import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
+import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import { createInterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import { createSlashingModule } from "./modules/slashing/module.ts";
@@ -36,6 +38,7 @@ import { ErrUnauthorized } from "./runtime/sdk-errors.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
 import type { StateStorage } from "./store/state-storage.ts";
+import { limitTransfers, transferModule, type TransferRoute } from "./transfer-route.ts";
 
 /** Identity and size of a chain. */
 export interface AppOptions {
@@ -75,10 +78,16 @@ const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   fee_collector: [],
   interchainqueries: [],
   "revenue-fee-redistribute": ["burner"],
+  transfer: ["minter", "burner"],
   wasm: ["burner"],
 };
 
-const REMOTE_MODULE_ACCOUNTS: ModulePermissions = { ...POOLS, [ESCROW_NAME]: [], fee_collector: [] };
+const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
+  ...POOLS,
+  [ESCROW_NAME]: [],
+  fee_collector: [],
+  transfer: ["minter", "burner"],
+};
 
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract];
@@ -103,6 +112,7 @@ const UPGRADES: readonly Upgrade[] = [
   { name: "dex", adds: ["dex"] },
   { name: "staking", adds: ["staking", "slashing", "harpoon"] },
   { name: "adminmodule", adds: [AUTHORITY_NAME] },
+  { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
@@ -115,11 +125,14 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
   const feemarket = createFeemarketModule({ feeDenom: denom }, { bank: bank.keeper, accounts, feeRecipient });
   const authority = formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME));
-  const ibc = createIbcModule({ bech32Prefix, authority });
-  const base: readonly ChainModule[] = [createConsensusModule(), auth, bank, feemarket, ibc];
   const names: ChainNames = { chainName, bech32Prefix, authority, denom };
+  const ports = new Map<string, IbcApplication>();
+  const ibc = createIbcModule(names, (port) => ports.get(port));
   const stake = stakeModules(names, bank.keeper);
-  const keepers: BaseKeepers = { accounts, bank: bank.keeper, ibc: ibc.keeper, stake };
+  const route: TransferRoute = { sender: ibc.keeper, ports };
+  const keepers: BaseKeepers = { accounts, bank: bank.keeper, ibc: ibc.keeper, stake, route };
+  const transfer = transferModule({ ...names, kind }, keepers);
+  const base: readonly ChainModule[] = [createConsensusModule(), auth, bank, feemarket, ibc, transfer];
   const modules =
     kind === "local" ? localModules(base, names, keepers, options.contracts) : [...base, ...stake.modules];
   return createApplication(
@@ -157,6 +170,7 @@ interface BaseKeepers {
   readonly bank: BankKeeper;
   readonly ibc: IbcKeeper;
   readonly stake: StakeModules;
+  readonly route: TransferRoute;
 }
 
 /** Staking and slashing. Their genesis runs hooks, so it comes after that of the modules that have some. */
@@ -221,7 +235,7 @@ function dexModule(names: ChainNames, bank: BankKeeper): ChainModule {
 function contractModules(
   base: readonly ChainModule[],
   names: ChainNames,
-  { accounts, bank, ibc, stake }: BaseKeepers,
+  { accounts, bank, ibc, stake, route }: BaseKeepers,
   contracts: readonly ContractCode[] = [],
 ): readonly ChainModule[] {
   const address = accounts.parseAddress;
@@ -251,10 +265,12 @@ function contractModules(
   });
   const harpoon = createHarpoonModule(names, { contracts: wasm.host });
   stake.hooks.push(harpoon.hooks);
+  const limits = createRateLimitModule(names, { contracts: wasm.host });
+  limitTransfers(route, limits);
   // The genesis of contracts runs messages of other modules, so the contract host follows them. Subscriptions name contracts,
   // and the genesis of staking calls the subscribers.
   const admin = createAdminModule(names, { findMessage: (typeUrl) => routes().messages.get(typeUrl) });
-  const modules = [admin, icq, wasm, harpoon, ...stake.modules];
+  const modules = [admin, icq, wasm, limits, harpoon, ...stake.modules];
   const routes = once(() => routesOf([...base, ...modules]));
   return modules;
 }

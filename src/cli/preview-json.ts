@@ -1,6 +1,6 @@
 import { toBase64 } from "../base/bytes.ts";
 import type { Comparison, KvPreview } from "../relayer/preview/preview-kv.ts";
-import type { TxPreview } from "../relayer/preview/preview-tx.ts";
+import type { TxComparison, TxPreview } from "../relayer/preview/preview-tx.ts";
 
 /** Converts a preview to the JSON of `relayer dry-run` and `relayer inspect`. */
 export function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
@@ -34,7 +34,7 @@ function comparisonText(other: Comparison): string | null {
 }
 
 /** As {@link kvPreviewJson}, for a TX query. */
-export function txPreviewJson({ query, from, to, txs, reason }: TxPreview) {
+export function txPreviewJson({ query, from, to, txs, other, reason }: TxPreview) {
   const sent = txs.filter((tx) => tx.reason === undefined);
   const failed = txs.find((tx) => tx.reason !== undefined);
   const isAccepted = reason === undefined && failed === undefined;
@@ -52,8 +52,16 @@ export function txPreviewJson({ query, from, to, txs, reason }: TxPreview) {
       height: `${tx.height}`,
       gas: tx.gas === undefined ? null : `${tx.gas}`,
       reason: tx.reason ?? null,
+      received: tx.received ?? null,
     })),
-    before: "none",
-    reason: reason ?? (failed === undefined ? null : `${failed.hash}: ${failed.reason}`),
+    before: other.kind,
+    reason: reason ?? (failed === undefined ? txComparisonText(other) : `${failed.hash}: ${failed.reason}`),
   };
+}
+
+function txComparisonText(other: TxComparison): string | null {
+  if (other.kind === "unreadable") return `what the chain has received cannot be compared: ${other.reason}`;
+  if (other.kind !== "differs") return null;
+  const [first] = other.missing;
+  return `the chain has later transactions, and lacks ${other.missing.length} before them, such as ${first}`;
 }

@@ -1,4 +1,10 @@
-import { type DescEnumValue, type DescExtension, type DescField, getOption } from "@bufbuild/protobuf";
+import {
+  type DescEnumValue,
+  type DescExtension,
+  type DescField,
+  type DescMessage,
+  getOption,
+} from "@bufbuild/protobuf";
 import { unreachable } from "../base/errors.ts";
 import type { NumberForm } from "./number-text.ts";
 import { protoRegistry } from "./registry.ts";
@@ -44,6 +50,18 @@ export function formOf(field: DescField): FieldForm {
     forms.set(field, form);
   }
   return form;
+}
+
+const goJson = new WeakMap<DescMessage, boolean>();
+
+/** Whether Go's `encoding/json` prints a message with everything in it. */
+export function isGoJson(message: DescMessage): boolean {
+  let is = goJson.get(message);
+  if (is === undefined) {
+    is = getOption(message, extensionOf("relaywatch.go_json")) === true;
+    goJson.set(message, is);
+  }
+  return is;
 }
 
 /** Returns the name of an enum value in JSON. */

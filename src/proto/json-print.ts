@@ -11,7 +11,7 @@ import { errorText, unreachable } from "../base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../base/json.ts";
 import { decodeByDescriptor } from "./decode.ts";
 import { ProtoError } from "./errors.ts";
-import { type FieldForm, formOf, jsonNameOf } from "./field-forms.ts";
+import { type FieldForm, formOf, isGoJson, jsonNameOf } from "./field-forms.ts";
 import { numberToJson } from "./number-text.ts";
 import { findMessageByTypeUrl } from "./registry.ts";
 import { durationToText, GO_ZERO_TIME, type SecondsAndNanos, timestampToText } from "./time-text.ts";
@@ -22,6 +22,8 @@ export interface PrintContext {
   readonly chainName: string;
   /** Number of enclosing messages. */
   readonly depth: number;
+  /** Whether an enclosing message is printed by Go's `encoding/json`. */
+  readonly asGo?: boolean;
 }
 
 /** The nesting limit of `fromBinary` does not suffice: each Any is decoded by a call of its own, which counts from zero. */
@@ -49,20 +51,32 @@ export function printMessage(message: ReflectMessage, context: PrintContext): Js
 }
 
 function printFields(message: ReflectMessage, context: PrintContext): JsonObject {
-  const inner = { chainName: context.chainName, depth: context.depth + 1 };
+  const asGo = context.asGo === true || isGoJson(message.desc);
+  const inner = { chainName: context.chainName, depth: context.depth + 1, asGo };
   const entries: [string, JsonValue][] = [];
   for (const field of message.fields) {
     // Go prints a oneof as the one member that is set, and no member when none is set.
     if (field.oneof !== undefined && message.oneofCase(field.oneof) !== field) continue;
+    if (asGo && isLeftOut(message, field)) continue;
     entries.push([field.name, printField(message, field, inner)]);
   }
   return Object.fromEntries(entries);
 }
 
+/** Go leaves out the zero value of a field, but not of one whose type is a struct or a list of structs. */
+function isLeftOut(message: ReflectMessage, field: DescField): boolean {
+  const { number, neverNull } = formOf(field);
+  const isStructs = field.fieldKind === "list" && field.listKind === "message";
+  return !message.isSet(field) && number === undefined && !neverNull && !isStructs;
+}
+
 function printField(message: ReflectMessage, field: DescField, context: PrintContext): JsonValue {
   const value: unknown = message.get(field);
   const form = formOf(field);
-  if (isReflectList(value)) return [...value].map((item) => printValue(item, field, context));
+  if (isReflectList(value))
+    return context.asGo && value.size === 0
+      ? null
+      : [...value].map((item) => printValue(item, field, context));
   if (isReflectMap(value)) return printMap(value, field, context);
   if (isReflectMessage(value)) return printSubMessage(message, field, form, context);
   const absent = field.oneof === undefined && !message.isSet(field);
@@ -107,7 +121,11 @@ function printValue(value: unknown, field: DescField, context: PrintContext): Js
   const form = formOf(field);
   if (isReflectMessage(value)) return printMessage(value, context);
   if (value instanceof Uint8Array) return printBytes(value, form);
-  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "bigint") {
+    // A number of JSON text would lose digits beyond 2^53.
+    const isExact = BigInt.asIntN(53, value) === value;
+    return context.asGo && isExact ? Number(value) : value.toString();
+  }
   if (typeof value === "string") return form.number === undefined ? value : numberToJson(value, form.number);
   if (typeof value === "boolean") return value;
   if (typeof value !== "number") return unreachable(`a value of type ${typeof value}`);

@@ -14,7 +14,7 @@ import { createSpending } from "./gate/spending.ts";
 import type { LocalQueries } from "./local-queries.ts";
 import type { FollowDeps } from "./registry/follow-chain.ts";
 import type { Registry } from "./registry/registry.ts";
-import { signingKey } from "./signer-config.ts";
+import { payerOf, signingKey } from "./signer-config.ts";
 import type { RelayerStore } from "./state/store.ts";
 
 export interface GatePartsDeps {
@@ -40,7 +40,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
   const { clock, random, logger } = context;
   const { prefix, fee_granter: feeGranter } = config.signer;
   const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
-  const payer = feeGranter === undefined || feeGranter === "" ? signer.address : feeGranter;
+  const payer = payerOf(config.signer, signer.address);
   const { reserve: least, daily_fee: dailyFee, daily_gas_per_owner: dailyGasPerOwner } = config.spending;
   const limits = { dailyFee, dailyGasPerOwner };
   const spending = createSpending(limits, { payer, chainId: config.chain.id, store, nowMs: clock.nowMs });

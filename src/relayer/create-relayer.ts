@@ -29,6 +29,7 @@ import { createLocalQueries } from "./local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./registry/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
+import { payerOf } from "./signer-config.ts";
 import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { attemptLimitsOf, openStore } from "./state/store.ts";
@@ -73,7 +74,7 @@ export async function createRelayer(
   );
   const watches = createWatches(
     chains.remotes.map(({ connectionId: id, chainId }) => ({ id, chainId })),
-    { address: window.address, denom: config.gas.denom },
+    { address: payerOf(config.signer, window.address), denom: config.gas.denom },
     { queries: local, clock, localHeight: height.now },
   );
   const registry = createRegistry(queryFilter(config, connectionIds), {

@@ -85,3 +85,11 @@ export function signingKey({ mnemonic, keyring, hd_path: hdPath }: SignerKeyConf
   const { home, key: name, backend, password } = keyring;
   return { kind: "keyring", home, name, backend, password };
 }
+
+/** Returns the account that pays the fees: the granter of a fee grant, or the signing account. */
+export function payerOf(
+  { fee_granter: granter }: { readonly fee_granter?: string | undefined },
+  address: string,
+): string {
+  return granter === undefined || granter === "" ? address : granter;
+}

@@ -10,6 +10,15 @@ import {
 import { type AlertsConfig, alertsSchema } from "./conditions/alerts-config.ts";
 import { type NotifyConfig, notifySchema } from "./notify/notify-config.ts";
 import type { PolicyChoice } from "./evaluation.ts";
+import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
+import {
+  backfill,
+  prometheus,
+  type PrometheusConfig,
+  refusePrometheusKeys,
+  toBackfill,
+  toPrometheusConfig,
+} from "./prometheus-config.ts";
 import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
 import { maintenanceField, type MaintenanceWindow } from "./silences/maintenance.ts";
 import type { SourceLimits, ValidatorTarget } from "./sources/targets.ts";
@@ -18,6 +27,7 @@ import {
   identity,
   policy,
   refuseTwoForms,
+  source,
   sources,
   toValidators,
   validators,
@@ -41,6 +51,10 @@ export interface WatchdogConfig {
   readonly notify: NotifyConfig;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly reports: ReportsConfig;
+  /** Absent: the watchdog scrapes everything. */
+  readonly prometheus?: PrometheusConfig;
+  /** Absent: gaps are not filled. Needs `prometheus`. */
+  readonly backfill?: BackfillOptions;
 }
 
 /** One validator, and how it is paid. */
@@ -72,6 +86,13 @@ const fileSchema = z.strictObject({
     .optional()
     .describe("folder of the state file; without it, a restart of the watchdog begins a new count"),
   interval: durationField(100).prefault("5s").describe("time between polls"),
+  source: source
+    .default("scrape")
+    .describe(
+      "where the metrics of nodes and sidecars come from: scrape reads their pages, prometheus what a Prometheus stored",
+    ),
+  prometheus: prometheus.optional().describe("for source: prometheus and backfill; no default"),
+  backfill: backfill.optional().describe("fills gaps in the readings from Prometheus; no default"),
   sources: sources.prefault({}),
   chain: chain.optional(),
   policy: policy.prefault({}),
@@ -89,6 +110,7 @@ const fileSchema = z.strictObject({
 /** Schema of the configuration file. Every key is optional. */
 export const watchdogConfigSchema = fileSchema
   .superRefine(refuseTwoForms)
+  .superRefine(refusePrometheusKeys)
   .superRefine(refuseReportChannels)
   .transform(toWatchdogConfig);
 
@@ -106,5 +128,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
     notify: file.notify,
     maintenance: file.maintenance,
     reports: withDirectory(file.reports, stateDir),
+    ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus) }),
+    ...(file.backfill === undefined ? {} : { backfill: toBackfill(file.backfill) }),
   };
 }

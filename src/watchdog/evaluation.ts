@@ -30,6 +30,10 @@ export interface EvaluationOptions {
   readonly policy: PolicyChoice;
   /** The first poll of this process. */
   readonly isFirst: boolean;
+  /** A gap is being filled: the readings are not counted yet. A later poll counts their blocks. */
+  readonly isFilling?: boolean;
+  /** A longer time between two readings is a gap. Default: three intervals, at least a minute. */
+  readonly gapMs?: number | undefined;
 }
 
 /** The policy of the configuration, and whether the chain's own parameters replace it while they can be read. */
@@ -46,11 +50,10 @@ export function planEvaluation(
 ): Evaluation {
   const { validator, atMs } = scraped;
   const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
-  const { ledger, steps, conflicts } = countObservation(
-    options.isFirst ? noteStart(before, atMs) : before,
-    scraped,
-    options,
-  );
+  const started = options.isFirst ? noteStart(before, atMs) : before;
+  const { ledger, steps, conflicts } = options.isFilling
+    ? { ledger: started, steps: [], conflicts: [] }
+    : countObservation(started, scraped, options);
   const observation = withConflicts(scraped, conflicts);
   const assessment = assessObservation(ledger, observation, options.policy);
   const {

@@ -49,6 +49,10 @@ export interface NodePage {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
+  /** Version of the program, as far as the page has one, and of Go: "v9.1.3, go1.23.12". */
+  readonly version?: string;
+  /** Time of a sample that Prometheus stored, by its clock. Absent for a page that was scraped in this poll. */
+  readonly sampledAtMs?: number;
   /** The clock of the node's machine: the `Date` header of the response, to the second. */
   readonly clockMs?: number;
   /** Whether the node is still catching up with the chain. */
@@ -83,8 +87,12 @@ export interface Histogram {
   readonly buckets: ReadonlyMap<number, bigint>;
 }
 
-/** Response of the sidecar's price API. */
+/**
+ * Response of the sidecar's price API. With `isDerived`, pairs that had an update between the last two scrapes that
+ * Prometheus stored: it has no price, no time of the last update, and no duration.
+ */
 export interface PricesPage {
+  readonly isDerived?: true;
   /** Pairs that have a price, sorted. */
   readonly pairs: readonly string[];
   /** Prices by pair, as whole numbers in the unit of the pair's decimals. */

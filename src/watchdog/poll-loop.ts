@@ -4,9 +4,11 @@ import type { AlertOptions } from "./alerts/alert-on-poll.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { ValidatorConfig, WatchdogConfig } from "./config.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
+import type { Ledger, LedgerOptions } from "./ledger/ledger.ts";
 import { monthOf, nextMonthMs } from "./ledger/month.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
 import type { Observation } from "./observation.ts";
+import type { Backfiller } from "./prometheus-api/backfiller.ts";
 import { type Poller, seenSources } from "./sources/poller.ts";
 import { DEFAULT_VALIDATOR } from "./state/schema.ts";
 import type { StateKeeper } from "./state/state-keeper.ts";
@@ -30,6 +32,8 @@ export interface PollLoopDeps {
   readonly poll: Poller;
   readonly keeper: StateKeeper;
   readonly metrics: WatchdogMetrics;
+  /** Absent: gaps are not filled. */
+  readonly backfill?: Backfiller;
 }
 
 /** Polls that can be missed before `isAlive` returns false. */
@@ -52,9 +56,8 @@ export function createPollLoop(
   const changes = createChangeLog(logger);
   const options = {
     alerts: alertOptions(config),
-    intervalMs: config.intervalMs,
-    consensusAddress: validator.target.consensusAddress,
     policy: validator.policy,
+    ...countingOptions(config, validator),
   };
   const channels = options.alerts.channels.map((channel) => channel.name);
   let lastEndMs = clock.monotonicMs();
@@ -79,10 +82,16 @@ export function createPollLoop(
     // a failed scrape: the operator can be replacing the node.
     if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);
     if (scraped.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = scraped.atMs;
+    const save = (ledger: Ledger): void => {
+      const state = keeper.current();
+      keeper.replace({ ...state, ledgers: new Map([...state.ledgers, [name, ledger]]) });
+    };
+    const isFilled = (await deps.backfill?.fill(known, scraped, save, signal)) ?? true;
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
     const evaluation = planEvaluation(keeper.current(), scraped, {
       ...options,
       isFirst: last === undefined,
+      isFilling: !isFilled,
     });
     const { observation } = evaluation;
     keeper.replace(evaluation.state);
@@ -104,7 +113,9 @@ export function createPollLoop(
       }
     }
   };
-  const aliveMs = ALIVE_INTERVALS * (config.intervalMs + 2 * config.limits.deadlineMs) + 5000;
+  // A poll with a backfill ends at the first query that fails, so with one deadline of Prometheus.
+  const pollMs = 2 * config.limits.deadlineMs + (config.prometheus?.connection.deadlineMs ?? 0);
+  const aliveMs = ALIVE_INTERVALS * (config.intervalMs + pollMs) + 5000;
   metrics.showStatus(status());
   const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
   const problem = (): string | undefined => {
@@ -113,6 +124,19 @@ export function createPollLoop(
     return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
   };
   return { run, status, isAlive, problem };
+}
+
+/** How the readings of a validator are counted. */
+export function countingOptions(
+  { intervalMs, prometheus }: WatchdogConfig,
+  { target }: ValidatorConfig,
+): LedgerOptions {
+  return {
+    intervalMs,
+    consensusAddress: target.consensusAddress,
+    // Prometheus has its own interval.
+    gapMs: target.isStored ? Math.max(60_000, prometheus?.staleMs ?? 0) : undefined,
+  };
 }
 
 function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {

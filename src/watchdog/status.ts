@@ -33,6 +33,8 @@ export interface MonthStatus {
   readonly counts: BlockCounts;
   /** The part of `counts` whose month is an estimate. */
   readonly estimated: BlockCounts;
+  /** The part of `counts` that was read from Prometheus after a gap. Absent: none. */
+  readonly backfilled?: BlockCounts;
   /** Undefined when no block is counted. */
   readonly rate: SuccessRate | undefined;
   readonly tier: Tier | undefined;
@@ -99,6 +101,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     const record = months.get(of);
     return toMonthStatus(of, record?.counts ?? NO_BLOCKS, {
       estimated: record?.estimated ?? NO_BLOCKS,
+      ...(record?.backfilled === undefined ? {} : { backfilled: record.backfilled }),
       hash: record?.seal?.hash,
     });
   };
@@ -162,7 +165,7 @@ function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly str
 function toMonthStatus(
   month: Month,
   counts: BlockCounts,
-  more: Pick<MonthStatus, "estimated" | "hash">,
+  more: Pick<MonthStatus, "estimated" | "backfilled" | "hash">,
 ): MonthStatus {
   const rate = successRate(counts);
   return { month, counts, ...more, rate, tier: rate === undefined ? undefined : tierOf(rate) };
@@ -184,6 +187,7 @@ function monthJson({
   month,
   counts,
   estimated,
+  backfilled = NO_BLOCKS,
   rate,
   tier,
   hash,
@@ -194,6 +198,7 @@ function monthJson({
     tier: tier ?? null,
     blocks: { good: Number(counts.good), bad: Number(counts.bad), unknown: Number(counts.unknown) },
     estimated_blocks: { good: Number(estimated.good), bad: Number(estimated.bad) },
+    backfilled_blocks: { good: Number(backfilled.good), bad: Number(backfilled.bad) },
     hash: hash ?? null,
   };
 }

@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { decodeBech32 } from "../base/bech32.ts";
 import { parseDec18 } from "../base/decimal.ts";
-import { durationField, httpUrlField, parseListenAddress } from "../ops/config-fields.ts";
+import { durationField, httpUrlField } from "../ops/config-fields.ts";
 import { issueText } from "../ops/config-issue.ts";
 import type { ValidatorConfig } from "./config.ts";
+import { addressField, nameField, targetField } from "./identity-fields.ts";
 import { CURVES } from "./policy/assessment.ts";
 import { SPECIFIED_POLICY } from "./policy/policies.ts";
+import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
 import type { NodeTarget, ValidatorTarget } from "./sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "./state/schema.ts";
 
@@ -13,32 +14,6 @@ const NODE_URL = "http://127.0.0.1:26660/metrics";
 const PRICES_URL = "http://127.0.0.1:8080/";
 const ORACLE_METRICS_URL = "http://127.0.0.1:8001/metrics";
 const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
-
-function addressField(prefix: RegExp, example: string) {
-  return z.string().refine((text) => hasPrefix(text, prefix), {
-    error: issueText("is not such an address", `bech32, such as ${example}`),
-  });
-}
-
-function hasPrefix(text: string, pattern: RegExp): boolean {
-  try {
-    return pattern.test(decodeBech32(text).prefix);
-  } catch {
-    return false;
-  }
-}
-
-function targetField() {
-  return z.string().refine((text) => parseListenAddress(text) !== undefined, {
-    error: issueText("is not a host and a port", '"host:port", such as "127.0.0.1:9090"'),
-  });
-}
-
-function nameField() {
-  return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
-    error: issueText("is not a name", 'letters, digits, "-", "_" and ".", at most 63'),
-  });
-}
 
 /** Keys that say which validator it is. */
 export const identity = {
@@ -72,7 +47,16 @@ const nodeUrls = {
   grpc: targetField()
     .optional()
     .describe("host:port of the node's gRPC server, from which the sidecar reads its markets; no default"),
+  labels: labelsField()
+    .optional()
+    .describe("labels of the node's series in Prometheus, for source: prometheus and backfill; no default"),
+  sidecar_labels: labelsField()
+    .optional()
+    .describe("labels of the sidecar's series in Prometheus; default: those of the node"),
 };
+
+/** Key `source`, of the file and of a validator. */
+export const source = z.enum(METRIC_SOURCES);
 
 /** Section `sources`: the one node, and the limits of all scrapes. */
 export const sources = z.strictObject({
@@ -141,6 +125,7 @@ export const validators = z
     z.strictObject({
       name: nameField().describe("unique; names the validator in the state file, the API and the metrics"),
       ...identity,
+      source: source.optional().describe("where the metrics come from; default: as for the whole file"),
       nodes: z
         .array(node)
         .min(1)
@@ -160,6 +145,9 @@ export const validators = z
 
 /** The parts of the file that say which validators there are. */
 interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
+  readonly source: z.output<typeof source>;
+  readonly prometheus?: unknown;
+  readonly backfill?: unknown;
   readonly sources: z.output<typeof sources>;
   readonly chain?: z.output<typeof chain> | undefined;
   readonly policy: z.output<typeof policy>;
@@ -218,7 +206,10 @@ export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
       target: {
         name: given.name,
         ...toTarget(given),
-        nodes: given.nodes.map((each) => toNode(each.name, each)),
+        ...toNodes(
+          given.source ?? file.source,
+          given.nodes.map((each) => [each.name, each]),
+        ),
         egress,
       },
       policy: toPolicy(given.policy),
@@ -226,7 +217,7 @@ export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
   const target = {
     name: DEFAULT_VALIDATOR,
     ...toTarget(file),
-    nodes: [toNode(DEFAULT_NODE, file.sources)],
+    ...toNodes(file.source, [[DEFAULT_NODE, file.sources]]),
     egress,
   };
   return [{ target, policy: toPolicy(file.policy) }];
@@ -234,7 +225,7 @@ export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
 
 type Identity = Pick<ValidatorKeys, keyof typeof identity | "chain">;
 
-function toTarget(given: Identity): Omit<ValidatorTarget, "name" | "nodes" | "egress"> {
+function toTarget(given: Identity): Omit<ValidatorTarget, "name" | "nodes" | "egress" | "isStored"> {
   const { chain_id: chainId, consensus_address: consensusAddress, operator_address: operatorAddress } = given;
   return {
     ...(chainId === undefined ? {} : { chainId }),
@@ -244,7 +235,23 @@ function toTarget(given: Identity): Omit<ValidatorTarget, "name" | "nodes" | "eg
   };
 }
 
-function toNode(name: string, given: z.output<z.ZodObject<typeof nodeUrls>>): NodeTarget {
+type NodeKeys = z.output<z.ZodObject<typeof nodeUrls>>;
+
+function toNodes(
+  from: z.output<typeof source>,
+  nodes: readonly (readonly [name: string, given: NodeKeys])[],
+): Pick<ValidatorTarget, "nodes" | "isStored"> {
+  if (from === "scrape") return { nodes: nodes.map(([name, given]) => toNode(name, given)) };
+  // Nothing is scraped by default. null switches the sidecar off, as it does for scrapes.
+  return {
+    isStored: true,
+    nodes: nodes.map(([name, given]) =>
+      toNode(name, { ...given, prices: given.prices ?? null, oracle_metrics: null }),
+    ),
+  };
+}
+
+function toNode(name: string, given: NodeKeys): NodeTarget {
   const { prices = PRICES_URL, oracle_metrics: oracleMetrics = ORACLE_METRICS_URL } = given;
   const { sidecar_metrics: sidecarMetrics = SIDECAR_METRICS_URL } = given;
   return {
@@ -254,6 +261,8 @@ function toNode(name: string, given: z.output<z.ZodObject<typeof nodeUrls>>): No
     ...(oracleMetrics === null ? {} : { oracleMetrics }),
     ...(sidecarMetrics === null ? {} : { sidecarMetrics }),
     ...(given.grpc === undefined ? {} : { grpc: given.grpc }),
+    ...(given.labels === undefined ? {} : { labels: given.labels }),
+    ...(given.sidecar_labels === undefined ? {} : { sidecarLabels: given.sidecar_labels }),
   };
 }
 

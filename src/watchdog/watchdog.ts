@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { unreachable } from "../base/errors.ts";
 import { type Service, supervise } from "../base/service.ts";
 import type { ListenAddress } from "../ops/config-fields.ts";
+import { type BuildInfo, readBuildInfo } from "../ops/build-info.ts";
 import { createDeferred, type Deferred } from "../ops/deferred.ts";
 import { LISTEN_KEY } from "../ops/daemon-context.ts";
 import type { HttpRoute } from "../ops/http-route.ts";
@@ -19,12 +20,15 @@ import type { PostJson } from "./notify/http-post.ts";
 import { createNotifier, type Notifier } from "./notify/notify-services.ts";
 import type { SendMail } from "./notify/send-mail.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
+import type { ReadSamples } from "./prometheus-api/api-client.ts";
+import { createPrometheusReaders } from "./prometheus-readers.ts";
 import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
 import { createPoller } from "./sources/poller.ts";
 import { type Reach, reachTcp } from "./sources/reach.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState } from "./state/state-store.ts";
+import { createWatchdogPage } from "./page/create-page.ts";
 import type { WatchdogStatus } from "./status.ts";
 
 export interface WatchdogDeps {
@@ -37,12 +41,18 @@ export interface WatchdogDeps {
   readonly portOption?: string;
   /** Default: HTTP. */
   readonly reader?: HttpPageReader;
+  /** Default: HTTP. */
+  readonly readSamples?: ReadSamples;
   /** Default: TCP. */
   readonly reach?: Reach;
   /** Default: HTTP. */
   readonly post?: PostJson;
   /** Default: SMTP. */
   readonly mail?: SendMail;
+  /** Default: that of this program. */
+  readonly build?: BuildInfo;
+  /** Counts for the page, older ones too. May throw. Default: what is in memory. */
+  readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** More routes of the HTTP server. */
   readonly routes?: readonly HttpRoute[];
 }
@@ -73,13 +83,22 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   );
   const reader = deps.reader ?? createHttpPageReader();
   const reach = deps.reach ?? reachTcp;
+  const prometheus = createPrometheusReaders(config, deps);
   const loops = config.validators.map((validator) => {
     const poll = createPoller(validator.target, config.limits, {
       clock: deps.clock,
       read: reader.read,
       reach,
+      ...(prometheus.stored === undefined ? {} : { stored: prometheus.stored }),
     });
-    return createPollLoop(config, validator, { ...deps, poll, keeper, metrics });
+    const backfill = prometheus.backfillerOf(validator);
+    return createPollLoop(config, validator, {
+      ...deps,
+      poll,
+      keeper,
+      metrics,
+      ...(backfill === undefined ? {} : { backfill }),
+    });
   });
   const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
   const notifier = createNotifier(config.notify, {
@@ -89,7 +108,11 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     work: () => ({ problem: loops.map((loop) => loop.problem()).find((problem) => problem !== undefined) }),
     metrics,
   });
-  const parts = { config, deps, keeper, notifier, loops, statuses };
+  const ledger: Watchdog["ledger"] = (validator) => {
+    const counts = keeper.current().ledgers.get(validator);
+    return counts === undefined ? undefined : memoryView(validator, counts);
+  };
+  const parts = { config, deps, keeper, notifier, loops, statuses, ledger };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
@@ -100,6 +123,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       throw error;
     } finally {
       keeper.close();
+      prometheus.close();
       await reader.close();
     }
   };
@@ -109,10 +133,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     ready: ready.promise,
     statuses,
     status: () => firstOf(statuses()),
-    ledger: (validator) => {
-      const ledger = keeper.current().ledgers.get(validator);
-      return ledger === undefined ? undefined : memoryView(validator, ledger);
-    },
+    ledger,
     alertHistory: () => keeper.current().alerting.history,
   };
 }
@@ -124,6 +145,7 @@ interface Parts {
   readonly notifier: Notifier;
   readonly loops: readonly PollLoop[];
   readonly statuses: () => readonly WatchdogStatus[];
+  readonly ledger: Watchdog["ledger"];
 }
 
 function firstOf<T>([first]: readonly T[]): T {
@@ -131,7 +153,7 @@ function firstOf<T>([first]: readonly T[]): T {
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, notifier, loops, statuses } = parts;
+  const { config, deps, keeper, notifier, loops, statuses, ledger } = parts;
   const server = createHttpService(
     {
       name: "oracle-watchdog HTTP",
@@ -140,6 +162,14 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
       portOption: deps.portOption ?? LISTEN_KEY,
       ...(config.token === undefined ? {} : { token: config.token }),
       routes: [
+        ...createWatchdogPage(config, {
+          clock: deps.clock,
+          version: (deps.build ?? readBuildInfo()).version,
+          statuses,
+          ledger,
+          storedLedger: deps.storedLedger ?? ledger,
+          alerting: () => keeper.current().alerting,
+        }),
         ...createWatchdogRoutes({
           statuses,
           isAlive: () => loops.every((loop) => loop.isAlive()),

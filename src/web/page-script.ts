@@ -141,6 +141,9 @@ document.addEventListener("click", (event) => {
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); setView(new URL(link.href).search, false); }
   if (button) void act(button);
 });
+const reveal = () => { const details = location.hash && byId(location.hash.slice(1))?.querySelector("details"); if (details) details.open = true; };
+addEventListener("hashchange", reveal);
+reveal();
 addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 addEventListener("pagehide", () => source && source.close());
 tell();

@@ -5,7 +5,7 @@ import { PAGE_SCRIPT } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 
 /** A part of a page that changes as a whole. */
-interface PageSection {
+export interface PageSection {
   /** Id of its element; the same in every content of a page. */
   readonly id: string;
   /** Name for screen readers. */

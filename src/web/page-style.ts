@@ -4,10 +4,10 @@
  */
 export const PAGE_STYLE = `:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d0d7de;--panel:#f6f8fa;--link:#0550ae;
 --good:#116329;--good-bg:#dafbe1;--bad:#a40e26;--bad-bg:#ffebe9;--warn:#6f4400;--warn-bg:#fff3c4;--unknown:#424a53;--unknown-bg:#e6eaef;
---bar:#2da44e;--bar-bad:#cf222e;--bar-2:#0969da;--bar-unknown:#8c959f;--band:#b6d4fe}
+--bar:#2da44e;--bar-bad:#cf222e;--bar-weak:#bf8700;--bar-2:#0969da;--bar-unknown:#8c959f;--band:#b6d4fe}
 @media(prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--muted:#9da7b1;--line:#3d444d;--panel:#161b22;--link:#79c0ff;
 --good:#56d364;--good-bg:#12261e;--bad:#ff9d95;--bad-bg:#3c1618;--warn:#e3b341;--warn-bg:#332a12;--unknown:#b9c2cc;--unknown-bg:#262c34;
---bar:#3fb950;--bar-bad:#f85149;--bar-2:#58a6ff;--bar-unknown:#6e7681;--band:#1f3f66}}
+--bar:#3fb950;--bar-bad:#f85149;--bar-weak:#d29922;--bar-2:#58a6ff;--bar-unknown:#6e7681;--band:#1f3f66}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--fg);background:var(--bg)}
@@ -70,16 +70,16 @@ dialog::backdrop{background:rgba(0,0,0,.5)}
 details{border:1px solid var(--line);border-radius:.4rem;padding:.4rem .75rem;margin:.75rem 0}
 summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}
 #result{font-weight:600}#result:empty{margin:0}
-.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr));gap:1rem}
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr));gap:1rem}
 figure{margin:0}
 figcaption{font-size:.9rem;margin-bottom:.25rem}
-svg{display:block;width:100%;height:auto;background:var(--panel);border:1px solid var(--line);border-radius:.4rem}
+svg{display:block;width:100%;max-width:34rem;height:auto;background:var(--panel);border:1px solid var(--line);border-radius:.4rem}
 svg text{fill:var(--muted);font-size:11px;font-family:inherit}
-.b-good{fill:var(--bar)}.b-bad{fill:var(--bar-bad)}.b-unknown{fill:var(--bar-unknown)}.b-plain{fill:var(--bar-2)}.b-none{fill:none;stroke:var(--line)}
+.b-good{fill:var(--bar)}.b-bad{fill:var(--bar-bad)}.b-unknown{fill:var(--bar-unknown)}.b-weak{fill:var(--bar-weak)}.b-hollow{fill:none;stroke:var(--bar-unknown)}.b-plain{fill:var(--bar-2)}.b-none{fill:none;stroke:var(--line)}
 .b-band{fill:var(--band)}.l-plain{fill:none;stroke:var(--bar-2);stroke-width:2}.l-bad{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:6 3}.l-warn{stroke:var(--warn);stroke-width:1.5;stroke-dasharray:2 3}
 .l-axis{stroke:var(--line)}
 .key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 .8em;border-radius:.15em;vertical-align:-.05em}
-.k-good{background:var(--bar)}.k-bad{background:var(--bar-bad)}.k-unknown{background:var(--bar-unknown)}.k-plain{background:var(--bar-2)}.k-none{border:1px solid var(--line)}
+.k-good{background:var(--bar)}.k-bad{background:var(--bar-bad)}.k-unknown{background:var(--bar-unknown)}.k-weak{background:var(--bar-weak)}.k-plain{background:var(--bar-2)}.k-none{border:1px solid var(--line)}
 footer{color:var(--muted);border-top:1px solid var(--line);margin-top:2rem}
 @media(max-width:44rem){
 .verdict .headline{font-size:1.4rem}

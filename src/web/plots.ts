@@ -70,6 +70,6 @@ function unknownArea(bars: readonly Bar[], step: number): Html {
 }
 
 /** A coordinate with one decimal. */
-function short(value: number): string {
+export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

@@ -34,6 +34,12 @@ const FOREIGN_OPTIONS: ReadonlySet<string> = new Set([
   "--production",
   "--output",
   "--rest-port",
+  "--market-map-endpoint",
+  "--run-pprof",
+  "--now",
+  "--host-chain",
+  "--client",
+  "--max-old-space-size",
   "--build-arg",
   "--entrypoint",
 ]);

@@ -1,39 +1,44 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { parseDurationMs } from "../../src/ops/config-fields.ts";
 import { expectedMonth } from "../support/watchdog/month/expected.ts";
+import { GOLDEN_FILE, GOLDEN_INTERVAL_MS, goldenSections } from "../support/watchdog/month/golden.ts";
 import { planMonth } from "../support/watchdog/month/plan.ts";
-import {
-  playMonth,
-  readResult,
-  type ReplayOptions,
-  resultText,
-  resumeMs,
-} from "../support/watchdog/month/replay.ts";
+import { playMonth, type ReplayOptions, resumeMs } from "../support/watchdog/month/replay.ts";
+import { goldenText, readResult, resultText } from "../support/watchdog/month/result.ts";
 
-const USAGE = "usage: npm run replay:month -- [--kills 1000] [--interval 20m] [--validators 20]";
+const USAGE =
+  "usage: npm run replay:month -- [--kills 1000] [--interval 10m] [--validators 20] [--in FOLDER] [--for 45m] [--update]";
 
 /**
- * `npm run replay:month`: plays the generated month to a watchdog in a process of its own, checks its counts, then plays it
- * again and kills the process with SIGKILL again and again. Exit code 0 when both left the same; 1 when not; 2 for a wrong
- * command line.
+ * `npm run replay:month`: plays the generated month to a watchdog in a process of its own, compares its counts with the blocks
+ * and its alerts with the golden file (`--update` writes it), then plays the month again and kills the process with SIGKILL
+ * again and again. Exit code 0 when both left the same; 1 when not; 2 for a wrong command line. `--in` names the folder of
+ * the state files: in a RAM disk no poll waits for the disk. After `--for` nothing is killed any more.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       kills: { type: "string", default: "1000" },
-      interval: { type: "string", default: "20m" },
+      interval: { type: "string", default: `${GOLDEN_INTERVAL_MS}ms` },
       validators: { type: "string", default: "20" },
+      in: { type: "string", default: tmpdir() },
+      for: { type: "string", default: "24h" },
+      update: { type: "boolean", default: false },
       child: { type: "string" },
     },
   });
   const intervalMs = parseDurationMs(values.interval);
+  const limitMs = parseDurationMs(values.for);
   const [kills, validators] = [Number(values.kills), Number(values.validators)];
-  if (intervalMs === undefined || !(kills >= 0) || !(validators >= 1)) throw new Error(USAGE);
+  if (intervalMs === undefined || limitMs === undefined || !(kills >= 0) || !(validators >= 1)) {
+    console.error(USAGE);
+    return 2;
+  }
   const options = { plan: planMonth(validators), intervalMs };
   if (values.child !== undefined) {
     const own = { ...options, folder: values.child };
@@ -41,53 +46,86 @@ async function main(): Promise<number> {
     await playMonth(own, resumeMs(own));
     return 0;
   }
-  return compare(options, kills);
+  return compare(options, { kills, parent: values.in, limitMs, isUpdate: values.update });
 }
 
 type Play = Omit<ReplayOptions, "folder">;
 
-async function compare(options: Play, kills: number): Promise<number> {
-  const [plain, killed] = [newFolder(), newFolder()];
+interface Comparison {
+  readonly kills: number;
+  readonly parent: string;
+  readonly limitMs: number;
+  readonly isUpdate: boolean;
+}
+
+async function compare(options: Play, { kills, parent, limitMs, isUpdate }: Comparison): Promise<number> {
+  const [plain, killed] = [newFolder(parent), newFolder(parent)];
   try {
+    const startMs = performance.now();
     await end(startChild(options, plain));
-    const wrong = wrongCounts(options, plain);
-    console.log(
-      `without a kill: ${options.plan.validators.length} validators, ${wrong.length} with unexpected counts`,
-    );
+    const playMs = performance.now() - startMs;
+    const wrong = [...wrongCounts(options, plain), ...wrongAlerts(options, plain, isUpdate)];
+    console.log(`without a kill: ${options.plan.validators.length} validators, ${seconds(playMs)}`);
     for (const text of wrong) console.log(text);
-    const done = await playWithKills(options, killed, kills);
-    const isSame = resultText(plain) === resultText(killed);
-    console.log(`with ${done} kills: ${isSame ? "the same counts, seals and events" : "a different result"}`);
-    return wrong.length === 0 && isSame && done === kills ? 0 : 1;
+    const done = kills === 0 ? [] : await playWithKills(options, { folder: killed, kills, playMs, limitMs });
+    const isSame = kills === 0 || resultText(plain) === resultText(killed);
+    console.log(
+      `with ${done.length} kills: ${isSame ? "the same" : "different"} counts, seals, events, alerts and notifications; ${seconds(performance.now() - startMs)}`,
+    );
+    console.log(`kills by tenth of the month: ${tenths(done).join(" ")}`);
+    return wrong.length === 0 && isSame && done.length === kills ? 0 : 1;
   } finally {
     for (const folder of [plain, killed]) rmSync(folder, { recursive: true });
   }
 }
 
-/** Plays the month in processes that are killed at random instants of their work. Returns the number of kills. */
-async function playWithKills(options: Play, folder: string, kills: number): Promise<number> {
-  // The month is played through once in all; the time to the next kill is a share of what is left of it.
-  const { plan } = options;
-  let done = 0;
-  while (done < kills) {
+interface Kills {
+  readonly folder: string;
+  readonly kills: number;
+  /** Duration of the month without a kill. */
+  readonly playMs: number;
+  /** Time for the kills. */
+  readonly limitMs: number;
+}
+
+/**
+ * Plays the month in processes that are killed at random instants of their work: the times between kills are exponential, with
+ * a mean that spreads the kills evenly over the month. Returns the part of the month that was played at each.
+ */
+async function playWithKills(
+  options: Play,
+  { folder, kills, playMs, limitMs }: Kills,
+): Promise<readonly number[]> {
+  const { startMs, endMs } = options.plan;
+  const played = (): number => (resumeMs({ ...options, folder }) - startMs) / (endMs - startMs);
+  const done: number[] = [];
+  const untilMs = performance.now() + limitMs;
+  while (done.length < kills && performance.now() < untilMs) {
     const child = startChild(options, folder);
     const ended = end(child);
     await started(child);
-    const left = (plan.endMs - resumeMs({ ...options, folder })) / (plan.endMs - plan.startMs);
-    await sleep(Math.random() * KILL_MS * Math.max(left, 0.02));
+    // A process that was killed early has played nothing: the next one gets the time to make up for it.
+    const behind = Math.max(0, done.length / kills - played());
+    const meanMs = playMs * (1 / kills + behind);
+    await sleep(-Math.log(1 - Math.random()) * meanMs);
     // A process that played the month to its end cannot be killed any more.
     if (child.exitCode !== null) break;
     child.kill("SIGKILL");
     await ended.catch(() => {});
-    done += 1;
-    if (done % 100 === 0) console.log(`${done} kills`);
+    done.push(played());
+    if (done.length % 100 === 0) console.log(`${done.length} kills, ${Math.round(played() * 100)} % played`);
   }
   await end(startChild(options, folder));
   return done;
 }
 
-/** Greatest time between the start of the work and the kill. */
-const KILL_MS = 120;
+/** Number of kills in each tenth of the month. */
+function tenths(parts: readonly number[]): readonly number[] {
+  return Array.from(
+    { length: 10 },
+    (_, tenth) => parts.filter((part) => Math.min(9, Math.floor(part * 10)) === tenth).length,
+  );
+}
 
 function startChild({ intervalMs, plan }: Play, folder: string): ChildProcess {
   const file = fileURLToPath(import.meta.url);
@@ -118,7 +156,7 @@ function end(child: ChildProcess): Promise<void> {
 }
 
 function wrongCounts(options: Play, folder: string): readonly string[] {
-  return [...readResult(folder)].flatMap(([name, { months }], index) => {
+  return readResult(folder).flatMap(({ name, months }, index) => {
     const { counts } = months.find(({ month }) => month === "2026-10") ?? {};
     const wanted = expectedMonth(options, index).counts;
     const isRight =
@@ -127,14 +165,29 @@ function wrongCounts(options: Play, folder: string): readonly string[] {
   });
 }
 
+/** Compares the alerts with the golden file, which is of one interval. */
+function wrongAlerts({ intervalMs }: Play, folder: string, isUpdate: boolean): readonly string[] {
+  if (intervalMs !== GOLDEN_INTERVAL_MS) return [];
+  const texts = readResult(folder).map(goldenText);
+  if (isUpdate) writeFileSync(GOLDEN_FILE, texts.join("\n"));
+  const golden = goldenSections(readFileSync(GOLDEN_FILE, "utf8"));
+  return texts.flatMap((text, index) =>
+    golden[index] === text ? [] : [`other alerts than in ${GOLDEN_FILE}:`, text],
+  );
+}
+
 function textOf(counts: { good: bigint; bad: bigint; unknown: bigint } | undefined): string {
   return counts === undefined
     ? "nothing"
     : `${counts.good} good, ${counts.bad} bad, ${counts.unknown} unknown`;
 }
 
-function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), "relaywatch-month-"));
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}
+
+function newFolder(parent: string): string {
+  return mkdtempSync(join(parent, "relaywatch-month-"));
 }
 
 function sleep(delayMs: number): Promise<void> {

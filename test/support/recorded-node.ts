@@ -71,7 +71,9 @@ function recordedState(): JsonObject {
   return {
     auth: { accounts: [account, signer] },
     bank: { balances },
-    ibc: recordedIbcGenesis().genesis,
+    ibc: { ...recordedIbcGenesis().genesis, channel_genesis: channelGenesis() },
+    transfer: { denom_traces: recordedBody("/ibc/apps/transfer/v1/denom_traces")["denom_traces"] ?? [] },
+    "rate-limited-ibc": recordedBody("/neutron/ibc-rate-limit/v1beta1/params"),
     interchainqueries: recordedQueriesGenesis(RECORDED_CONTRACT),
     wasm: {
       codes: [
@@ -81,6 +83,11 @@ function recordedState(): JsonObject {
       contracts: [contract(RECORDED_CONTRACT), contract(OTHER_CONTRACT)],
     },
   };
+}
+
+function channelGenesis(): JsonObject {
+  const { channels = [] } = recordedBody("/ibc/core/channel/v1/channels");
+  return { channels, next_channel_sequence: "1" };
 }
 
 function contract(address: string): JsonObject {

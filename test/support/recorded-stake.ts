@@ -4,7 +4,9 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { parseRfc3339Ns } from "../../src/base/rfc3339.ts";
 import { nextProposalId } from "../../src/chain/modules/adminmodule/proposals.ts";
 import { ed25519Address } from "../../src/comet/ed25519.ts";
+import { signingInfos } from "../../src/chain/modules/slashing/signing-infos.ts";
 import type { ChainEvent } from "../../src/chain/runtime/events.ts";
+import { createGasMeter } from "../../src/chain/runtime/gas.ts";
 import { ModuleError } from "../../src/chain/runtime/module-error.ts";
 import { fixtureFile } from "./fixture-file.ts";
 import { createStakeWorld, type StakeWorld } from "./stake-world.ts";
@@ -57,6 +59,8 @@ export interface RecordedTx {
   readonly codespace: string;
   readonly raw_log: string;
   readonly data: string;
+  readonly gas_used: string | null;
+  readonly tx_base64: string;
   readonly events: readonly RecordedEvent[];
 }
 
@@ -81,7 +85,7 @@ export const RECORDED_BLOCKS: readonly RecordedBlock[] = JSON.parse(
 );
 
 export const FIRST_HEIGHT = 2354;
-const LAST_HEIGHT = 3061;
+export const LAST_HEIGHT = 3062;
 
 const VALIDATOR_1 = "dS2D2MaKWouvgxwq48t0s6mNvjr8WUtsl/4vRYahgro=";
 const VALIDATOR_2 = "kOZl9zixNoKymbK2rNVMevOBxHUSW/G2vRk7gJgGIco=";
@@ -157,6 +161,8 @@ interface ReplayedTx {
   readonly text: string;
   readonly events: readonly ChainEvent[];
   readonly responses: readonly Uint8Array[];
+  /** Gas of the messages alone. */
+  readonly gas: bigint;
 }
 
 interface ReplayedBlock {
@@ -170,12 +176,19 @@ export interface StakeReplay {
   readonly blocks: ReadonlyMap<number, ReplayedBlock>;
 }
 
-/** Runs all blocks of the recording with its transactions. */
-export function replayStake(): StakeReplay {
+/** Runs all blocks of the recording with its transactions. Calls `afterBlock` after each. */
+export function replayStake(
+  afterBlock: (world: StakeWorld, height: number) => void = () => undefined,
+): StakeReplay {
   const world = createStakeWorld(GENESIS, parseRfc3339Ns("2026-11-21T20:33:01.390500940Z"));
   const txs = new Map<number, ReplayedTx>();
   const blocks = new Map<number, ReplayedBlock>();
   const times = knownTimes();
+  const first = ed25519Address(fromBase64(VALIDATOR_1));
+  const info = signingInfos.get(world.context(), first);
+  // The first block counts no votes.
+  if (info !== undefined)
+    signingInfos.set(world.context(), first, { ...info, indexOffset: BigInt(FIRST_HEIGHT) - 2n });
   let timeNs = parseRfc3339Ns("2026-11-21T21:15:00Z");
   for (let height = FIRST_HEIGHT; height <= LAST_HEIGHT; height++) {
     timeNs = times.get(height) ?? timeNs + 1n;
@@ -186,6 +199,7 @@ export function replayStake(): StakeReplay {
       for (const { message } of LEFT_OUT.filter((one) => one.height === height)) world.run(message);
     });
     blocks.set(height, block);
+    afterBlock(world, height);
   }
   return { world, txs, blocks };
 }
@@ -215,12 +229,15 @@ function votesAt(height: number) {
 
 function runTx(world: StakeWorld, tx: RecordedTx): ReplayedTx {
   const before = world.events.length;
+  const meter = createGasMeter();
   try {
-    const responses = world.atomically(() => tx.messages.map((message) => world.run(message)));
-    return { code: 0, codespace: "", text: "", events: world.events.slice(before), responses };
+    const responses = world.atomically(() => tx.messages.map((message) => world.run(message)), meter);
+    const events = world.events.slice(before);
+    return { code: 0, codespace: "", text: "", events, responses, gas: meter.used() };
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
     world.events.length = before;
-    return { code: error.code, codespace: error.codespace, text: error.message, events: [], responses: [] };
+    const { code, codespace, message: text } = error;
+    return { code, codespace, text, events: [], responses: [], gas: meter.used() };
   }
 }

@@ -7,11 +7,13 @@ import { evidenceAge, keyTypes } from "../../src/chain/modules/consensus/params.
 import { createHarpoonModule } from "../../src/chain/modules/harpoon/module.ts";
 import { createSlashingModule } from "../../src/chain/modules/slashing/module.ts";
 import { joinHooks, type StakingHooks } from "../../src/chain/modules/staking/hooks.ts";
+import type { StakingKeeper } from "../../src/chain/modules/staking/keeper.ts";
 import { createStakingModule } from "../../src/chain/modules/staking/module.ts";
 import type { Context } from "../../src/chain/runtime/context.ts";
 import type { ChainModule } from "../../src/chain/runtime/module.ts";
 import { collectHandlers } from "../../src/chain/runtime/message-router.ts";
 import { type ChainEvent, event } from "../../src/chain/runtime/events.ts";
+import type { GasMeter } from "../../src/chain/runtime/gas.ts";
 import { messageFromJson } from "../../src/proto/json.ts";
 import { toBase64 } from "../../src/base/bytes.ts";
 import { createMemoryWorld } from "./memory-context.ts";
@@ -47,9 +49,10 @@ export interface StakeWorld {
   /** Runs a message in the gateway's JSON. Returns the encoded response. */
   readonly run: (message: JsonObject) => Uint8Array;
   /** Keeps the writes of `work` only when it returns. */
-  readonly atomically: <T>(work: () => T) => T;
+  readonly atomically: <T>(work: () => T, gas?: GasMeter) => T;
   /** Runs a query with encoded messages. */
   readonly query: (path: string, request: Uint8Array) => Uint8Array;
+  readonly staking: StakingKeeper;
   readonly modules: readonly ReturnType<typeof createStakeModules>["modules"][number][];
   readonly dump: (store: string) => readonly (readonly [key: string, value: string])[];
 }
@@ -97,6 +100,7 @@ export function createStakeWorld(genesis: JsonObject, timeNs: bigint): StakeWorl
     calls,
     onSudo: () => undefined,
     context,
+    staking: staking.keeper,
     modules,
     dump: memory.dump,
     block: (at, lastCommit = [], transactions = () => undefined, misbehavior = []) => {
@@ -121,8 +125,8 @@ export function createStakeWorld(genesis: JsonObject, timeNs: bigint): StakeWorl
       const bytes = messageFromJson(typeUrl.slice(1), fields);
       return handler.handle(context(), bytes).response;
     },
-    atomically: (work) =>
-      context().atomically((inner) => {
+    atomically: (work, gas) =>
+      (gas === undefined ? context() : context().withGas(gas)).atomically((inner) => {
         current = inner;
         try {
           return work();

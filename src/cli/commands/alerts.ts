@@ -5,9 +5,9 @@ import { EXIT } from "../../base/exit-codes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { stringifyJson } from "../../base/json.ts";
 import { loadConfig } from "../../ops/config.ts";
+import type { BacktestOptions } from "../../report/oracle/backtest.ts";
 import { backtestReport } from "../../report/oracle/backtest-report.ts";
 import { formatMinute } from "../../report/format.ts";
-import { alertsSchema } from "../../watchdog/conditions/alerts-config.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
 import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
 import { CheckExit } from "../check-exit.ts";
@@ -164,23 +164,26 @@ function unsilenceCommand(context: CliContext): Command {
     });
 }
 
-type BacktestOptions = OracleOptions & ReportFormatOptions & { readonly month?: string };
+type BacktestCommand = OracleOptions & ReportFormatOptions & { readonly month?: string };
 
 function backtestCommand(context: CliContext): Command {
   const command = new Command("backtest")
-    .description("the alerts that the rules of rate, pay and rotation would have raised in a month")
+    .description("the alerts that the rules would have raised in a month, judged on what the store keeps")
     .addOption(monthOption());
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
-  return command.action(async (options: BacktestOptions) => {
+  return command.action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
     // The rules look back for three days, the forecast for 28.
     const range = { fromMs: fromMs - 28 * 86_400_000, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
-    const { rules } =
-      options.config === undefined
-        ? alertsSchema.parse({})
-        : loadConfig(options.config, watchdogConfigSchema).alerts;
-    printReport(backtestReport(validators, month, rules), options, context);
+    printReport(backtestReport(validators, month, backtestOptions(options)), options, context);
   });
+}
+
+/** The rules and the interval of a configuration; without one, the defaults. */
+function backtestOptions({ config }: BacktestCommand): BacktestOptions {
+  const { alerts, intervalMs } =
+    config === undefined ? watchdogConfigSchema.parse({}) : loadConfig(config, watchdogConfigSchema);
+  return { rules: alerts.rules, intervalMs };
 }

@@ -56,6 +56,8 @@ disk: in --home, or under $XDG_STATE_HOME/relaywatch (~/.local/state/relaywatch)
 is down.
 --scenario dex-demo: pools of alice and limit orders of bob on the pairs of uibcatom, uibcusdc and untrn, and coins of all
 three for every test account. See "relaywatch query dex list-tick-liquidity 'uibcatom<>untrn' uibcatom".
+--scenario hooks-demo: contracts that get every hook of the staking module. "echo" returns each one as an event, "voting-power"
+knows the voting power at every height. Start with --local-validators 20,5,2 and accuse one of them.
 The first time, start remote before local: the genesis of local contains a light client of remote.`,
     )
     .action((parts: readonly LocalnetPart[], options: StartOptions) =>

@@ -29,9 +29,10 @@ export function dryRunCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Does everything but broadcast, so it may run beside another relayer. "before" compares the last result on the chain with the
-remote state at its height: "same" means that this relayer would have sent what the other one sent. Exits 1 when a query
-cannot be answered or differs.`,
+Does everything but broadcast, so it may run beside another relayer. "before" compares with what the other one sent. For a KV
+query: the last result on the chain with the remote state at its height. For a TX query: which of the transactions that are
+found now the chain has received; "differs" means that it lacks one before a later one that it has. "same" means that this
+relayer would have sent the same. Exits 1 when a query cannot be answered or differs.`,
     )
     .action((options: Options) => dryRun(options, context));
 }

@@ -98,9 +98,20 @@ async function answerAll(
     while (!relayer.status().loaded) await clock.sleep(POLL_MS, inner);
     requireServed(relayer, ids);
     relayer.request(relayer.status().queries.map(({ id }) => id));
-    while (relayer.status().queries.some(({ isRequested, error }) => isRequested && error === undefined))
+    const startMs = clock.monotonicMs();
+    while (relayer.status().queries.some(({ isRequested, error }) => isRequested && error === undefined)) {
+      // A lease that its process does not renew expires before.
+      if (isStandby(relayer) && clock.monotonicMs() - startMs > STANDBY_MS) return;
       await clock.sleep(POLL_MS, inner);
+    }
   });
+}
+
+/** How long a standby waits for the lease of another process. */
+const STANDBY_MS = 15_000;
+
+function isStandby(relayer: Relayer): boolean {
+  return relayer.status().gate.role === "standby";
 }
 
 const DONE = new Error("every query was tried once");
@@ -121,6 +132,11 @@ function report(relayer: Relayer, context: CliContext): void {
   const failed = queries.filter(({ error }) => error !== undefined).length;
   if (failed > 0) throw new CliError(EXIT.fatal, `${failed} of ${queries.length} queries failed`);
   const open = queries.filter(({ isRequested, error }) => isRequested && error === undefined).length;
+  if (open > 0 && isStandby(relayer))
+    throw new CliError(
+      EXIT.tryAgain,
+      `another process has the lease of this signer and submits its results: ${relayer.status().gate.holder ?? "its name was not read"}; stop it first, or leave the queries to it`,
+    );
   if (open > 0 || !relayer.status().loaded)
     throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries were not answered in time`);
 }

@@ -11,7 +11,7 @@ import { type Flight, settleFlights } from "./flights.ts";
 import { feeFor, type GasPricePolicy, readGasPrice } from "./gas-price.ts";
 import { encodeForSimulation, type SignedTransaction, signTransaction } from "./signed-transaction.ts";
 import type { Signer } from "./signer.ts";
-import { expectedSequence, isSequenceMismatch, simulateTransaction } from "./simulation.ts";
+import { isSequenceMismatch, simulateInSequence, simulateTransaction } from "./simulation.ts";
 import type { SimulationOutcome, WireMessage } from "./tx-sender.ts";
 import type { BroadcastResult, ChainMoment, FlightTx, TxDraft, TxWindow } from "./tx-window.ts";
 
@@ -57,6 +57,8 @@ interface WindowState {
   readonly limits: WindowLimits;
   /** The account with the next sequence. While it is undefined, the account is read from the chain. */
   next: AccountState | undefined;
+  /** Sequence that the mempool probably expects; undefined: not known. For simulations, whose node corrects it. */
+  expected: bigint | undefined;
   /** By sequence. */
   flights: readonly Flight[];
   /** Whether the mempool may expect another sequence than ours. Nothing is sent until all flights are final. */
@@ -72,6 +74,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
     deps,
     limits: { ...DEFAULT_WINDOW_LIMITS, ...options.limits },
     next: undefined,
+    expected: undefined,
     flights: [],
     isUncertain: false,
     closedBelow: 0n,
@@ -88,6 +91,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
       // Set again below. An abort must not leave a sequence that was perhaps used.
       state.next = undefined;
+      state.expected = account.sequence + BigInt(drafts.length);
       const signed = await Promise.all(
         drafts.map((draft, index) => sign(state, draft, at, withSequence(account, index))),
       );
@@ -107,7 +111,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       // A transaction that failed in its block used its sequence or not: the ante step that failed decides.
       const isDoubtful = isLost || finals.some(({ confirmation }) => confirmation.kind === "failed");
       if (remaining.length === 0 && (isDoubtful || state.isUncertain))
-        [state.next, state.isUncertain] = [undefined, false];
+        [state.next, state.expected, state.isUncertain] = [undefined, undefined, false];
       return finals;
     },
     inFlight: () => state.flights.map(({ tx }) => tx),
@@ -124,12 +128,12 @@ async function simulate(
 ): Promise<SimulationOutcome> {
   const { client, signer } = state.deps;
   // The result of this read is not kept. A transaction may be included after it, and the sequence would be too low.
-  const { sequence } = state.next ?? (await readAccount(client, signer.address, signal));
-  const first = await simulateAt(state, messages, sequence, signal);
-  // A simulation runs on the mempool's state, which already counts transactions that are not in a block yet. The node
-  // names the sequence that it expects, so a second attempt needs no other read.
-  const expected = first.ok ? undefined : expectedSequence(first.log);
-  return expected === undefined ? first : simulateAt(state, messages, expected, signal);
+  const first = state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
+  const { outcome, expected } = await simulateInSequence(first, (sequence) =>
+    simulateAt(state, messages, sequence, signal),
+  );
+  state.expected = expected ?? state.expected;
+  return outcome;
 }
 
 function simulateAt(
@@ -273,6 +277,7 @@ function noteOutcomes(state: WindowState, round: BroadcastRound): readonly Broad
     state.closedBelow = height + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);
+  state.expected = state.next?.sequence;
   return results;
 }
 

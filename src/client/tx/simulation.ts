@@ -52,3 +52,24 @@ export function expectedSequence(log: string): bigint | undefined {
   const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
   return match === null ? undefined : BigInt(match[1] ?? "0");
 }
+
+/** Sequences that a simulation tries. */
+const SEQUENCE_TRIES = 4;
+
+/**
+ * Simulates with the sequence `first`, and then with those that the node expects. A simulation runs on the mempool's state,
+ * which already counts transactions that are not in a block yet, and others may arrive meanwhile. `expected` is the last
+ * sequence that the node named.
+ */
+export async function simulateInSequence(
+  first: bigint,
+  simulate: (sequence: bigint) => Promise<SimulationOutcome>,
+): Promise<{ readonly outcome: SimulationOutcome; readonly expected: bigint | undefined }> {
+  let expected: bigint | undefined;
+  for (let tries = 1; ; tries++) {
+    const outcome = await simulate(expected ?? first);
+    const next = outcome.ok ? undefined : expectedSequence(outcome.log);
+    if (next === undefined || tries >= SEQUENCE_TRIES) return { outcome, expected };
+    expected = next;
+  }
+}

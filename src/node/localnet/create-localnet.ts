@@ -15,13 +15,15 @@ import type { ServerFactory } from "../node-view.ts";
 import type { OracleOptions } from "../oracle/oracle-client.ts";
 import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
 import { localGenesis, localnetSeeds, type LocalnetScenario, remoteGenesis } from "./genesis.ts";
-import { fetchRemoteHeader } from "./remote-header.ts";
+import { fetchRemoteStart } from "./remote-header.ts";
 
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
   /** Voting powers of the validators in the genesis document; at least one. */
   readonly validatorPowers: readonly bigint[];
+  /** For the remote chain: powers of the validators of the local chain. Without them, it has no client of the local chain. */
+  readonly localPowers?: readonly bigint[];
   /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
   readonly genesis?: GenesisDoc;
   /** More state in the genesis of a new local chain. */
@@ -38,8 +40,8 @@ export interface LocalnetOptions {
   /** Pause after each block. */
   readonly blockTimeMs: number;
   /**
-   * RPC of the remote chain when it runs in another process. The first start of the local chain reads a header of the
-   * remote chain.
+   * RPC of the remote chain when it runs in another process. The first start of the local chain reads a header and the genesis
+   * time of the remote chain.
    */
   readonly remoteRpcUrl: string;
   /** Price sidecar of the local chain. */
@@ -116,11 +118,15 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
     genesis: (stored) =>
       stored ??
       chain.genesis ??
-      remoteGenesis({ timeNs: nowNs(deps), validatorPowers: chain.validatorPowers }),
+      remoteGenesis({
+        timeNs: nowNs(deps),
+        validatorPowers: chain.validatorPowers,
+        ...(chain.localPowers === undefined ? {} : { localPowers: chain.localPowers }),
+      }),
   });
 }
 
-/** Only a first start reads a header of the remote chain. Later starts use the genesis document in the home. */
+/** Only a first start reads from the remote chain. Later starts use the genesis document in the home. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,
@@ -145,9 +151,9 @@ function createLocal(
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
-        const header = await fetchRemoteHeader(source, deps.clock, signal);
+        const { header, genesisTimeNs } = await fetchRemoteStart(source, deps.clock, signal);
         const { validatorPowers, scenario } = chain;
-        return localGenesis({ timeNs: nowNs(deps), validatorPowers, scenario }, header);
+        return localGenesis({ timeNs: genesisTimeNs, validatorPowers, scenario }, header);
       },
     },
   );

@@ -1,25 +1,32 @@
 import { encodeBech32 } from "../../base/bech32.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import { openConnectionGenesis } from "../../chain/modules/ibc/open-connection.ts";
+import { createApp } from "../../chain/app.ts";
+import { openConnectionGenesis, type TrustedHeader } from "../../chain/modules/ibc/open-connection.ts";
 import { classicContractAddress } from "../../chain/modules/wasm/address.ts";
 import type { SignedHeader } from "../../comet/block-types.ts";
+import { createValidatorSet } from "../../comet/proposer-rotation.ts";
+import { validatorsHash } from "../../comet/validator-set.ts";
 import { DEFAULT_CONSENSUS_PARAMS } from "../consensus-params.ts";
 import { testValidatorSeed, validatorKey } from "../consensus/validator-keys.ts";
 import type { GenesisDoc } from "../genesis-doc.ts";
 import { accountNamed, accountsOf } from "./accounts.ts";
 import { type ChainProfile, CHAINS } from "./chains.ts";
 import { seedDexDemo } from "./dex-demo.ts";
+import { seedHooksDemo, type WasmState } from "./hooks-demo.ts";
 import { withStake } from "./stake-genesis.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time. */
+  /** Genesis time. That of the local chain is that of the remote chain, whose client of the local chain contains it. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
   readonly scenario?: LocalnetScenario | undefined;
 }
 
-/** Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders. */
-export const LOCALNET_SCENARIOS = ["dex-demo"] as const;
+/**
+ * Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get
+ * the hooks of staking.
+ */
+export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 
@@ -44,9 +51,43 @@ export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
 }
 
-/** Creates the genesis of the remote chain. Its state contains only the funded test accounts. */
-export function remoteGenesis(options: LocalnetGenesisOptions): GenesisDoc {
-  return genesis(CHAINS.remote, options, accountState(CHAINS.remote));
+/**
+ * Creates the genesis of the remote chain. Its state contains the funded test accounts. With the powers of the local chain's
+ * validators, it also contains a client `07-tendermint-0` of the local chain and an open `connection-0`.
+ */
+export function remoteGenesis(
+  options: LocalnetGenesisOptions & { readonly localPowers?: readonly bigint[] },
+): GenesisDoc {
+  const { timeNs, localPowers } = options;
+  const state = accountState(CHAINS.remote);
+  if (localPowers === undefined) return genesis(CHAINS.remote, options, state);
+  const ibc = openConnectionGenesis({
+    remote: { header: firstLocalHeader(timeNs, localPowers) },
+    settings: CLIENT_SETTINGS,
+    ownChainId: CHAINS.remote.chainId,
+    ownTimeNs: timeNs,
+  });
+  return genesis(CHAINS.remote, options, { ...state, ibc });
+}
+
+/**
+ * What a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
+ * is the genesis time of both chains, and its app hash is that of an empty state: a genesis is part of the state after block 1.
+ */
+function firstLocalHeader(timeNs: bigint, powers: readonly bigint[]): TrustedHeader {
+  const chain = CHAINS.local;
+  const seeds = localnetSeeds(chain, powers.length);
+  const validators = seeds.map((seed, index) => ({
+    publicKey: validatorKey(seed).publicKey,
+    power: powers[index] ?? 1n,
+  }));
+  return {
+    chainId: chain.chainId,
+    height: 1n,
+    timeNs,
+    appHash: createApp({ ...chain, kind: chain.part }).info().appHash,
+    nextValidatorsHash: validatorsHash(createValidatorSet(validators).validators),
+  };
 }
 
 /**
@@ -64,7 +105,27 @@ export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHead
   });
   const adminmodule = { admins: [accountNamed(chain, "operator").address] };
   const state = { ...accountState(chain), adminmodule, ibc, wasm: consumerState(chain) };
-  return genesis(chain, options, options.scenario === "dex-demo" ? withDexDemo(state, options) : state);
+  return genesis(chain, options, withScenario(state, options));
+}
+
+function withScenario(
+  { wasm, ...state }: ReturnType<typeof accountState> & { readonly wasm: WasmState },
+  options: LocalnetGenesisOptions,
+): JsonObject {
+  switch (options.scenario) {
+    case "dex-demo":
+      return { ...withDexDemo(state, options), wasm: toJson(wasm) };
+    case "hooks-demo": {
+      const seeded = seedHooksDemo(CHAINS.local, wasm);
+      return { ...state, harpoon: seeded.harpoon, wasm: toJson(seeded.wasm) };
+    }
+    case undefined:
+      return { ...state, wasm: toJson(wasm) };
+  }
+}
+
+function toJson({ codes, gen_msgs }: WasmState): JsonObject {
+  return { codes: codes.map((code) => ({ ...code })), gen_msgs: [...gen_msgs] };
 }
 
 /** Replaces the balances: the scenario has more denominations. */
@@ -117,7 +178,7 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
 }
 
 /** Genesis state of the wasm module: the codes, the consumer contract, and the registration of query 1. */
-function consumerState(chain: ChainProfile): JsonObject {
+function consumerState(chain: ChainProfile): WasmState {
   // The address of the first instance of the first code. `gen_msgs` creates the contract before it is called.
   const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;

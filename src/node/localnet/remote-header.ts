@@ -3,6 +3,7 @@ import { withDeadline } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
+import { parseRfc3339Ns } from "../../base/rfc3339.ts";
 import type { SignedHeader } from "../../comet/block-types.ts";
 import { parseSignedHeader } from "../../comet/rpc-parse.ts";
 
@@ -23,21 +24,29 @@ const RETRY_MS = 100;
 const RESPONSE_TIMEOUT_MS = 2_000;
 const MAX_RESPONSE_BYTES = 4_194_304;
 
+/** What the local chain starts with. */
+export interface RemoteStart {
+  /** The newest header. */
+  readonly header: SignedHeader;
+  readonly genesisTimeNs: bigint;
+}
+
 /**
- * Reads the newest signed header of the remote chain and waits for the first block if necessary. Rejects with
- * {@link RemoteChainError} at the deadline or when the RPC belongs to another chain, and with the signal's reason on abort.
+ * Reads the newest signed header and the genesis time of the remote chain, and waits for the first block if necessary. Rejects
+ * with {@link RemoteChainError} at the deadline or when the RPC belongs to another chain, and with the signal's reason on abort.
  */
-export async function fetchRemoteHeader(
+export async function fetchRemoteStart(
   remote: RemoteChain,
   clock: Clock,
   signal: AbortSignal,
-): Promise<SignedHeader> {
+): Promise<RemoteStart> {
   let lastError: unknown;
   try {
     return await withDeadline("the remote chain's first header", remote.timeoutMs, signal, async (inner) => {
       for (;;) {
         try {
-          return checkChain(await fetchHeader(remote.rpcUrl, inner), remote.chainId);
+          const header = checkChain(await fetchHeader(remote.rpcUrl, inner), remote.chainId);
+          return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
         } catch (error) {
           // An RPC of another chain is a wrong setting. Every other error may end when the remote chain has started.
           if (error instanceof RemoteChainError || inner.aborted) throw error;
@@ -58,7 +67,19 @@ export async function fetchRemoteHeader(
 }
 
 async function fetchHeader(rpcUrl: string, signal: AbortSignal): Promise<SignedHeader> {
-  const response = await request(new URL("/commit", rpcUrl), {
+  const result = await fetchResult(new URL("/commit", rpcUrl), signal);
+  return parseSignedHeader(result["signed_header"]);
+}
+
+async function fetchGenesisTime(rpcUrl: string, signal: AbortSignal): Promise<bigint> {
+  const { genesis } = await fetchResult(new URL("/genesis", rpcUrl), signal);
+  const time = isRecord(genesis) ? genesis["genesis_time"] : undefined;
+  if (typeof time !== "string") throw new Error("the remote chain serves no genesis time");
+  return parseRfc3339Ns(time);
+}
+
+async function fetchResult(url: URL, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+  const response = await request(url, {
     signal,
     headersTimeout: RESPONSE_TIMEOUT_MS,
     bodyTimeout: RESPONSE_TIMEOUT_MS,
@@ -71,7 +92,7 @@ async function fetchHeader(rpcUrl: string, signal: AbortSignal): Promise<SignedH
   const parsed: unknown = JSON.parse(text);
   const result = isRecord(parsed) ? parsed["result"] : undefined;
   if (!isRecord(result)) throw new Error(`the remote chain has no block yet (status ${response.statusCode})`);
-  return parseSignedHeader(result["signed_header"]);
+  return result;
 }
 
 function checkChain(signed: SignedHeader, expected: string): SignedHeader {

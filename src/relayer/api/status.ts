@@ -103,7 +103,7 @@ export interface StatusDeps {
   readonly endpoints: () => readonly EndpointStatus[];
   readonly gate: () => Pick<GateStatus, "refusal" | "spending"> & {
     readonly reserve: Pick<GateStatus["reserve"], "reserve">;
-    readonly leadership: Pick<GateStatus["leadership"], "role">;
+    readonly leadership: Pick<GateStatus["leadership"], "role"> & Partial<GateStatus["leadership"]>;
     readonly store: Pick<GateStatus["store"], "error">;
   };
   readonly journal: Pick<Journal, "deadLetters">;
@@ -132,7 +132,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .map((state) => toView(state, lateness(state), ageOf(state), deps.clock.monotonicMs()))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { leadership, store, refusal, spending, reserve } = deps.gate();
-  const gate = { role: leadership.role, storeError: store.error, refusal };
+  const gate = { role: leadership.role, holder: leadership.holder, storeError: store.error, refusal };
   const common = { nowMs, local, account, connections, queries, gate };
   const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
   return {

@@ -17,7 +17,7 @@ export function createSubmissionHealth(): SubmissionHealth {
   let isNew = false;
   return {
     succeeded: () => {
-      [error, isNew] = [undefined, false];
+      error = undefined;
     },
     failed: (last) => {
       [error, isNew] = [last, true];

@@ -100,8 +100,8 @@ async function runDue(
 }
 
 /**
- * Returns the states that need a result at `height`. A KV result in flight counts as included in the block after its
- * broadcast, so that the next one is proven while it waits for its block.
+ * Returns the states that need a result at `height`. A KV result counts as included in the block after its broadcast, so
+ * that the next one is proven meanwhile.
  */
 function dueStates(
   { submitter, clock }: ConnectionWorker,
@@ -112,10 +112,10 @@ function dueStates(
   return states
     .filter(({ query }) => !submitter.isWaiting(query.id))
     .flatMap((state): readonly QueryState[] => {
-      const flying = submitter.flying(state.query.id);
-      if (flying === undefined) return [state];
+      const leaving = submitter.leaving(state.query.id);
+      if (leaving === undefined) return [state];
       if (state.query.type === "tx") return [];
-      const query = { ...state.query, lastLocalHeight: flying.sentAt + 1n, lastRemoteHeight: flying.at };
+      const query = { ...state.query, lastLocalHeight: leaving.sentAt + 1n, lastRemoteHeight: leaving.at };
       return [{ ...state, query, isRequested: false }];
     })
     .filter((state) => isDue(state, height, nowMs));

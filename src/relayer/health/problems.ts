@@ -68,6 +68,8 @@ export interface HealthFacts {
 export interface GateFacts {
   /** "standby": another process submits. */
   readonly role: LeadershipStatus["role"];
+  /** The process with the lease; undefined without a lease, and before it was read. */
+  readonly holder?: string | undefined;
   /** Why the store cannot write; undefined when it can. */
   readonly storeError: string | undefined;
   /** Why the last transaction was not sent; undefined when one was. */

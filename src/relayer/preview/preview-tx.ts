@@ -1,4 +1,4 @@
-import { toHex } from "../../base/bytes.ts";
+import { concat, toHex, uint64BigEndian } from "../../base/bytes.ts";
 import { errorText } from "../../base/errors.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
@@ -8,6 +8,19 @@ import { parseTxFilter } from "../tx/tx-filter.ts";
 import { txFinderOf } from "../tx/tx-finder.ts";
 import { createTxProver } from "../tx/tx-prover.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
+
+/**
+ * What the chain has received beside what was found. It tells only whether it has a transaction, so a transaction counts as
+ * left out when it has a later one.
+ */
+export type TxComparison =
+  /** it has none of them */
+  | { readonly kind: "none" }
+  /** it has all up to the last one that it has */
+  | { readonly kind: "same" }
+  /** it lacks some before the last one that it has: another relayer has left them out */
+  | { readonly kind: "differs"; readonly missing: readonly string[] }
+  | { readonly kind: "unreadable"; readonly reason: string };
 
 /** What a relayer would send for one TX query if it started now without state. */
 export interface TxPreview {
@@ -23,7 +36,10 @@ export interface TxPreview {
     readonly gas: bigint | undefined;
     /** Why it cannot be sent; undefined when it can. */
     readonly reason: string | undefined;
+    /** Whether the chain has received it, from whomever; undefined when that cannot be read. */
+    readonly received: boolean | undefined;
   }[];
+  readonly other: TxComparison;
   /** Why nothing could be searched; undefined when it could. */
   readonly reason: string | undefined;
 }
@@ -46,7 +62,7 @@ export async function previewTx(
   const lookback = config.queries.tx_lookback_blocks;
   const from = to > lookback ? to - lookback + 1n : 1n;
   const filter = parseTxFilter(query.transactionsFilter);
-  const empty = { query, from, to, txs: [] };
+  const empty = { query, from, to, txs: [], other: { kind: "none" } } as const;
   if (view === undefined) return { ...empty, reason: "the remote chain has too few blocks for proofs" };
   if (!filter.ok) return { ...empty, reason: filter.error };
   try {
@@ -58,7 +74,11 @@ export async function previewTx(
     const txs: TxPreview["txs"][number][] = [];
     for (const tx of found.slice(0, MAX_TXS)) {
       const height = BigInt(tx.height);
-      const common = { hash: toHex(tx.hash), height };
+      const common = {
+        hash: toHex(tx.hash),
+        height,
+        received: await isReceived(preview, query.id, tx.hash, signal),
+      };
       try {
         const [proven] = await prover.prove(height, [tx]);
         txs.push({ ...common, ...(await simulate(preview, query, proven?.result, signal)) });
@@ -67,11 +87,48 @@ export async function previewTx(
         txs.push({ ...common, gas: undefined, reason: errorText(error) });
       }
     }
-    return { query, from, to, txs, reason: undefined };
+    return { query, from, to, txs, other: compareTxs(txs), reason: undefined };
   } catch (error) {
     signal.throwIfAborted();
     return { ...empty, reason: errorText(error) };
   }
+}
+
+/** Prefix of the keys of received transactions, in the store of the module. */
+const RECEIVED_PREFIX = Uint8Array.of(0x03);
+
+/** Reads whether the chain has received a transaction for a query (x/interchainqueries, `types/keys.go`). */
+async function isReceived(
+  { localClient }: Preview,
+  queryId: bigint,
+  hash: Uint8Array,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const key = concat(RECEIVED_PREFIX, uint64BigEndian(queryId), hash);
+  try {
+    const { code, value } = await localClient.readStore(
+      { store: "interchainqueries", key, height: 0n },
+      signal,
+    );
+    return code === 0 ? value !== undefined : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** Compares transactions in the order of the remote chain with what the local chain has received. */
+export function compareTxs(
+  txs: readonly Pick<TxPreview["txs"][number], "hash" | "received">[],
+): TxComparison {
+  if (txs.some(({ received }) => received === undefined))
+    return { kind: "unreadable", reason: "the node does not say what the chain has received" };
+  const last = txs.findLastIndex(({ received }) => received);
+  if (last < 0) return { kind: "none" };
+  const missing = txs.slice(0, last).filter(({ received }) => received === false);
+  return missing.length === 0
+    ? { kind: "same" }
+    : { kind: "differs", missing: missing.map(({ hash }) => hash) };
 }
 
 async function simulate(

@@ -24,22 +24,13 @@ export function judgeEntry(state: SubmitterState, entry: Entry): EntryVerdict {
   // It was proven before the chain refused the result before it.
   if (clock.monotonicMs() < current.notBeforeMs)
     return { kind: "unsent", reason: "its query backs off", error: undefined };
-  if (query.type === "kv") {
-    if (hasNewer(state, result) || !isNewer(at, current.query.lastRemoteHeight))
-      return { kind: "dropped", reason: "superseded" };
-  }
+  if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
+    return { kind: "dropped", reason: "superseded" };
   if (state.flying.has(query.id)) return "later";
   if (query.type === "tx" || dueAt(current, height.now())) return "ready";
   return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
     ? "later"
     : { kind: "dropped", reason: "superseded" };
-}
-
-/** Whether a newer result of the query waits, in the queue or in another prepared transaction. */
-function hasNewer({ waiting, queue, prepared }: SubmitterState, { query, at }: Entry["result"]): boolean {
-  if ((waiting.get(query.id) ?? 0) < 2) return false;
-  const others = [...queue.ofQuery(query.id), ...prepared.flatMap(({ entries }) => entries)];
-  return others.some(({ result }) => result.query.id === query.id && isNewer(result.at, at));
 }
 
 /** Whether the query needs a result, apart from its backoff: a result that was proven is sent. */

@@ -17,6 +17,7 @@ import {
   type SentTransaction,
   slotItems,
   type SubmitterState,
+  unsent,
 } from "./submitter-state.ts";
 
 /** Pause after a refusal by the gate. */
@@ -63,6 +64,9 @@ async function broadcast(
     if (one !== undefined) launches.push(one);
   }
   if (launches.length === 0) return;
+  // From now on a block may hold them, and the next results of their queries are proven meanwhile.
+  for (const { slots } of launches) for (const entry of entriesOf(slots)) move(state, entry, "flight");
+  height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
   const results = await window.broadcast(
@@ -72,7 +76,6 @@ async function broadcast(
   );
   state.broadcastMs = clock.monotonicMs() - startedMs;
   for (const [index, one] of launches.entries()) noteBroadcast(state, one, results[index]);
-  height.wake();
 }
 
 /** The price of this height or the last one: the price multiplier covers the rise of a block. */
@@ -88,7 +91,7 @@ async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise
 function choose(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
   const kept: Prepared[] = [];
-  // Two results of a query may be prepared: one that was put back, and one that was proven meanwhile.
+  // Of each query, one result leaves at a time.
   const taken = new Set<bigint>();
   let gas = gasInFlight(state);
   let bytes = state.sent.reduce((sum, { tx }) => sum + tx.size, 0);
@@ -109,7 +112,7 @@ function choose(state: SubmitterState): readonly Prepared[] {
       putBack(state, all);
       continue;
     }
-    putBack(state, later);
+    if (later.length > 0) kept.push(cutTo(state, left, later));
     chosen.push(cutTo(state, left, ready));
     for (const { result } of ready) taken.add(result.query.id);
     gas += left.gas;
@@ -148,8 +151,7 @@ function sortOut(
 /** Settles the results in the queue that are too old. */
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.nowMs();
-  const waiting = [...state.queue.entries(), ...state.prepared.flatMap(({ entries }) => entries)];
-  for (const entry of waiting) if (isTooOld(entry, nowMs)) finish(state, entry, TOO_OLD);
+  for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) finish(state, entry, TOO_OLD);
 }
 
 /** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
@@ -252,7 +254,6 @@ function noteBroadcast(state: SubmitterState, one: Launch, result: BroadcastResu
     state.stopped = undefined;
     const { draft: _draft, ...sent } = one;
     state.sent = [...state.sent, { ...sent, tx: result.tx }];
-    for (const entry of entries) move(state, entry, "flight");
     return;
   }
   one.release();

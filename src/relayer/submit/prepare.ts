@@ -8,6 +8,7 @@ import type { Entry } from "./result-queue.ts";
 import {
   finish,
   gasItem,
+  move,
   type Prepared,
   putBack,
   slotItems,
@@ -21,8 +22,15 @@ import {
  */
 export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
   const planned = plan(state);
-  for (const entries of planned) state.queue.remove(entries);
-  await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
+  for (const entries of planned) {
+    state.queue.remove(entries);
+    for (const entry of entries) move(state, entry, "planned");
+  }
+  // The next results of their queries may be proven now.
+  if (planned.length > 0) state.deps.height.wake();
+  const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
+  // Together: the first one alone would be broadcast at once, and the others a round trip later.
+  state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
   await rereadQueries(state, signal);
   return planned.length > 0;
 }
@@ -56,11 +64,13 @@ export function groupOf({ doubts, deps }: SubmitterState, { result }: Entry): st
   return doubts.get(id) ?? (current !== undefined && isSuspect(current) ? "suspects" : "");
 }
 
-/** A KV result may be simulated while the one before it is in flight. A TX result may not overtake those before it. */
-function mayPlan(state: SubmitterState, { result }: Entry): boolean {
+/**
+ * At most one result of a KV query is planned. It may be simulated while the one before it is in flight. A TX result may not
+ * overtake those before it.
+ */
+function mayPlan({ planned, flying }: SubmitterState, { result }: Entry): boolean {
   const { id, type } = result.query;
-  if (type === "kv") return true;
-  return !state.flying.has(id) && state.waiting.get(id) === state.queue.ofQuery(id).length;
+  return !planned.has(id) && (type === "kv" || !flying.has(id));
 }
 
 function bytesOf(entries: readonly Entry[]): number {
@@ -68,7 +78,7 @@ function bytesOf(entries: readonly Entry[]): number {
 }
 
 /**
- * Simulates one transaction, and notes it as prepared or applies its failure.
+ * Simulates one transaction. Applies its failure, and then returns undefined.
  *
  * A simulation runs on the mempool's state: sequences of pending transactions count there, their messages have not run. A
  * client update in a pending transaction does not exist in it. So every simulation has the updates in front, also those
@@ -78,7 +88,7 @@ async function simulate(
   state: SubmitterState,
   entries: readonly Entry[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Prepared | undefined> {
   const slots = layOut(entries, ({ key }) => !state.included.has(key));
   for (const entry of entries) entry.simulations += 1;
   state.deps.metrics.simulations.inc();
@@ -90,18 +100,19 @@ async function simulate(
     const cause = error instanceof Error ? error : new Error("the simulation failed", { cause: error });
     for (const entry of entries)
       finish(state, entry, { kind: "unsent", reason: cause.message, error: cause });
-    return;
+    return undefined;
   }
-  if (simulation.ok) notePrepared(state, slots, entries, simulation.gasUsed);
-  else applyBlame(state, { failure: simulation, slots, where: "simulation" });
+  if (simulation.ok) return toPrepared(state, slots, entries, simulation.gasUsed);
+  applyBlame(state, { failure: simulation, slots, where: "simulation" });
+  return undefined;
 }
 
-function notePrepared(
+function toPrepared(
   state: SubmitterState,
   slots: readonly Slot[],
   entries: readonly Entry[],
   gasUsed: bigint,
-): void {
+): Prepared {
   const { gas, block, batch } = state;
   gas.learn(slotItems(slots), gasUsed - GAS_PER_TRANSACTION);
   const limit = min(block.gas(), batch.limits().gas);
@@ -114,8 +125,7 @@ function notePrepared(
       slots.filter(({ kind }) => kind === "update"),
     );
   const used = rest.length === 0 ? fixed : gasOfEntries(state, fitting);
-  const prepared: Prepared = { entries: fitting, gas: used, simulated: gasUsed };
-  state.prepared = [...state.prepared, prepared];
+  return { entries: fitting, gas: used, simulated: gasUsed };
 }
 
 /** The first entries that a transaction of this gas can hold, at least one, and the others. */

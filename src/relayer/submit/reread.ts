@@ -1,14 +1,14 @@
 import { errorText } from "../../base/errors.ts";
 import { isNewer } from "../registry/registered-query.ts";
 import type { Entry } from "./result-queue.ts";
-import { finish, REDUNDANT, type SubmitterState } from "./submitter-state.ts";
+import { finish, REDUNDANT, type SubmitterState, unsentOf } from "./submitter-state.ts";
 
 /**
  * Reads the queries of `state.unread` from the chain, and drops the waiting results that are not newer than what it has.
  * Rejects on abort only: without the read a simulation finds such a result.
  */
 export async function rereadQueries(state: SubmitterState, signal: AbortSignal): Promise<void> {
-  const { unread, queue, prepared, deps } = state;
+  const { unread, deps } = state;
   if (unread.size === 0) return;
   const ids = [...unread];
   try {
@@ -18,7 +18,8 @@ export async function rereadQueries(state: SubmitterState, signal: AbortSignal):
     return deps.logger.debug("queries cannot be read again", { reason: errorText(error) });
   }
   for (const id of ids) unread.delete(id);
-  const waiting = [...ids.flatMap(queue.ofQuery), ...prepared.flatMap(({ entries }) => entries)];
+  deps.height.wake();
+  const waiting = ids.flatMap((id) => unsentOf(state, id));
   for (const entry of waiting) if (isRedundantNow(state, entry)) finish(state, entry, REDUNDANT);
 }
 

@@ -8,8 +8,8 @@ export interface Entry {
   readonly sinceMs: number;
   /** Simulations that it took part in. */
   simulations: number;
-  /** pending: in the queue or in a transaction that is not broadcast; done: settled. */
-  place: "pending" | "flight" | "done";
+  /** queued: in the queue; planned: in a transaction that is not broadcast; flight: broadcast; done: settled. */
+  place: "queued" | "planned" | "flight" | "done";
 }
 
 /**

@@ -1,4 +1,5 @@
 import { toHex } from "../../base/bytes.ts";
+import type { ChangeSignal } from "../../base/change-signal.ts";
 import type { Dec18 } from "../../base/decimal.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -81,10 +82,10 @@ export interface SubmitterState {
   prepared: readonly Prepared[];
   /** By sequence. */
   sent: readonly SentTransaction[];
-  /** Queries with results that are not broadcast, and their number. */
-  readonly waiting: Map<bigint, number>;
+  /** Results in transactions that are not broadcast, by query. */
+  readonly planned: Map<bigint, readonly Entry[]>;
   /** Queries with results in flight. */
-  readonly flying: Map<bigint, FlyingQuery>;
+  readonly flying: Map<bigint, FlyingResult>;
   /** Queries of failed transactions without a named message: members of a group are tried apart from all others. */
   readonly doubts: Map<bigint, string>;
   /** TX queries one of whose results was not sent. The later ones of the same search must not be sent either. */
@@ -104,29 +105,49 @@ export interface SubmitterState {
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
+  /** Results were offered, prepared or put back. */
+  readonly work: ChangeSignal;
 }
 
-/** Where the result of a query in flight came from, and when it was sent. */
-export interface FlyingQuery {
-  /** Local height of the broadcast. */
+/** A result in flight, or about to be. */
+export interface LeavingResult {
+  /** Local height of the broadcast, past or expected. */
   readonly sentAt: bigint;
   /** Remote height of the result. */
   readonly at: RemoteHeight;
 }
 
-/** Moves an entry. The maps of the state follow. */
-export function move(state: SubmitterState, entry: Entry, to: Entry["place"], isNew = false): void {
+/** The result of a query in flight. */
+interface FlyingResult extends LeavingResult {
+  /** Expected gas. */
+  readonly gas: bigint;
+}
+
+/** Moves an entry. The maps of the state follow; the queue does not. */
+export function move(state: SubmitterState, entry: Entry, to: Entry["place"]): void {
   const { query, at } = entry.result;
-  const change = (by: number): void => {
-    const count = (state.waiting.get(query.id) ?? 0) + by;
-    if (count > 0) state.waiting.set(query.id, count);
-    else state.waiting.delete(query.id);
-  };
-  if (entry.place === "pending" && !isNew) change(-1);
   if (entry.place === "flight") state.flying.delete(query.id);
-  if (to === "pending") change(1);
-  if (to === "flight") state.flying.set(query.id, { sentAt: state.deps.height.now(), at });
+  if (entry.place === "planned") {
+    const others = (state.planned.get(query.id) ?? []).filter((other) => other !== entry);
+    if (others.length > 0) state.planned.set(query.id, others);
+    else state.planned.delete(query.id);
+  }
+  if (to === "planned") state.planned.set(query.id, [...(state.planned.get(query.id) ?? []), entry]);
+  if (to === "flight") {
+    const gas = state.gas.estimate(gasItem(entry));
+    state.flying.set(query.id, { sentAt: state.deps.height.now(), at, gas });
+  }
   entry.place = to;
+}
+
+/** Returns all results that are not broadcast, the planned ones first. */
+export function unsent({ planned, queue }: SubmitterState): readonly Entry[] {
+  return [...[...planned.values()].flat(), ...queue.entries()];
+}
+
+/** Returns the results of a query that are not broadcast. */
+export function unsentOf({ planned, queue }: SubmitterState, queryId: bigint): readonly Entry[] {
+  return [...(planned.get(queryId) ?? []), ...queue.ofQuery(queryId)];
 }
 
 /** What the transaction of a result cost, for its attempt. */
@@ -139,7 +160,7 @@ export interface PaidShare {
 /** Settles a result. Has no effect when it was settled before. */
 export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
   if (entry.place === "done") return;
-  if (entry.place === "pending") state.queue.remove([entry]);
+  if (entry.place === "queued") state.queue.remove([entry]);
   move(state, entry, "done");
   const { query, at, startedAtMs, dueHeight, settle } = entry.result;
   const noted = OUTCOMES[outcome.kind](outcome);
@@ -202,13 +223,15 @@ export function putBack(state: SubmitterState, entries: readonly Entry[]): void 
     const isFlight = entry.place === "flight";
     if (state.withdrawn.has(query.id)) finish(state, entry, WITHDRAWN);
     // The next result was proven while this one was in flight.
-    else if (isFlight && query.type === "kv" && state.waiting.has(query.id)) finish(state, entry, SUPERSEDED);
+    else if (isFlight && query.type === "kv" && unsentOf(state, query.id).length > 0)
+      finish(state, entry, SUPERSEDED);
     else if (entry.place !== "done") {
-      if (isFlight) move(state, entry, "pending");
+      move(state, entry, "queued");
       kept.push(entry);
     }
   }
   for (const old of state.queue.putBack(kept)) finish(state, old, SUPERSEDED);
+  state.work.wake();
 }
 
 const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };

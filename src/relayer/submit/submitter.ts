@@ -1,26 +1,20 @@
-import { pause, withTimeout } from "../../base/abort.ts";
-import { backoffMs } from "../../base/backoff.ts";
-import { errorText } from "../../base/errors.ts";
-import { createWakeSignal } from "../../base/wake-signal.ts";
-import { errorBackoff, errorKind } from "../relay-error.ts";
+import { createChangeSignal } from "../../base/change-signal.ts";
 import { createBatchBudget } from "./batch-budget.ts";
 import { createBlockBudget } from "./block-budget.ts";
 import { createGasBook } from "./gas-book.ts";
-import { land } from "./land.ts";
-import { dropOld, launch } from "./launch.ts";
-import { prepare } from "./prepare.ts";
 import type { ProvenResult } from "./proven-result.ts";
-import { rereadQueries } from "./reread.ts";
 import { createResultQueue, type Entry } from "./result-queue.ts";
+import { runPreparing, runSending } from "./send-loop.ts";
 import {
   finish,
-  type FlyingQuery,
   gasItem,
   hashText,
-  move,
+  type LeavingResult,
   type SubmitterDeps,
   type SubmitterOptions,
   type SubmitterState,
+  unsent,
+  unsentOf,
   WITHDRAWN,
 } from "./submitter-state.ts";
 import type { SubmitterStatus } from "./submitter-status.ts";
@@ -33,10 +27,10 @@ export interface Submitter {
   readonly offer: (results: readonly ProvenResult[]) => void;
   /** Settles the waiting results of a query as unsent: the ones before them must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
-  /** Whether a result of the query waits for its broadcast. */
+  /** Whether a result of the query waits to be planned, or its last result is not known. */
   readonly isWaiting: (queryId: bigint) => boolean;
-  /** The result of the query that is in flight. */
-  readonly flying: (queryId: bigint) => FlyingQuery | undefined;
+  /** The newest result of the query that is in flight or planned. */
+  readonly leaving: (queryId: bigint) => LeavingResult | undefined;
   /**
    * Gas of further KV results of the connection that can be sent soon. More would only grow old in the queue. A connection
    * always has its part of a block, whatever the others have in the queue.
@@ -53,13 +47,6 @@ export interface Submitter {
 
 /** Results of all queries that may wait, bytes of their messages. */
 const MAX_QUEUED_BYTES = 64_000_000;
-/** Interval of reading the limits of a block again. They also count as unknown after a block had no room. */
-const LIMITS_MS = 60_000;
-/** Pauses between looking up the transactions in flight after a block. A node indexes them a moment later. */
-const LAND_PAUSES_MS = [60, 200] as const;
-/** Longest pause while transactions are in flight. */
-const MAX_PAUSE_MS = 500;
-const MAX_IDLE_MS = 3_000;
 
 /** Creates a submitter. It sends nothing before it runs. */
 export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps): Submitter {
@@ -72,7 +59,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     batch: createBatchBudget(options.limits),
     prepared: [],
     sent: [],
-    waiting: new Map(),
+    planned: new Map(),
     flying: new Map(),
     doubts: new Map(),
     withdrawn: new Set(),
@@ -84,46 +71,34 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     heldBelow: 0n,
     stoppedUntilMs: 0,
     stopped: undefined,
+    work: createChangeSignal(deps.clock),
   };
-  const offered = createWakeSignal();
-  let hasOffer = false;
   return {
     address: deps.window.address,
     offer: (results) => {
       for (const result of results) add(state, result);
-      hasOffer = true;
-      offered.wake();
+      state.work.wake();
     },
     withdraw: (id) => {
       state.withdrawn.add(id);
-      const waiting = [...state.queue.ofQuery(id), ...state.prepared.flatMap(({ entries }) => entries)];
-      for (const entry of waiting.filter(
-        ({ result, place }) => result.query.id === id && place === "pending",
-      ))
-        finish(state, entry, WITHDRAWN);
+      for (const entry of unsentOf(state, id)) finish(state, entry, WITHDRAWN);
     },
-    isWaiting: (id) => state.waiting.has(id),
-    flying: (id) => state.flying.get(id),
+    isWaiting: (id) => state.queue.ofQuery(id).length > 0 || state.unread.has(id),
+    leaving: (id) => leavingOf(state, id),
     room: (connectionId) => roomOf(state, connectionId),
     gasOf: (id, guess) => state.gas.estimate({ key: `${id}`, guess }),
     sendMs: () => state.simulateMs + state.broadcastMs,
     status: () => statusOf(state),
-    run: (signal) =>
-      runLoop(state, signal, async (maxMs, version) => {
-        if (!hasOffer && deps.height.version() === version)
-          await withTimeout(maxMs, deps.clock, signal, (inner) =>
-            Promise.race([offered.next(inner), deps.height.changedSince(version, maxMs, inner)]),
-          );
-        hasOffer = false;
-      }),
+    run: async (signal) => {
+      await Promise.all([runSending(state, signal), runPreparing(state, signal)]);
+    },
   };
 }
 
 function add(state: SubmitterState, result: ProvenResult): void {
   const sinceMs = state.deps.clock.nowMs();
   state.deps.metrics.proven.inc({ connection_id: result.query.connectionId });
-  const entry: Entry = { result, sinceMs, simulations: 0, place: "pending" };
-  move(state, entry, "pending", true);
+  const entry: Entry = { result, sinceMs, simulations: 0, place: "queued" };
   state.withdrawn.delete(result.query.id);
   if (state.queue.bytes() + result.message.length > MAX_QUEUED_BYTES)
     return finish(state, entry, { kind: "unsent", reason: "the queue is full", error: undefined });
@@ -131,137 +106,47 @@ function add(state: SubmitterState, result: ProvenResult): void {
   if (gone !== undefined) finish(state, gone, { kind: "dropped", reason: "superseded" });
 }
 
-/** The room is one block ahead of the one in flight. */
+/**
+ * The room is one block behind the one that is in flight or leaves next. There is none while much of the connection waits
+ * for a later block: small groups of queries would follow each other, each with the round trips of a cycle, and would be in
+ * every second block only.
+ */
 function roomOf(state: SubmitterState, connectionId: string): bigint {
-  const { deps, queue, prepared, block, gas, options } = state;
+  const { deps, queue, block, gas, options } = state;
   if (deps.clock.monotonicMs() < state.stoppedUntilMs || queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
-  const waiting = [...queue.entries(), ...prepared.flatMap(({ entries }) => entries)];
+  const waiting = unsent(state);
   const gasOf = (entries: readonly Entry[]): bigint =>
     entries.reduce((sum, entry) => sum + gas.estimate(gasItem(entry)), 0n);
+  const now = deps.height.now();
+  // What was sent before the newest block is probably in it, and only not looked up yet.
+  const inFlight = [...state.flying.values()].reduce(
+    (sum, { sentAt, gas: own }) => (sentAt < now ? sum : sum + own),
+    0n,
+  );
+  const leaving = max(block.gas() - inFlight, 0n);
+  const connections = BigInt(options.connections);
+  const part = block.gas() / connections;
   const own = waiting.filter(({ result }) => result.query.connectionId === connectionId);
-  const free = block.gas() - gasOf(waiting);
-  const part = block.gas() / BigInt(options.connections) - gasOf(own);
-  return free > part ? free : part;
+  const ownGas = max(gasOf(own) - leaving / connections, 0n);
+  const free = block.gas() - max(gasOf(waiting) - leaving, 0n);
+  return ownGas * 4n > part ? 0n : max(free, part - ownGas);
 }
 
-type Wait = (maxMs: number, version: number) => Promise<void>;
-
-async function runLoop(state: SubmitterState, signal: AbortSignal, wait: Wait): Promise<void> {
-  const { deps } = state;
-  const rhythm = { height: 0n, lookUps: 0, limitsAtMs: 0 };
-  let failures = 0;
-  let lastError: string | undefined;
-  while (!signal.aborted) {
-    // Read before the step, so that a block that arrives during it starts the next step at once.
-    const version = deps.height.version();
-    try {
-      await step(state, rhythm, signal);
-      if (lastError !== undefined) deps.logger.info("transactions can be sent again", { failures });
-      [failures, lastError] = [0, undefined];
-      await wait(pauseMs(state, rhythm), version);
-    } catch (error) {
-      if (signal.aborted) return;
-      const kind = errorKind(error);
-      deps.logger[kind === lastError ? "debug" : "warn"]("transactions cannot be sent", {
-        reason: errorText(error),
-      });
-      lastError = kind;
-      state.stopped = errorText(error);
-      unsendAll(state, error instanceof Error ? error : new Error("failed", { cause: error }));
-      await pause(backoffMs(failures++, errorBackoff(error), deps.random), deps.clock, signal);
-    }
-  }
+/** A planned result follows the one in flight, which is at the latest in the next block. */
+function leavingOf({ planned, flying, deps }: SubmitterState, id: bigint): LeavingResult | undefined {
+  const before = flying.get(id);
+  const [next] = planned.get(id) ?? [];
+  if (next === undefined) return before;
+  const now = deps.height.now();
+  return { sentAt: before?.sentAt === now ? now + 1n : now, at: next.result.at };
 }
 
-interface Rhythm {
-  /** Height of the last look-up of transactions in flight. */
-  height: bigint;
-  /** Look-ups at this height. */
-  lookUps: number;
-  limitsAtMs: number;
-}
-
-async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
-  const { height, clock } = state.deps;
-  const now = height.now();
-  if (now === 0n) return;
-  if (now + RESET_DISTANCE < rhythm.height) forgetChain(state);
-  const isNew = now !== rhythm.height;
-  rhythm.lookUps = isNew ? 1 : rhythm.lookUps + 1;
-  rhythm.height = now;
-  await Promise.all([
-    state.sent.length > 0 ? land(state, signal) : undefined,
-    isNew && (state.sent.length > 0 || state.waiting.size > 0) ? readPrice(state, signal) : undefined,
-    clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
-  ]);
-  await rereadQueries(state, signal);
-  dropOld(state);
-  const { upkeep } = state.deps;
-  if (upkeep?.isDue() === true) {
-    // Nothing new is sent until the account is free.
-    if (state.sent.length === 0) await upkeep.run(signal);
-    return;
-  }
-  await launch(state, signal);
-  const startedMs = clock.monotonicMs();
-  if (await prepare(state, signal)) state.simulateMs = clock.monotonicMs() - startedMs;
-  await launch(state, signal);
-}
-
-const RESET_DISTANCE = 20n;
-
-function forgetChain(state: SubmitterState): void {
-  state.included.clear();
-  state.doubts.clear();
-}
-
-/** In parallel with the look-up of what is in flight, so that the next broadcast need not wait for it. */
-async function readPrice(state: SubmitterState, signal: AbortSignal): Promise<void> {
-  const height = state.deps.height.now();
-  state.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
-}
-
-async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
-  const { deps, block } = state;
-  rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS;
-  try {
-    forgetRemoved(state);
-    block.setLimits(await deps.readBlockLimits(signal));
-  } catch (error) {
-    signal.throwIfAborted();
-    // The last known limits stay. The next read follows soon.
-    rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS / 10;
-    deps.logger.debug("limits of a block cannot be read", { reason: errorText(error) });
-  }
-}
-
-/** Forgets what was learned about queries that exist no more. */
-function forgetRemoved({ deps, gas, doubts, withdrawn }: SubmitterState): void {
-  const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
-  // The other keys are those of client updates.
-  gas.keepOnly((key) => !/^\d+$/.test(key) || !isGone(BigInt(key)));
-  for (const id of doubts.keys()) if (isGone(id)) doubts.delete(id);
-  for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
-}
-
-function pauseMs(state: SubmitterState, { lookUps }: Rhythm): number {
-  if (state.sent.length === 0) return state.waiting.size > 0 ? MAX_PAUSE_MS : MAX_IDLE_MS;
-  return LAND_PAUSES_MS[lookUps - 1] ?? MAX_PAUSE_MS;
-}
-
-/** Nothing can be sent. Results that are not broadcast are read again later. */
-function unsendAll(state: SubmitterState, error: Error): void {
-  const waiting = [...state.queue.entries(), ...state.prepared.flatMap(({ entries }) => entries)];
-  for (const entry of waiting) finish(state, entry, { kind: "unsent", reason: errorText(error), error });
-  state.prepared = [];
-}
-
-function sum(counts: Iterable<number>): number {
-  return [...counts].reduce((total, count) => total + count, 0);
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 function statusOf(state: SubmitterState): SubmitterStatus {
-  const { waiting, sent, block, deps, gas } = state;
+  const { sent, block, deps, gas } = state;
   return {
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       hash: hashText(tx.hash),
@@ -271,7 +156,7 @@ function statusOf(state: SubmitterState): SubmitterStatus {
       bytes: tx.size,
       ageMs: deps.clock.nowMs() - tx.sentAtMs,
     })),
-    queued: sum(waiting.values()),
+    queued: unsent(state).length,
     budget: block.status(),
     gasOf: (queryId) => gas.known(`${queryId}`),
     stopped: state.stopped,

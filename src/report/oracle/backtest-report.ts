@@ -1,20 +1,19 @@
-import type { AlertRule } from "../../watchdog/conditions/condition.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
 import type { Report } from "../document.ts";
 import { formatCount, formatDuration, formatMinute, isoTime } from "../format.ts";
-import { backtest, type PastAlert } from "./backtest.ts";
+import { backtest, type BacktestOptions, type PastAlert, unjudged } from "./backtest.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** `alerts backtest`: the alerts that the present rules of rate, pay and rotation would have raised in a month. */
+/** `alerts backtest`: the alerts that the present rules would have raised in a month, and the rules that cannot be judged. */
 export function backtestReport(
   validators: readonly ValidatorData[],
   month: Month,
-  rules: readonly AlertRule[],
+  options: BacktestOptions,
 ): Report {
   const alerts = validators
-    .flatMap((data) => backtest(data, month, rules))
+    .flatMap((data) => backtest(data, month, options))
     .toSorted((a, b) => a.firedAtMs - b.firedAtMs);
   const notified = alerts.filter(({ mutedBy }) => mutedBy === undefined);
   const weeks = (nextMonthMs(monthStartMs(month)) - monthStartMs(month)) / WEEK_MS;
@@ -26,12 +25,18 @@ export function backtestReport(
       {
         kind: "text",
         text: hasData
-          ? `${alerts.length} alerts, ${notified.length} of them notified, ${(notified.length / weeks).toFixed(1)} a week. Only conditions of rate, pay and rotation are judged, hour by hour.`
+          ? `${alerts.length} alerts, ${notified.length} of them notified, ${(notified.length / weeks).toFixed(1)} a week. ${PRECISION}`
           : "No block of this month is counted.",
       },
       ...(alerts.length === 0 ? [] : [tableOf(alerts)]),
+      ...unjudgedBlocks(options),
     ],
-    data: { report: "backtest", month, alerts: alerts.map(pastAlertJson) },
+    data: {
+      report: "backtest",
+      month,
+      alerts: alerts.map(pastAlertJson),
+      not_judged: [...unjudged(options.rules)].map(([not_kept, names]) => ({ not_kept, alerts: names })),
+    },
     csv: {
       columns: ["validator", "alert", "severity", "fired_at", "resolved_at", "misses", "muted_by"],
       rows: alerts.map((alert) => [
@@ -45,6 +50,19 @@ export function backtestReport(
       ]),
     },
   };
+}
+
+/** How exact the times are. */
+const PRECISION =
+  "Counts are kept by hour: alerts of rate and pay are within an hour, and one that lasts less can be missing. Halts and gaps are exact; of several nodes, a gap is the time in which none was read.";
+
+function unjudgedBlocks({ rules }: BacktestOptions): Report["blocks"] {
+  const items = [...unjudged(rules)].map(([notKept, names]) => `no ${notKept}: ${names.join(", ")}`);
+  if (items.length === 0) return [];
+  return [
+    { kind: "text", text: "Not judged, since the store keeps" },
+    { kind: "list", items },
+  ];
 }
 
 function tableOf(alerts: readonly PastAlert[]): Report["blocks"][number] {
@@ -76,6 +94,7 @@ function pastAlertJson(alert: PastAlert) {
     validator: alert.validator,
     alert: alert.alert,
     severity: alert.severity,
+    since: isoTime(alert.sinceMs),
     fired_at: isoTime(alert.firedAtMs),
     resolved_at: alert.resolvedAtMs === undefined ? null : isoTime(alert.resolvedAtMs),
     misses: String(alert.misses),

@@ -1,12 +1,8 @@
 import { type AlertState, advanceAlert } from "../../watchdog/alerts/alert-state.ts";
-import type { AlertRule, Verdict } from "../../watchdog/conditions/condition.ts";
-import { judgeAll } from "../../watchdog/conditions/conditions.ts";
-import { REWARD_CONDITIONS } from "../../watchdog/conditions/reward-conditions.ts";
-import { EMPTY_TRAIL } from "../../watchdog/conditions/trail.ts";
-import type { Rollup } from "../../watchdog/ledger/ledger-view.ts";
+import type { AlertRule, PastInput } from "../../watchdog/conditions/condition.ts";
+import type { LedgerEvent } from "../../watchdog/ledger/ledger-view.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
-import { assess } from "../../watchdog/policy/assess.ts";
-import { pastView } from "./past-view.ts";
+import { judgeCounts, judgeEvent, type PastRange, type PastVerdicts } from "./past-verdicts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** An alert that the rules would have raised. */
@@ -15,6 +11,8 @@ export interface PastAlert {
   readonly alert: string;
   readonly title: string;
   readonly severity: string;
+  /** First time at which the condition was active. */
+  readonly sinceMs: number;
   readonly firedAtMs: number;
   /** Undefined: it still fired at the end of the month. */
   readonly resolvedAtMs: number | undefined;
@@ -25,134 +23,145 @@ export interface PastAlert {
   readonly mutedBy: string | undefined;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const NOT_SEEN = { state: "not-configured" } as const;
+/** Rules and the time between two polls of the watchdog that would have judged them. */
+export interface BacktestOptions {
+  readonly rules: readonly AlertRule[];
+  readonly intervalMs: number;
+}
 
-/** Names of the conditions that a ledger alone can judge: those of rate, pay and rotation. */
-const JUDGED: ReadonlySet<string> = new Set(REWARD_CONDITIONS.map(({ name }) => name));
+const MINUTE_MS = 60_000;
+/** Polls that can be missed before a gap is too long, as in the watchdog. */
+const GAP_POLLS = 3;
 
 /**
- * Judges the rules of rate, pay and rotation on the kept hours of a month. Each hour has one verdict; `for` and
- * `resolve_for` count in minutes. Conditions of nodes and sidecars need what was not kept.
+ * Judges the rules on what the store keeps of a month. Counts are kept by hour, so times of rules that judge counts are within
+ * an hour of those of a running watchdog; times of halts and gaps are exact.
  */
-export function backtest(
-  data: ValidatorData,
-  month: Month,
-  rules: readonly AlertRule[],
-): readonly PastAlert[] {
-  const judged = rules.filter(({ condition }) => JUDGED.has(condition.name));
+export function backtest(data: ValidatorData, month: Month, options: BacktestOptions): readonly PastAlert[] {
   const fromMs = monthStartMs(month);
-  const toMs = nextMonthMs(fromMs);
-  const hours = data.ledger.hours(fromMs - 72 * HOUR_MS, toMs);
-  const replay = createReplay(data, judged);
-  for (const hour of hours) if (hour.startMs >= fromMs) replay.step(hour, hours);
-  return replay.alerts();
+  const range = { fromMs, toMs: nextMonthMs(fromMs) };
+  const alerts = options.rules.flatMap((rule) => {
+    const { past } = rule.condition;
+    return past === "halts" || past === "gaps" ? alertsOfEvents(data, range, rule, options) : [];
+  });
+  const counted = options.rules.filter(({ condition }) => condition.past === "counts");
+  const verdicts = judgeCounts(data, range, counted);
+  const all = [
+    ...counted.flatMap((rule) => alertsOf(data, rule, everyPoll(verdicts, options), options)),
+    ...alerts,
+  ];
+  return all
+    .map((alert) => ({ ...alert, mutedBy: muterOf(alert, all, options.rules) }))
+    .toSorted((a, b) => a.firedAtMs - b.firedAtMs);
 }
 
-interface Replay {
-  readonly step: (hour: Rollup, hours: readonly Rollup[]) => void;
-  readonly alerts: () => readonly PastAlert[];
+/** Rules that cannot be judged on the store, by what it does not keep. */
+export function unjudged(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
+  const byReason = new Map<string, readonly string[]>();
+  for (const { condition } of rules) {
+    if (typeof condition.past === "string") continue;
+    const { notKept } = condition.past;
+    byReason.set(notKept, [...(byReason.get(notKept) ?? []), condition.name]);
+  }
+  return byReason;
 }
 
-function createReplay(data: ValidatorData, rules: readonly AlertRule[]): Replay {
-  const states = new Map<string, AlertState>();
-  const alerts: PastAlert[] = [];
-  const openOf = new Map<string, number>();
-  const advance = (rule: AlertRule, verdict: Verdict, nowMs: number, misses: bigint): void => {
-    const { name } = rule.condition;
-    const before = states.get(name);
-    const timing = { nowMs, gapMs: MINUTE_MS, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
-    const created = { validator: data.ledger.validator, alert: name, badBlocksBefore: misses };
-    const after = advanceAlert(before, verdict, timing, created);
-    if (after === undefined) states.delete(name);
-    else states.set(name, after);
-    if (after?.phase === "firing" && before?.phase !== "firing") {
-      openOf.set(name, alerts.length);
-      alerts.push(
-        firedAlert(data, rule, {
-          reason: verdict.reason,
-          nowMs,
-          misses,
-          mutedBy: muterOf(name, rules, states),
-        }),
-      );
+/** The kind of event of an input. */
+const EVENT_OF: Readonly<Record<Extract<PastInput, "halts" | "gaps">, LedgerEvent["kind"]>> = {
+  halts: "halt",
+  gaps: "gap",
+};
+
+function alertsOfEvents(
+  { ledger }: ValidatorData,
+  { fromMs, toMs }: PastRange,
+  rule: AlertRule,
+  options: BacktestOptions,
+): readonly Alert[] {
+  const { past } = rule.condition;
+  if (past !== "halts" && past !== "gaps") return [];
+  const events = ledger.events(fromMs, toMs);
+  const starts = events.filter(({ kind }) => kind === "watchdog-start").map((event) => event.fromMs);
+  return events
+    .filter(({ kind }) => kind === EVENT_OF[past])
+    .flatMap((event) => {
+      // While the watchdog does not run it polls nothing: only the time from its start on was judged.
+      const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
+      const polled = startMs === undefined ? event : { ...event, fromMs: startMs - options.intervalMs };
+      const times = { intervalMs: options.intervalMs, afterMs: rule.resolveForMs };
+      const verdicts = judgeEvent(polled, ledger.validator, [rule], times);
+      return alertsOf({ ledger }, rule, verdicts, options);
+    })
+    .filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < toMs);
+}
+
+/** Repeats each verdict at the polls until the next one. */
+function everyPoll(
+  verdicts: readonly PastVerdicts[],
+  { intervalMs }: BacktestOptions,
+): readonly PastVerdicts[] {
+  const stepMs = Math.max(MINUTE_MS, intervalMs);
+  return verdicts.flatMap((one, index) => {
+    const nextMs = verdicts[index + 1]?.atMs ?? one.atMs + 1;
+    const polls = Math.max(1, Math.ceil((nextMs - one.atMs) / stepMs));
+    return Array.from({ length: polls }, (_, poll) => ({ ...one, atMs: one.atMs + poll * stepMs }));
+  });
+}
+
+type Alert = Omit<PastAlert, "mutedBy">;
+
+/** Advances one rule through its verdicts, oldest first. */
+function alertsOf(
+  { ledger }: Pick<ValidatorData, "ledger">,
+  { condition, severity, forMs, resolveForMs }: AlertRule,
+  polls: readonly PastVerdicts[],
+  { intervalMs }: BacktestOptions,
+): readonly Alert[] {
+  const { name, title } = condition;
+  const { validator } = ledger;
+  const gapMs = Math.max(MINUTE_MS, GAP_POLLS * Math.max(MINUTE_MS, intervalMs));
+  const alerts: Alert[] = [];
+  let state: AlertState | undefined;
+  for (const { atMs: nowMs, verdicts, misses } of polls) {
+    const verdict = verdicts.get(name);
+    if (verdict === undefined) continue;
+    const before = state?.phase;
+    const created = { validator, alert: name, badBlocksBefore: misses };
+    state = advanceAlert(state, verdict, { nowMs, gapMs, forMs, resolveForMs }, created);
+    if (state?.phase === "firing" && before !== "firing") {
+      const { sinceMs, reason } = state;
+      alerts.push({
+        validator,
+        alert: name,
+        title,
+        severity,
+        sinceMs,
+        firedAtMs: nowMs,
+        resolvedAtMs: undefined,
+        misses,
+        reason,
+      });
     }
-    const open = openOf.get(name);
-    const entry = open === undefined ? undefined : alerts[open];
-    if (open === undefined || entry === undefined || after?.phase === "firing") return;
-    alerts[open] = { ...entry, resolvedAtMs: nowMs };
-    openOf.delete(name);
-  };
-  return {
-    step: (hour, hours) => {
-      const endMs = hour.startMs + HOUR_MS;
-      const { verdicts, misses } = judgeHour(data, rules, hour, hours);
-      for (let nowMs = hour.startMs + MINUTE_MS; nowMs <= endMs; nowMs += MINUTE_MS)
-        for (const rule of rules) {
-          const verdict = verdicts.get(rule.condition.name);
-          if (verdict !== undefined) advance(rule, verdict, nowMs, misses);
-        }
-    },
-    alerts: () => alerts,
-  };
+    const open = alerts.at(-1);
+    if (before === "firing" && state?.phase !== "firing" && open !== undefined)
+      alerts[alerts.length - 1] = { ...open, resolvedAtMs: nowMs };
+  }
+  return alerts;
 }
 
-function firedAlert(
-  data: ValidatorData,
-  { condition, severity }: AlertRule,
-  fired: Pick<PastAlert, "reason" | "misses" | "mutedBy"> & { readonly nowMs: number },
-): PastAlert {
-  const { nowMs: firedAtMs, ...rest } = fired;
-  const { name: alert, title } = condition;
-  return {
-    ...rest,
-    validator: data.ledger.validator,
-    alert,
-    title,
-    severity,
-    firedAtMs,
-    resolvedAtMs: undefined,
-  };
-}
-
-/** Name of a firing alert that inhibits this one. */
+/** Name of an alert that fires at the same time and mutes this one. */
 function muterOf(
-  name: string,
+  { alert, firedAtMs }: Alert,
+  all: readonly Alert[],
   rules: readonly AlertRule[],
-  states: ReadonlyMap<string, AlertState>,
 ): string | undefined {
-  return rules.find(
-    ({ condition }) => condition.inhibits.includes(name) && states.get(condition.name)?.phase === "firing",
+  const causes = rules.filter(({ condition }) => condition.inhibits.includes(alert));
+  return causes.find(({ condition }) =>
+    all.some(
+      (one) =>
+        one.alert === condition.name &&
+        one.firedAtMs <= firedAtMs &&
+        (one.resolvedAtMs ?? Number.POSITIVE_INFINITY) > firedAtMs,
+    ),
   )?.condition.name;
-}
-
-function judgeHour(
-  { ledger, policy, assessment }: ValidatorData,
-  rules: readonly AlertRule[],
-  hour: Rollup,
-  hours: readonly Rollup[],
-): { readonly verdicts: ReadonlyMap<string, Verdict>; readonly misses: bigint } {
-  const nowMs = hour.startMs + HOUR_MS;
-  // One millisecond before the end: the end of the last hour belongs to the next month.
-  const past = assess({
-    ledger: pastView(ledger, hours, nowMs),
-    nowMs: nowMs - 1,
-    policy,
-    blockTimeMs: assessment.blockTimeMs,
-  });
-  const verdicts = judgeAll(rules, {
-    observation: {
-      validator: ledger.validator,
-      atMs: nowMs,
-      nodes: [],
-      chain: { head: NOT_SEEN, validator: NOT_SEEN, prices: NOT_SEEN, revenue: NOT_SEEN },
-    },
-    trail: EMPTY_TRAIL,
-    // Minutes are not kept: the mean of the hour takes their place.
-    recent: { "5m": hour.counts, "30m": hour.counts },
-    assessment: past,
-    majorPairs: [],
-  });
-  return { verdicts, misses: past.counts.bad };
 }

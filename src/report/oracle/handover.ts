@@ -182,7 +182,8 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
   const events = ledger.events(fromMs, toMs).map((event): Moment => {
     const length = event.toMs - event.fromMs;
     const text = length < 1000 ? event.text : `${event.text} (${formatDuration(length)})`;
-    return { atMs: event.fromMs, validator, what: event.kind, text };
+    const node = event.node === undefined ? "" : `${event.node}: `;
+    return { atMs: event.fromMs, validator, what: event.kind, text: `${node}${text}` };
   });
   const ofAlerts = alerts.flatMap(
     ({ title, reason, firedAtMs, resolvedAtMs, sinceMs }): readonly Moment[] => [

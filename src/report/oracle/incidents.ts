@@ -77,4 +77,10 @@ function causeOf(
   return event?.kind ?? NO_ALERT;
 }
 
-const EXPLAINING: ReadonlySet<string> = new Set(["node-restart", "gap", "halt", "two-nodes"]);
+const EXPLAINING: ReadonlySet<string> = new Set([
+  "node-restart",
+  "sidecar-restart",
+  "gap",
+  "halt",
+  "two-nodes",
+]);

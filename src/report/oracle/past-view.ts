@@ -6,12 +6,14 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Creates the view that a ledger had at an earlier full hour. Minutes are not kept that long, so hours take their place.
- * `hours` are all hours of the month before that time, and three days more.
+ * Creates the view that a ledger had at an earlier time. Minutes are not kept that long: the blocks of an hour count as spread
+ * evenly over it. `hours` are all hours of the month before that time, and three days more.
  */
 export function pastView(ledger: LedgerView, hours: readonly Rollup[], nowMs: number): LedgerView {
   const month = monthOf(nowMs - 1);
-  const past = hours.filter(({ startMs }) => startMs < nowMs);
+  const past = hours
+    .filter(({ startMs }) => startMs < nowMs)
+    .map((hour) => partOf(hour, hour.startMs, nowMs));
   const within = (fromMs: number, toMs: number): readonly Rollup[] =>
     past.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
   const months = [
@@ -28,9 +30,25 @@ export function pastView(ledger: LedgerView, hours: readonly Rollup[], nowMs: nu
       ...(toMs > todayMs ? [sumOf(todayMs, within(todayMs, nowMs))] : []),
     ],
     hours: within,
-    minutes: within,
+    minutes: (fromMs, toMs) =>
+      hours
+        .filter(({ startMs }) => startMs + HOUR_MS > fromMs && startMs < Math.min(toMs, nowMs))
+        .map((hour) => partOf(hour, fromMs, Math.min(toMs, nowMs))),
     events: (fromMs, toMs) => ledger.events(fromMs, Math.min(toMs, nowMs)),
   };
+}
+
+/** The part of an hour in [fromMs, toMs). */
+function partOf({ startMs, counts, estimated }: Rollup, fromMs: number, toMs: number): Rollup {
+  const beginMs = Math.max(startMs, fromMs);
+  const partMs = BigInt(Math.max(0, Math.min(startMs + HOUR_MS, toMs) - beginMs));
+  const part = (count: bigint): bigint => (count * partMs) / BigInt(HOUR_MS);
+  const cut = ({ good, bad, unknown }: BlockCounts): BlockCounts => ({
+    good: part(good),
+    bad: part(bad),
+    unknown: part(unknown),
+  });
+  return { startMs, counts: cut(counts), estimated: cut(estimated) };
 }
 
 function monthSoFar(month: string, hours: readonly Rollup[]): MonthRecord {

@@ -1,8 +1,7 @@
 import type { Registry } from "prom-client";
-import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
+import { errorReply, jsonReply, textReply } from "../../ops/http-reply.ts";
 import type { HttpRoute } from "../../ops/http-route.ts";
 import { allStatusJson, type WatchdogStatus } from "../status.ts";
-import { PAGE_POLICY, statusPage } from "./status-page.ts";
 
 export interface RoutesDeps {
   readonly statuses: () => readonly WatchdogStatus[];
@@ -14,7 +13,6 @@ export interface RoutesDeps {
 /** Creates the routes of the watchdog's HTTP API. All are read-only. */
 export function createWatchdogRoutes({ statuses, isAlive, registry }: RoutesDeps): readonly HttpRoute[] {
   return [
-    get("/", () => pageReply(statusPage(statuses()))),
     get("/api/status", () => jsonReply(200, allStatusJson(statuses()))),
     get("/metrics", async () => ({
       status: 200,
@@ -30,19 +28,6 @@ export function createWatchdogRoutes({ statuses, isAlive, registry }: RoutesDeps
         : textReply(200, "ok\n"),
     ),
   ];
-}
-
-function pageReply(html: string): HttpReply {
-  return {
-    status: 200,
-    headers: {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": PAGE_POLICY,
-      "referrer-policy": "no-referrer",
-      "x-content-type-options": "nosniff",
-    },
-    body: html,
-  };
 }
 
 function get(path: string, handle: HttpRoute["handle"]): HttpRoute {

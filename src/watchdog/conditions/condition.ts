@@ -28,6 +28,12 @@ export interface Threshold {
   readonly description: string;
 }
 
+/**
+ * What the store keeps of a condition's input, so that a past month can be judged. "counts": blocks by hour. "halts", "gaps":
+ * events. `notKept` says what is missing, as the last part of "the store keeps no …".
+ */
+export type PastInput = "counts" | "halts" | "gaps" | { readonly notKept: string };
+
 /** One entry of the table of conditions. Everything that says something about an alert derives from its entry. */
 export interface Condition<Key extends string = string> {
   /**
@@ -54,6 +60,7 @@ export interface Condition<Key extends string = string> {
   readonly thresholds: Readonly<Record<Key, Threshold>>;
   /** Names of the conditions that this one causes. While it fires, they do not notify. */
   readonly inhibits: readonly string[];
+  readonly past: PastInput;
   /** Pure. `limit` returns the value of a threshold. */
   readonly judge: (input: ConditionInput, limit: (key: Key) => number) => Verdict;
 }

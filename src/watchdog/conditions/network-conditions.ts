@@ -5,6 +5,8 @@ import { judgeNodes, secondsText, verdictOf } from "./judge.ts";
 const CANNOT_SEE =
   "This says nothing about the validator: the watchdog cannot see it. Blocks are counted when the source is back.";
 
+const PROBES_NOT_KEPT = { notKept: "results of probes" };
+
 /** Conditions of connections, clocks and the watchdog's own view. */
 export const NETWORK_CONDITIONS: readonly Condition[] = [
   condition({
@@ -21,6 +23,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     resolveFor: "30s",
     thresholds: {},
     inhibits: [],
+    past: PROBES_NOT_KEPT,
     judge: (input) => judgeNodes(input, ({ node }) => judgeGrpc(node)),
   }),
   condition({
@@ -42,6 +45,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       "major-pairs-missing",
       "empty-prices-counted",
     ],
+    past: PROBES_NOT_KEPT,
     judge: (input) => judgeNodes(input, ({ node }) => judgeEgress(node)),
   }),
   condition({
@@ -59,6 +63,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       max_skew: { unit: "duration", initial: 2000, description: "difference of the clocks" },
     },
     inhibits: [],
+    past: { notKept: "clocks" },
     judge: (input, limit) =>
       judgeNodes(input, ({ node, atMs }) => judgeClock(node.metrics, atMs, limit("max_skew"))),
   }),
@@ -80,6 +85,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       "cannot-see-chain",
       "grpc-closed",
     ],
+    past: { notKept: "state of the chain queries" },
     judge: ({ observation }) => judgeBlind(observation),
   }),
   cannotSeeSource({
@@ -141,6 +147,7 @@ function cannotSeeSource({ source, page, action, judge }: SourceTexts): Conditio
     resolveFor: "1m",
     thresholds: {},
     inhibits: [],
+    past: source === "node" ? "gaps" : { notKept: "failures of single sources" },
     judge: ({ observation }) => judge(observation),
   });
 }

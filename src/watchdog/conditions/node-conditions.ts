@@ -13,6 +13,9 @@ const VOTE_ALERTS = [
   "any-reward-slow-burn",
 ] as const;
 
+const NODES_NOT_KEPT = { notKept: "heights of single nodes" };
+const SET_NOT_KEPT = { notKept: "signatures and validator sets" };
+
 /** Conditions of the validator's nodes and of its chain. */
 export const NODE_CONDITIONS: readonly Condition[] = [
   condition({
@@ -31,6 +34,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
     },
     inhibits: ["node-halted", "node-not-voting", "not-signing", "node-behind", ...VOTE_ALERTS],
+    past: "halts",
     judge: (input, limit) => judgeChain(input, limit("halt_after")),
   }),
   condition({
@@ -47,6 +51,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
     },
     inhibits: ["node-behind", "node-not-voting", "not-signing", ...VOTE_ALERTS],
+    past: NODES_NOT_KEPT,
     judge: (input, limit) => judgeNodes(input, (node) => judgeHalt(node, input, limit("halt_after"))),
   }),
   condition({
@@ -63,6 +68,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       max_blocks: { unit: "number", initial: 10, description: "blocks behind" },
     },
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
+    past: NODES_NOT_KEPT,
     judge: (input, limit) =>
       judgeNodes(input, (node) => judgeBehind(node, input.observation, limit("max_blocks"))),
   }),
@@ -78,6 +84,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     resolveFor: "1m",
     thresholds: {},
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
+    past: SET_NOT_KEPT,
     judge: ({ observation: { chain } }) => {
       if (chain.validator.state !== "up") return cannotSee("the validator set cannot be read");
       const { isInSet, size } = chain.validator.value;
@@ -98,6 +105,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       max_blocks: { unit: "number", initial: 5, description: "blocks without a signature" },
     },
     inhibits: ["node-not-voting", ...VOTE_ALERTS],
+    past: SET_NOT_KEPT,
     judge: ({ observation }, limit) => judgeSigning(observation, limit("max_blocks")),
   }),
   condition({
@@ -116,6 +124,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
     },
     inhibits: [],
+    past: NODES_NOT_KEPT,
     judge: (input, limit) => judgeNodes(input, (node) => judgeVoting(node, input, limit("stall_after"))),
   }),
 ];

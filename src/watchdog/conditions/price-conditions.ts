@@ -11,6 +11,8 @@ const NO_PRICES_IMPACT =
 /** Pair that most markets are converted through. */
 const CONVERSION_PAIR = "USDT/USD";
 
+const PRICES_NOT_KEPT = { notKept: "prices" };
+
 /** Conditions of the prices that the sidecar serves (chain-extension-modules.md, "Limits"). */
 export const PRICE_CONDITIONS: readonly Condition[] = [
   condition({
@@ -26,6 +28,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     resolveFor: "30s",
     thresholds: {},
     inhibits: ["empty-prices-counted", "major-pairs-missing"],
+    past: PRICES_NOT_KEPT,
     judge: (input) => judgeNodes(input, judgeAllPrices),
   }),
   condition({
@@ -41,6 +44,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     resolveFor: "1m",
     thresholds: {},
     inhibits: [],
+    past: PRICES_NOT_KEPT,
     judge: (input) => judgeNodes(input, (node) => judgeMajorPairs(node, input.majorPairs)),
   }),
   condition({
@@ -57,6 +61,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     resolveFor: "30s",
     thresholds: {},
     inhibits: [],
+    past: PRICES_NOT_KEPT,
     judge: (input) => judgeNodes(input, judgeEmptyPrices),
   }),
   condition({
@@ -74,6 +79,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       max_age: { unit: "duration", initial: 10_000, description: "age of the timestamp" },
     },
     inhibits: [],
+    past: PRICES_NOT_KEPT,
     judge: (input, limit) => judgeNodes(input, (node) => judgeTimestamp(node, limit("max_age"))),
   }),
 ];

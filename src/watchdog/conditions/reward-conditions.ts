@@ -1,18 +1,13 @@
-import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
-import { formatPercent } from "../policy/reward-tier.ts";
+import { type Condition, condition, type Severity } from "./condition.ts";
 import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type Severity,
-  type Verdict,
-} from "./condition.ts";
-import type { ConditionInput } from "./condition-input.ts";
-
-type Boundary = Headroom["boundary"];
+  type Boundary,
+  judgeBurn,
+  judgeLost,
+  judgeRate,
+  judgeRisk,
+  judgeRotation,
+  judgeSlowBurn,
+} from "./judge-reward.ts";
 
 /** One boundary in texts. */
 interface BoundaryTexts {
@@ -77,6 +72,7 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     resolveFor: "1h",
     thresholds: {},
     inhibits: [],
+    past: "counts",
     judge: ({ assessment }) => judgeRotation(assessment),
   }),
 ];
@@ -97,12 +93,8 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       resolveFor: "1h",
       thresholds: {},
       inhibits: [own("rate-low"), own("at-risk"), own("fast-burn"), own("slow-burn"), ...lesser],
-      judge: ({ assessment }) =>
-        judgeHeadroom(assessment, boundary, (headroom) =>
-          headroom.state === "lost"
-            ? active(`the month is ${-headroom.misses} blocks below the boundary`)
-            : undefined,
-        ),
+      past: "counts",
+      judge: ({ assessment }) => judgeLost(assessment, boundary),
     }),
     condition({
       ...common,
@@ -114,6 +106,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       resolveFor: "30m",
       thresholds: { min_blocks: MIN_BLOCKS },
       inhibits: lesser,
+      past: "counts",
       judge: ({ assessment }, limit) => judgeRate(assessment, boundary, limit("min_blocks")),
     }),
     condition({
@@ -133,6 +126,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         min_blocks: MIN_BLOCKS,
       },
       inhibits: [],
+      past: "counts",
       judge: ({ assessment }, limit) => judgeRisk(assessment, boundary, limit),
     }),
     condition({
@@ -152,6 +146,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         },
       },
       inhibits: [own("slow-burn"), ...lesser.filter((name) => name.endsWith("-burn"))],
+      past: "counts",
       judge: (input, limit) =>
         judgeBurn(input, boundary, [
           ["1h", limit("hour_factor")],
@@ -170,107 +165,8 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         three_days_factor: { unit: "number", initial: 1, description: "burn rate of the last three days" },
       },
       inhibits: [],
+      past: "counts",
       judge: ({ assessment }, limit) => judgeSlowBurn(assessment, boundary, limit("three_days_factor")),
     }),
   ];
-}
-
-const ONE = 10n ** 18n;
-
-function judgeHeadroom(
-  assessment: Assessment | undefined,
-  boundary: Boundary,
-  judge: (headroom: Headroom) => Verdict | undefined,
-): Verdict {
-  const headroom = assessment?.headroom.find((one) => one.boundary === boundary);
-  if (headroom === undefined) return cannotSee("no block of this month is counted yet");
-  return judge(headroom) ?? clear(headroomText(headroom));
-}
-
-function headroomText({ state, misses, outageMs }: Headroom): string {
-  if (state === "lost") return `the month is ${-misses} blocks below the boundary`;
-  if (state === "clinched") return "the month stays above the boundary whatever happens";
-  const time = outageMs === undefined ? "" : `, ${(outageMs / 3_600_000).toFixed(1)} h of a total outage`;
-  return `${misses} more missed blocks are allowed${time}`;
-}
-
-function judgeRate(assessment: Assessment | undefined, boundary: Boundary, minBlocks: number): Verdict {
-  const { rate, tier } = assessment ?? {};
-  if (rate === undefined || tier === undefined) return cannotSee("no block of this month is counted yet");
-  const reason = `the rate is ${formatPercent(rate)} %`;
-  const isLow = boundary === "full" ? tier !== "full" : tier === "none";
-  if (isLow && rate.total < BigInt(minBlocks)) return cannotSee(`${reason}, of only ${rate.total} blocks`);
-  return isLow ? active(reason, 100 - Number(formatPercent(rate))) : clear(reason);
-}
-
-function judgeRisk(
-  assessment: Assessment | undefined,
-  boundary: Boundary,
-  limit: (key: "min_headroom" | "min_blocks") => number,
-): Verdict {
-  return judgeHeadroom(assessment, boundary, (headroom) => {
-    const { forecast, rate } = assessment ?? {};
-    const { state, outageMs } = headroom;
-    if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
-      return cannotSee("the month has too few blocks");
-    if (state === "lost") return active(headroomText(headroom));
-    if (state === "clinched") return undefined;
-    const tier = forecast?.tiers.middle;
-    const isForecast = boundary === "full" ? tier !== undefined && tier !== "full" : tier === "none";
-    if (forecast !== undefined && isForecast)
-      return active(`the month will end at ${formatPercent(forecast.middle)} %; ${headroomText(headroom)}`);
-    return outageMs !== undefined && outageMs < limit("min_headroom")
-      ? active(headroomText(headroom))
-      : undefined;
-  });
-}
-
-function judgeBurn(
-  { assessment, recent }: ConditionInput,
-  boundary: Boundary,
-  factors: readonly (readonly [BurnWindow, number])[],
-): Verdict {
-  return judgeHeadroom(assessment, boundary, ({ burnRates }) => {
-    const burning = factors.flatMap(([window, factor]) => {
-      const rate = burnRates[window];
-      return rate !== undefined && rate >= factor ? [{ window, factor, rate }] : [];
-    });
-    const [first] = burning;
-    if (first === undefined) return undefined;
-    const least = assessment?.policy.least[boundary] ?? 0n;
-    const now = badShare(recent["5m"]) / (Number(ONE - least) / Number(ONE));
-    const reason = `the last ${first.window} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
-    // Over the last minutes the loss has ended: the window still shows it, but nobody can do anything.
-    return now >= Math.min(...burning.map(({ factor }) => factor))
-      ? active(reason, first.rate)
-      : clear(`${reason}, but not the last 5 minutes`);
-  });
-}
-
-function judgeSlowBurn(assessment: Assessment | undefined, boundary: Boundary, factor: number): Verdict {
-  return judgeHeadroom(assessment, boundary, ({ burnRates }) => {
-    const days = burnRates["3d"];
-    const hours = burnRates["6h"];
-    if (days === undefined || hours === undefined || days < factor) return undefined;
-    const reason = `the last 3 days burned the month's allowance ${days.toFixed(1)} times too fast`;
-    return hours >= factor ? active(reason, days) : clear(`${reason}, but not the last 6 hours`);
-  });
-}
-
-/** Share of bad blocks; 0 without a block. */
-function badShare({ good, bad }: BlockCounts): number {
-  const total = Number(good + bad);
-  return total === 0 ? 0 : Number(bad) / total;
-}
-
-function judgeRotation(assessment: Assessment | undefined): Verdict {
-  if (assessment === undefined) return cannotSee("no month is counted yet");
-  const { rotation, tier, forecast } = assessment;
-  const months = rotation.months.join(", ");
-  if (rotation.state === "due") return active(`it was below the lower boundary in ${months}`);
-  if (rotation.state === "none") return clear("one bad month would not lead to rotation");
-  const endsBelow = (forecast?.tiers.middle ?? tier) === "none";
-  return endsBelow
-    ? active(`it was below the lower boundary in ${months}, and this month will be too`)
-    : clear(`it was below the lower boundary in ${months}, but this month will not be`);
 }

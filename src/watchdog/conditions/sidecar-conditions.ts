@@ -9,6 +9,8 @@ import type { WebSocketTrail } from "./trail.ts";
 const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote: one block each. Failed calls also slow the chain down, since the node waits for its timeout.";
 
+const SIDECAR_NOT_KEPT = { notKept: "readings of the sidecar" };
+
 /** Conditions of the sidecar and of the node's calls to it. */
 export const SIDECAR_CONDITIONS: readonly Condition[] = [
   condition({
@@ -39,6 +41,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "any-reward-fast-burn",
       "any-reward-slow-burn",
     ],
+    past: SIDECAR_NOT_KEPT,
     judge: (input) => judgeNodes(input, judgeSidecarDown),
   }),
   condition({
@@ -62,6 +65,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "any-reward-fast-burn",
       "any-reward-slow-burn",
     ],
+    past: "counts",
     judge: ({ recent }, limit) => judgeCalls(recent["5m"], limit("min_failed"), limit("min_blocks")),
   }),
   condition({
@@ -80,6 +84,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       slow_after: { unit: "duration", initial: 500, description: "duration of one price response" },
     },
     inhibits: [],
+    past: SIDECAR_NOT_KEPT,
     judge: (input, limit) => judgeNodes(input, ({ node }) => judgeDuration(node.prices, limit("slow_after"))),
   }),
   condition({
@@ -88,7 +93,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     title: "All WebSocket providers fail",
     when: "no WebSocket provider has sent a message for a minute, and the success rate of the last 30 minutes is below `max_rate`, or there is no price",
     description:
-      "All WebSocket price providers fail together. Single disconnections are normal: providers reconnect within ten seconds.",
+      "All WebSocket price providers fail together, and votes are lost: the node's calls fail, or there is no price, which the node counts as success and the chain as a missed vote. Single disconnections are normal: providers reconnect within ten seconds.",
     impact: "Without WebSocket providers nearly all prices go within two minutes, and every vote is missed.",
     action: "Check the network: DNS, firewall, outbound ports 443 and 8443. Then restart the sidecar.",
     for: "30m",
@@ -97,6 +102,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       max_rate: { unit: "percent", initial: 95, description: "a success rate below it is low" },
     },
     inhibits: ["all-prices-missing", "major-pairs-missing", "empty-prices-counted"],
+    past: SIDECAR_NOT_KEPT,
     judge: (input, limit) => judgeNodes(input, (node) => judgeWebSockets(node, input, limit("max_rate"))),
   }),
 ];

@@ -135,7 +135,8 @@ function advanceHeight(before: Progress, height: bigint, atMs: number): Progress
 }
 
 function advanceTick(before: NodeTrail["tick"], prices: Seen<PricesPage>, atMs: number): NodeTrail["tick"] {
-  if (prices.state !== "up") return before;
+  // Prices that were derived from metrics have no timestamp.
+  if (prices.state !== "up" || prices.value.isDerived) return before;
   const value = prices.value.tickedAtMs ?? 0;
   return before?.value === value ? before : { value, sinceMs: atMs, hasChanged: before !== undefined };
 }

@@ -88,6 +88,12 @@ function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
   };
 }
 
+/** Whether two readings are known to be of one process. */
+export function isSameStart(a: CounterReading, b: CounterReading): boolean {
+  if (a.processStartMs === undefined || b.processStartMs === undefined) return false;
+  return Math.abs(a.processStartMs - b.processStartMs) <= START_TOLERANCE_MS;
+}
+
 /** Compares a reading with the baseline. Without start times, only a counter that falls shows another process. */
 export function relationOf(baseline: Baseline, reading: CounterReading): Relation {
   const before = baseline.processStartMs;
@@ -96,7 +102,7 @@ export function relationOf(baseline: Baseline, reading: CounterReading): Relatio
   if (before === undefined || start === undefined) return hasFallen ? "restarted" : "same";
   // After a long gap in polling, the new counters can exceed the old ones in spite of a restart. Only the start time shows
   // such a restart.
-  if (!hasFallen && Math.abs(start - before) <= START_TOLERANCE_MS) return "same";
+  if (!hasFallen && isSameStart(baseline, reading)) return "same";
   const isLater = start >= before - START_TOLERANCE_MS && start >= baseline.atMs - CLOCK_TOLERANCE_MS;
   return isLater ? "restarted" : "other";
 }

@@ -32,6 +32,8 @@ export interface Entry extends Stretch {
   readonly counts: BlockCounts;
   /** The period is an estimate: only the number of the blocks is known. */
   readonly isEstimated: boolean;
+  /** The blocks were read from Prometheus after a gap. */
+  readonly isBackfilled?: boolean;
   /** Spans to book in, besides the month. */
   readonly spans: readonly Span[];
 }
@@ -64,10 +66,10 @@ function addToMonth(
   record: MonthRecord | undefined,
   month: Month,
   counts: BlockCounts,
-  { fromMs, isEstimated }: Entry,
+  entry: Entry,
 ): MonthRecord {
-  const before = record ?? { month, ...NO_TALLY, coveredFromMs: Math.max(fromMs, monthStartMs(month)) };
-  return { ...before, ...addToTally(before, counts, isEstimated) };
+  const before = record ?? { month, ...NO_TALLY, coveredFromMs: Math.max(entry.fromMs, monthStartMs(month)) };
+  return { ...before, ...addToTally(before, counts, entry) };
 }
 
 interface Part {
@@ -76,7 +78,7 @@ interface Part {
   readonly toMs: number;
 }
 
-function bookSpan(rollups: Rollups, span: Span, part: Part, { isEstimated }: Entry): Rollups {
+function bookSpan(rollups: Rollups, span: Span, part: Part, entry: Entry): Rollups {
   const next = new Map(rollups);
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - KEPT_MS[span];
@@ -87,7 +89,7 @@ function bookSpan(rollups: Rollups, span: Span, part: Part, { isEstimated }: Ent
   for (const { startMs, counts } of shares) {
     if (isNoBlocks(counts)) continue;
     const before = next.get(startMs) ?? { startMs, ...NO_TALLY };
-    next.set(startMs, { startMs, ...addToTally(before, counts, isEstimated) });
+    next.set(startMs, { startMs, ...addToTally(before, counts, entry) });
   }
   for (const startMs of next.keys()) if (startMs < oldestMs) next.delete(startMs);
   return next;
@@ -95,10 +97,16 @@ function bookSpan(rollups: Rollups, span: Span, part: Part, { isEstimated }: Ent
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
-function addToTally(tally: Tally, counts: BlockCounts, isEstimated: boolean): Tally {
+function addToTally(
+  { counts: before, estimated, backfilled }: Tally,
+  counts: BlockCounts,
+  { isEstimated, isBackfilled = false }: Entry,
+): Tally {
+  const filled = isBackfilled ? addCounts(backfilled ?? NO_BLOCKS, counts) : backfilled;
   return {
-    counts: addCounts(tally.counts, counts),
-    estimated: isEstimated ? addCounts(tally.estimated, counts) : tally.estimated,
+    counts: addCounts(before, counts),
+    estimated: isEstimated ? addCounts(estimated, counts) : estimated,
+    ...(filled === undefined ? {} : { backfilled: filled }),
   };
 }
 

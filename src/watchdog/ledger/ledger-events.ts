@@ -1,3 +1,4 @@
+import type { BlockCounts } from "./block-counts.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 
 /** An event with its number; numbers grow by one. */
@@ -28,4 +29,24 @@ export function addEvents(list: EventList, events: readonly LedgerEvent[]): Even
 export function extendEvent(list: EventList, id: number, toMs: number, text: string): EventList {
   const recent = list.recent.map((event) => (event.id === id ? { ...event, toMs, text } : event));
   return { ...list, recent };
+}
+
+/** The begin of counting. The blocks before are placed from `fromMs` on. */
+export function firstReading(
+  fromMs: number,
+  { good, bad }: BlockCounts,
+  atMs: number,
+  node: string,
+): LedgerEvent {
+  const text =
+    good + bad === 0n
+      ? "counting begins"
+      : `counting begins; ${good + bad} blocks before are placed by the start of the node, which is an estimate`;
+  return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
+}
+
+/** A restart of a node, from its last reading to its new start. */
+export function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs: number): LedgerEvent {
+  const text = `the node restarted; the results of ${unknown} blocks are not known`;
+  return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }

@@ -16,6 +16,8 @@ export interface Tally {
   readonly counts: BlockCounts;
   /** The part of `counts` whose period is an estimate: blocks before the first reading. */
   readonly estimated: BlockCounts;
+  /** The part of `counts` that was read from Prometheus after a gap. Absent: none. */
+  readonly backfilled?: BlockCounts;
 }
 
 /** Counted blocks of one minute, hour or day (UTC). */
@@ -42,6 +44,8 @@ interface Seal {
 /**
  * Something that happened to a node, the chain or the watchdog.
  * "node-restart": `fromMs` is the last reading before it, `toMs` the start of the new process.
+ * "sidecar-restart": `fromMs` is the last poll that showed the sidecar's process before. "version-change": the page of a node or
+ * its sidecar shows another version.
  * "watchdog-start": the watchdog began to run. "first-reading": counting began; blocks from `fromMs` on are estimated.
  * "gap": no reading of any node. "backfill": the part of a gap that was filled from Prometheus.
  * "halt": the chain made no block while its nodes could be read. "clock-jump": this machine's clock was set back.
@@ -50,6 +54,8 @@ interface Seal {
  */
 export const LEDGER_EVENT_KINDS = [
   "node-restart",
+  "sidecar-restart",
+  "version-change",
   "watchdog-start",
   "first-reading",
   "gap",

@@ -2,12 +2,14 @@ import type { ChainHead, NodePage, Observation, RevenueView, Seen } from "../obs
 import type { BlockCounts } from "./block-counts.ts";
 import type { NodeStep } from "./choose-step.ts";
 import { followProgress, type Progress } from "./halt.ts";
-import { addEvents, type EventList, NO_EVENTS } from "./ledger-events.ts";
+import { addEvents, type EventList, NO_EVENTS, firstReading, nodeRestart } from "./ledger-events.ts";
 import type { LedgerEvent, LedgerSource } from "./ledger-view.ts";
 import { monthOf } from "./month.ts";
 import { addAnchor, type Anchor, meanBlockTimeMs } from "./pace.ts";
+import { followProcesses, type Processes } from "./processes.ts";
 import { sealMonths } from "./seal.ts";
 import {
+  type CountOptions,
   countPoll,
   EMPTY_SOURCE,
   type NodeReadingOf,
@@ -24,6 +26,8 @@ export interface Ledger {
   readonly events: EventList;
   readonly anchors: readonly Anchor[];
   readonly progress?: Progress;
+  /** What the pages showed of processes, by name of the node. */
+  readonly processes: ReadonlyMap<string, Processes>;
   /** The chain's reward parameters, as text. */
   readonly params?: string;
 }
@@ -33,12 +37,17 @@ export const EMPTY_LEDGER: Ledger = {
   sources: { calls: EMPTY_SOURCE, votes: EMPTY_SOURCE, revenue: EMPTY_SOURCE },
   events: NO_EVENTS,
   anchors: [],
+  processes: new Map(),
 };
 
 export interface LedgerOptions {
   readonly intervalMs: number;
   /** Consensus address of the validator, for the source "votes". */
   readonly consensusAddress?: string | undefined;
+  /** A longer time between two readings is a gap. Default: three intervals, at least a minute. */
+  readonly gapMs?: number | undefined;
+  /** The observation is of a gap, read from Prometheus. Its revenue and its parameters are not known. */
+  readonly isBackfill?: boolean;
 }
 
 /** Result of counting one observation. */
@@ -58,15 +67,19 @@ export function countObservation(ledger: Ledger, observation: Observation, optio
     metrics.state === "up" ? [{ node: name, page: metrics.value }] : [],
   );
   const head = valueOf(observation.chain.head);
-  const calls = count(ledger, "calls", readingsOfCalls(pages), observation);
-  const votes = count(ledger, "votes", readingsOfVotes(pages, options.consensusAddress), observation);
-  const revenue = count(ledger, "revenue", readingsOfRevenue(observation, head), observation);
+  const countSource = (name: LedgerSource, readings: readonly NodeReadingOf[]): SourceCounting =>
+    count(ledger.sources[name], name, readings, { ...observation, isBackfill: options.isBackfill });
+  const calls = countSource("calls", readingsOfCalls(pages));
+  const votes = countSource("votes", readingsOfVotes(pages, options.consensusAddress));
+  const revenue = countSource("revenue", readingsOfRevenue(observation, head));
   const chainId = ledger.chainId ?? pages[0]?.page.chainId ?? head?.chainId;
+  const { processes, events } = followProcesses(ledger.processes, observation);
   const counted: Ledger = {
     ...ledger,
     ...(chainId === undefined ? {} : { chainId }),
     sources: { calls: calls.source, votes: votes.source, revenue: revenue.source },
-    events: addEvents(ledger.events, eventsOf(ledger, calls, observation, options)),
+    events: addEvents(ledger.events, [...eventsOf(ledger, calls, observation, options), ...events]),
+    processes,
     anchors: anchorsOf(ledger, calls),
   };
   const { steps, counts, conflicts } = calls;
@@ -103,14 +116,15 @@ interface NodePageOf {
 }
 
 function count(
-  ledger: Ledger,
+  source: SourceLedger,
   name: LedgerSource,
   readings: readonly NodeReadingOf[],
-  { atMs, chain }: Observation,
+  { atMs, chain, isBackfill }: Observation & Pick<CountOptions, "isBackfill">,
 ): SourceCounting {
   const head = valueOf(chain.head);
-  return countPoll(ledger.sources[name], readings, {
+  return countPoll(source, readings, {
     atMs,
+    isBackfill,
     // The chain pays by the time of its blocks. Without it, the time of the poll is at most one poll later.
     timeMs: head?.blockTimeMs ?? atMs,
     edge: head?.monthEdge,
@@ -120,7 +134,7 @@ function count(
 }
 
 function readingsOfCalls(pages: readonly NodePageOf[]): readonly NodeReadingOf[] {
-  return pages.map(({ node, page }) => ({ node, reading: page }));
+  return pages.map(({ node, page }) => ({ node, reading: page, sampledAtMs: page.sampledAtMs }));
 }
 
 function readingsOfVotes(
@@ -130,7 +144,8 @@ function readingsOfVotes(
   return pages.flatMap(({ node, page }) => {
     const votes = address === undefined ? undefined : page.reports?.get(address);
     if (votes === undefined) return [];
-    return [{ node, reading: { ...page, success: votes.withPrice, failure: votes.total - votes.withPrice } }];
+    const reading = { ...page, success: votes.withPrice, failure: votes.total - votes.withPrice };
+    return [{ node, reading, sampledAtMs: page.sampledAtMs }];
   });
 }
 
@@ -151,7 +166,7 @@ function eventsOf(
   before: Ledger,
   { source, steps, conflicts }: SourceCounting,
   { atMs }: Observation,
-  { intervalMs }: LedgerOptions,
+  { intervalMs, gapMs = Math.max(60_000, 3 * intervalMs) }: LedgerOptions,
 ): readonly LedgerEvent[] {
   const { cursor, tracks } = before.sources.calls;
   const events: LedgerEvent[] = [];
@@ -159,17 +174,23 @@ function eventsOf(
     const first = steps.find(({ node }) => node === source.cursor?.node)?.step;
     if (first !== undefined) events.push(firstReading(first.fromMs, first.counts, atMs, source.cursor.node));
   }
-  if (cursor !== undefined && source.cursor !== cursor) {
-    const silentMs = atMs - cursor.atMs;
-    if (silentMs < 0)
+  if (cursor !== undefined && source.cursor !== undefined && source.cursor !== cursor) {
+    const silentMs = source.cursor.atMs - cursor.atMs;
+    // The samples of two nodes have times of their own, of which the second can be earlier.
+    if (silentMs < 0 && source.cursor.atMs === atMs)
       events.push({
         kind: "clock-jump",
         fromMs: atMs,
         toMs: cursor.atMs,
         text: "the clock of this machine was set back",
       });
-    if (silentMs > Math.max(60_000, 3 * intervalMs))
-      events.push({ kind: "gap", fromMs: cursor.atMs, toMs: atMs, text: "no node could be read" });
+    if (silentMs > gapMs)
+      events.push({
+        kind: "gap",
+        fromMs: cursor.atMs,
+        toMs: source.cursor.atMs,
+        text: "no node could be read",
+      });
   }
   for (const { node, step, before: last } of steps)
     if (step.restarted)
@@ -186,19 +207,6 @@ function eventsOf(
         text: "two nodes answer in turn at one URL",
       });
   return events;
-}
-
-function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
-  const text =
-    good + bad === 0n
-      ? "counting begins"
-      : `counting begins; ${good + bad} blocks before are placed by the start of the node, which is an estimate`;
-  return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
-}
-
-function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs: number): LedgerEvent {
-  const text = `the node restarted; the results of ${unknown} blocks are not known`;
-  return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }
 
 function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounting): readonly Anchor[] {

@@ -11,10 +11,15 @@ export interface SealedAs {
   readonly source: LedgerSource;
 }
 
-/** Returns the SHA-256 of a record as hex: of the JSON list of chain, source, month, covered time and counts. */
+/**
+ * Returns the SHA-256 of a record as hex: of the JSON list of chain, source, month, covered time, counts, estimated counts,
+ * and backfilled counts when there are any.
+ */
 function sealHash({ chainId, source }: SealedAs, record: MonthRecord): string {
-  const { month, coveredFromMs, counts, estimated } = record;
-  const text = JSON.stringify([chainId, source, month, coveredFromMs, texts(counts), texts(estimated)]);
+  const { month, coveredFromMs, counts, estimated, backfilled } = record;
+  const filled = backfilled === undefined ? [] : [texts(backfilled)];
+  const tallies = [texts(counts), texts(estimated), ...filled];
+  const text = JSON.stringify([chainId, source, month, coveredFromMs, ...tallies]);
   return toHex(sha256(new TextEncoder().encode(text)));
 }
 

@@ -1,5 +1,5 @@
 import type { MonthEdge } from "../observation.ts";
-import type { CounterReading, LedgerStep } from "./advance.ts";
+import { type Baseline, type CounterReading, isSameStart, type LedgerStep } from "./advance.ts";
 import { type BlockCounts, isNoBlocks, NO_BLOCKS } from "./block-counts.ts";
 import { bookEntry, type Books, EMPTY_BOOKS, type Span } from "./books.ts";
 import { chooseStep, type NodeStep } from "./choose-step.ts";
@@ -33,6 +33,8 @@ export const EMPTY_SOURCE: SourceLedger = { tracks: new Map(), books: EMPTY_BOOK
 export interface NodeReadingOf {
   readonly node: string;
   readonly reading: CounterReading;
+  /** Time of the reading when it is not the time of the poll: a sample that Prometheus stored. */
+  readonly sampledAtMs?: number | undefined;
 }
 
 /** Time of a poll, and how to count it. */
@@ -47,6 +49,8 @@ export interface CountOptions {
    * counters of the chain do; such blocks are not estimated.
    */
   readonly firstCovers: "process" | "period";
+  /** The readings are of a gap, read from Prometheus. */
+  readonly isBackfill?: boolean | undefined;
 }
 
 /** Result of counting one poll. */
@@ -75,9 +79,9 @@ export function countPoll(
   const tracks = new Map(source.tracks);
   const steps: NodeStep[] = [];
   const conflicts: string[] = [];
-  for (const { node, reading } of readings) {
-    const { track, step } = followNode(tracks.get(node), reading, options.atMs);
+  for (const { node, reading, sampledAtMs } of newReadings(source.tracks, readings)) {
     const before = tracks.get(node)?.baseline;
+    const { track, step } = followNode(tracks.get(node), reading, sampledAtMs ?? options.atMs);
     tracks.set(node, track);
     if (step === undefined) conflicts.push(node);
     else steps.push({ node, step, before });
@@ -86,9 +90,12 @@ export function countPoll(
   if (chosen === undefined) return { source: { ...source, tracks }, steps, counts: NO_BLOCKS, conflicts };
   const { node, step, counts, fromHeight } = chosen;
   const { height } = step.baseline;
+  const { atMs } = step.baseline;
+  // A sample is older than the poll, and so than the latest block of the chain.
+  const timed = atMs < options.atMs ? { ...options, timeMs: Math.min(options.timeMs, atMs) } : options;
   const cursor: Cursor = {
-    atMs: options.atMs,
-    timeMs: cursorTimeMs(height, options),
+    atMs,
+    timeMs: cursorTimeMs(height, timed),
     node,
     ...(height === undefined ? {} : { height }),
   };
@@ -96,8 +103,34 @@ export function countPoll(
     fromHeight === undefined || height === undefined ? undefined : { from: fromHeight, to: height };
   const books = isNoBlocks(counts)
     ? source.books
-    : bookEntry(source.books, { counts, heights, ...timesOf(source.cursor, step, options) });
+    : bookEntry(source.books, { counts, heights, ...timesOf(source.cursor, step, timed) });
   return { source: { tracks, cursor, books }, steps, counts, conflicts };
+}
+
+/**
+ * Returns the readings that can be counted. The stored samples of several nodes have times of their own: they are counted when
+ * each node has a new one. Otherwise the node whose sample is the latest would decide about the last blocks alone.
+ */
+function newReadings(
+  tracks: SourceLedger["tracks"],
+  readings: readonly NodeReadingOf[],
+): readonly NodeReadingOf[] {
+  const isOld = ({ node, reading, sampledAtMs }: NodeReadingOf): boolean => {
+    const before = tracks.get(node)?.baseline;
+    return before !== undefined && isPast(before, reading, sampledAtMs);
+  };
+  return readings.some(isOld) ? readings.filter(({ sampledAtMs }) => sampledAtMs === undefined) : readings;
+}
+
+/**
+ * Whether a stored sample is not after the last reading. The same sample is seen in several polls, a replica of Prometheus
+ * can be behind another one, and its clock can be ahead: then the counters of the same process are lower.
+ */
+function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number | undefined): boolean {
+  if (sampledAtMs === undefined) return false;
+  if (sampledAtMs <= before.atMs) return true;
+  const isLower = reading.success < before.success || reading.failure < before.failure;
+  return isLower && isSameStart(before, reading);
 }
 
 /** A node that is still before the first block of the month is at the end of the month before. */
@@ -107,11 +140,12 @@ function cursorTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions
 }
 
 function timesOf(cursor: Cursor | undefined, step: LedgerStep, options: CountOptions) {
-  const { timeMs: toMs, edge, spans } = options;
-  if (cursor !== undefined) return { fromMs: cursor.timeMs, toMs, edge, spans, isEstimated: false };
+  const { timeMs: toMs, edge, spans, isBackfill: isBackfilled = false } = options;
+  const common = { toMs, edge, isBackfilled };
+  if (cursor !== undefined) return { ...common, fromMs: cursor.timeMs, spans, isEstimated: false };
   if (options.firstCovers === "period")
-    return { fromMs: monthStartMs(monthOf(toMs)), toMs, edge, spans: [], isEstimated: false };
+    return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
   // Minutes and hours of an estimate would only repeat its mean.
   const days = spans.filter((span) => span === "day");
-  return { fromMs: Math.min(step.fromMs, toMs), toMs, edge, spans: days, isEstimated: true };
+  return { ...common, fromMs: Math.min(step.fromMs, toMs), spans: days, isEstimated: true };
 }

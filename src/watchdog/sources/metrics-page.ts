@@ -36,12 +36,28 @@ export async function readMetricsPage(
       const series = seriesOf(sample);
       if (samples.has(series))
         throw new SourceError({ code: "not-metrics" }, `the page has the duplicate series ${clip(series)}`);
-      samples.set(series, sample);
+      samples.set(series, ownSample(sample));
     },
   });
   await forEachChunk(page, maxBytes, parser.push);
   parser.end();
   return { samples: [...samples.values()], ...(page.clockMs === undefined ? {} : { clockMs: page.clockMs }) };
+}
+
+/**
+ * Copies the texts of a sample. The engine keeps a part of a text as a reference into the whole page, so a label of a few
+ * characters that stays in the state would keep 100 kB.
+ */
+function ownSample({ labels, ...rest }: Sample): Sample {
+  return {
+    ...rest,
+    name: ownText(rest.name),
+    labels: new Map([...labels].map(([label, value]) => [ownText(label), ownText(value)])),
+  };
+}
+
+function ownText(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
 }
 
 /** Identifies a series: its name and its labels in any order. */

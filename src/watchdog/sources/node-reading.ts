@@ -15,9 +15,38 @@ const PEERS = /^(?:cometbft|tendermint)_p2p_peers$/;
 const POWER = /^(?:cometbft|tendermint)_consensus_validator_power$/;
 const LAST_SIGNED = /^(?:cometbft|tendermint)_consensus_validator_last_signed_height$/;
 const MISSED = /^(?:cometbft|tendermint)_consensus_validator_missed_blocks$/;
+/** The Cosmos SDK exports `server_info` with its own version, other programs `…_build_info`. */
+const BUILD_INFO = /^(?:.*_)?(?:build|server)_info$/;
+const GO_INFO = "go_info";
 const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;
 
-const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED] as const;
+/** Patterns of the metric names that counting needs. */
+export const CALL_METRICS: readonly string[] = [
+  PROCESS_START,
+  RESPONSES,
+  "(?:cometbft|tendermint)_consensus_(?:latest_block_height|height)",
+];
+
+/** Patterns of the metric names that {@link isNodeSample} wants, without those of every validator. */
+export const NODE_METRICS: readonly string[] = [
+  ...CALL_METRICS,
+  ABCI_REQUESTS,
+  GO_INFO,
+  `${LATENCY}_(?:bucket|sum|count)`,
+  "(?:cometbft|tendermint)_consensus_(?:fast|block)_?syncing",
+  "(?:cometbft|tendermint)_consensus_validator_(?:power|last_signed_height|missed_blocks)",
+  "(?:cometbft|tendermint)_(?:block_?sync_?syncing|p2p_peers)",
+];
+
+/** Metric with the vote extensions of every validator, with the label `validator`. */
+export const REPORTS_METRIC = REPORTS;
+
+/** Whether only pages of nodes have a metric. */
+export function isNodeFamily(name: string): boolean {
+  return NODE_FAMILY.test(name);
+}
+
+const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
 
 /** Whose page it is. */
 export interface NodeReadingOptions {
@@ -29,10 +58,11 @@ export interface NodeReadingOptions {
 
 /** Whether {@link toNodeReading} needs a sample. */
 export function isNodeSample({ name, labels }: Sample, consensusAddress?: string): boolean {
-  if (!name.startsWith("app_")) return name === PROCESS_START || WANTED.some((pattern) => pattern.test(name));
+  if (!name.startsWith("app_"))
+    return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
   if (name === REPORTS) return consensusAddress !== undefined && labels.get("validator") === consensusAddress;
   if (name === ABCI_REQUESTS) return labels.get("abci_method") === "extend_vote";
-  return name === RESPONSES || name.startsWith(LATENCY);
+  return name === RESPONSES || name.startsWith(LATENCY) || BUILD_INFO.test(name);
 }
 
 /**
@@ -55,6 +85,7 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
     failure: sumOf(own, "Failure"),
     height: heightOf(own),
     processStartMs: start && requireTimeMs(start),
+    version: versionOf(own),
     isSyncing: isTrue(first(SYNCING)),
     peers: numberOf(first(PEERS)),
     votingPower: countOf(first(POWER)),
@@ -64,6 +95,18 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
     oracleLatency: histogramOf(own, LATENCY),
     reports: reportsOf(own, options.consensusAddress),
   });
+}
+
+/** Longest version of one program. */
+const MAX_VERSION = 60;
+
+function versionOf(own: readonly Sample[]): string | undefined {
+  const versions = [
+    ...own.filter(({ name }) => BUILD_INFO.test(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ...own.filter(({ name }) => name === GO_INFO),
+  ].flatMap(({ labels }) => labels.get("version") ?? []);
+  const known = versions.filter((version) => version !== "" && version.length <= MAX_VERSION);
+  return known.length === 0 ? undefined : [...new Set(known)].join(", ");
 }
 
 function heightOf(own: readonly Sample[]): bigint | undefined {

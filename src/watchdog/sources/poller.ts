@@ -1,4 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
+import { nodeLabels, sidecarLabels } from "../prometheus-api/fleet.ts";
+import type { StoredPages } from "../prometheus-api/stored-pages.ts";
 import type { NodeObservation, Observation, PricesPage, Reached, Seen } from "../observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { type CountedTo, createChainReader } from "./chain-reader.ts";
@@ -26,6 +28,8 @@ export interface PollerDeps {
   readonly clock: Clock;
   readonly read: PageReader;
   readonly reach: Reach;
+  /** Needed for a validator whose metrics come from Prometheus. */
+  readonly stored?: StoredPages;
 }
 
 /** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
@@ -65,13 +69,33 @@ type NodePoller = (
 ) => Promise<Omit<NodeObservation, "egress">>;
 
 function createNodePoller(node: NodeTarget, parts: PollerParts): NodePoller {
-  const { scrape, deps, target, limits } = parts;
+  const { target, deps } = parts;
+  const pages =
+    target.isStored && deps.stored !== undefined
+      ? createStoredNodePages(node, { ...parts, stored: deps.stored })
+      : createScrapedNodePages(node, parts);
+  return async (chainId, signal) => {
+    const [seen, grpc] = await Promise.all([
+      pages(chainId, signal),
+      ifConfigured(node.grpc, (to) => reachSeen(to, parts, signal)),
+    ]);
+    return { name: node.name, ...seen, grpc };
+  };
+}
+
+/** Reads the pages of a node and its sidecar. */
+type NodePages = (
+  chainId: string | undefined,
+  signal: AbortSignal,
+) => Promise<Pick<NodeObservation, "metrics" | "prices" | "oracleMetrics" | "sidecar">>;
+
+function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits }: PollerParts): NodePages {
   const { consensusAddress } = target;
   const page = (url: string, wants: (sample: Sample) => boolean, signal: AbortSignal) =>
     readMetricsPage({ url, maxBytes: limits.maxPageBytes, wants }, deps.read, signal);
   const prices = createPricesReader(node.prices, deps.read);
   return async (chainId, signal) => {
-    const [metrics, pricesSeen, oracleMetrics, sidecar, grpc] = await Promise.all([
+    const [metrics, pricesSeen, oracleMetrics, sidecar] = await Promise.all([
       scrape("the node's metrics page", signal, async (inner) => {
         const { samples, clockMs } = await page(
           node.node,
@@ -92,9 +116,35 @@ function createNodePoller(node: NodeTarget, parts: PollerParts): NodePoller {
           toSidecarReading((await page(url, isSidecarSample, inner)).samples),
         ),
       ),
-      ifConfigured(node.grpc, (to) => reachSeen(to, parts, signal)),
     ]);
-    return { name: node.name, metrics, prices: pricesSeen, oracleMetrics, sidecar, grpc };
+    return { metrics, prices: pricesSeen, oracleMetrics, sidecar };
+  };
+}
+
+/** Reads the series that Prometheus stored. The price API is scraped when its URL is configured. */
+function createStoredNodePages(
+  node: NodeTarget,
+  { scrape, deps, target, stored }: PollerParts & { readonly stored: StoredPages },
+): NodePages {
+  const { consensusAddress } = target;
+  const pricesOf = createPricesReader(node.prices, deps.read);
+  const own = nodeLabels(node);
+  const labels = sidecarLabels(node);
+  // Prometheus has its own deadline, for all validators at once; each poll waits for it.
+  const wait = <T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<Seen<T>> =>
+    scrape("Prometheus", signal, read);
+  return async (chainId, signal) => {
+    const hasSidecar = node.sidecarMetrics !== undefined;
+    const [metrics, prices, sidecar] = await Promise.all([
+      wait((inner) => stored.node(own, { chainId, consensusAddress }, inner), signal),
+      pricesOf !== undefined
+        ? scrape("the price API", signal, pricesOf)
+        : hasSidecar
+          ? wait((inner) => stored.prices(labels, inner), signal)
+          : NOT_CONFIGURED,
+      hasSidecar ? wait((inner) => stored.sidecar(labels, inner), signal) : NOT_CONFIGURED,
+    ]);
+    return { metrics, prices, oracleMetrics: NOT_CONFIGURED, sidecar };
   };
 }
 

@@ -20,9 +20,30 @@ const WANTED: readonly string[] = [
 ];
 const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|_sum|_count)$/;
 
+/**
+ * Patterns of the metric names that conditions need of a sidecar. Those with a series for each feed or bucket are left out:
+ * a store returns them for every sidecar at once.
+ */
+export const SIDECAR_METRICS: readonly string[] = [
+  PROCESS_START,
+  "(?:connect|side_car)_health_check_(?:(?:system|ticker)_updates_total|market_providers)",
+  "(?:connect|side_car)_(?:provider_status_responses|web_socket_connection_status)",
+  "(?:connect|side_car)_(?:slinky|connect)_build_info",
+];
+
+/** Whether only pages of sidecars have a metric. */
+export function isSidecarFamily(name: string): boolean {
+  return SIDECAR.test(name);
+}
+
 /** Whether {@link toSidecarReading} needs a sample. */
 export function isSidecarSample({ name }: Sample): boolean {
-  return name === PROCESS_START || SIDECAR.test(name);
+  const own = SIDECAR.exec(name)?.[1];
+  return name === PROCESS_START || (own !== undefined && isWanted(own));
+}
+
+function isWanted(name: string): boolean {
+  return WANTED.includes(name) || HISTOGRAM.test(name);
 }
 
 /** Whether {@link toOracleReading} needs a sample. */
@@ -50,7 +71,7 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   });
   if (own.length === 0)
     throw new SourceError({ code: "not-metrics" }, "the page has no metrics of a price sidecar");
-  const wanted = own.filter(({ name }) => WANTED.includes(name) || HISTOGRAM.test(name));
+  const wanted = own.filter(({ name }) => isWanted(name));
   const family = (name: string): readonly Sample[] => wanted.filter((sample) => sample.name === name);
   const start = samples.find(({ name }) => name === PROCESS_START);
   const version = [...family("slinky_build_info"), ...family("connect_build_info")][0]?.labels.get("version");

@@ -14,6 +14,14 @@ export type SourceFailureCode =
   | "not-prices"
   /** the response is not one of a chain's REST */
   | "not-a-chain"
+  /** the response is not one of the Prometheus API */
+  | "not-prometheus"
+  /** Prometheus could not read all of its data */
+  | "incomplete"
+  /** Prometheus has no recent sample of the target */
+  | "stale"
+  /** labels select more than one target of Prometheus */
+  | "several-targets"
   | "several-chains"
   | "wrong-chain"
   /** a value of the page is outside its range */

@@ -1,3 +1,5 @@
+import type { Labels } from "../prometheus-api/selector.ts";
+
 /** A validator that the watchdog follows. */
 export interface ValidatorTarget {
   /** Unique. Names the validator in the state file, the API and the metrics. */
@@ -14,19 +16,25 @@ export interface ValidatorTarget {
   readonly chain?: ChainTarget;
   /** "host:port" that must accept a connection from this machine: outbound HTTPS. */
   readonly egress: readonly string[];
+  /** The metrics of its nodes come from Prometheus. Absent: they are scraped. */
+  readonly isStored?: true;
 }
 
 /** A node of a validator, with its sidecar. A source without a URL is not configured. */
 export interface NodeTarget {
   /** Unique within the validator. */
   readonly name: string;
-  /** Metrics page of the node. */
+  /** Metrics page of the node. Not scraped when the validator's metrics come from Prometheus. */
   readonly node: string;
   readonly prices?: string;
   readonly oracleMetrics?: string;
   readonly sidecarMetrics?: string;
   /** "host:port" of the node's gRPC server. */
   readonly grpc?: string;
+  /** Labels of the node's series in Prometheus. */
+  readonly labels?: Labels;
+  /** Labels of the sidecar's series. Absent: those of the node. */
+  readonly sidecarLabels?: Labels;
 }
 
 /** REST of a node of the chain. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Baseline } from "../ledger/advance.ts";
+import type { Processes } from "../ledger/processes.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
@@ -42,12 +43,20 @@ const anchor = z.object({ timeMs: z.number(), height: integer });
 const progress = z
   .object({ height: integer, sinceMs: z.number(), haltId: optional(z.number()) })
   .transform(({ haltId, ...rest }) => ({ ...rest, ...(haltId === undefined ? {} : { haltId }) }));
+const processes = z.object({
+  sidecarSeenMs: z.number().exactOptional(),
+  sidecarStartMs: z.number().exactOptional(),
+  sidecarVersion: z.string().exactOptional(),
+  nodeVersion: z.string().exactOptional(),
+  changedMs: z.number().exactOptional(),
+}) satisfies z.ZodType<Processes>;
 const body = z.object({
   chainId: optional(z.string()),
   sources: z.partialRecord(z.enum(LEDGER_SOURCES), source),
   anchors: z.array(anchor).default([]),
   progress: optional(progress),
   params: optional(z.string()),
+  processes: z.array(z.object({ node: z.string(), value: processes })).default([]),
   nextEventId: z.number().default(1),
 });
 
@@ -65,6 +74,7 @@ export function encodeLedgerBody(ledger: Ledger): string {
     anchors,
     progress: reached,
     params,
+    processes: [...ledger.processes].map(([node, seen]) => ({ node, value: seen })),
     nextEventId: events.nextId,
   };
   return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
@@ -72,7 +82,8 @@ export function encodeLedgerBody(ledger: Ledger): string {
 
 /** Decodes what {@link encodeLedgerBody} encoded. Throws when the text is something else. */
 export function decodeLedgerBody(text: string): Ledger {
-  const { chainId, sources, anchors, progress: reached, params, nextEventId } = body.parse(JSON.parse(text));
+  const parsed = body.parse(JSON.parse(text));
+  const { chainId, sources, anchors, progress: reached, params, nextEventId } = parsed;
   const sourceOf = (name: LedgerSource): SourceLedger => {
     const stored = sources[name];
     if (stored === undefined) return EMPTY_SOURCE;
@@ -85,6 +96,7 @@ export function decodeLedgerBody(text: string): Ledger {
     anchors,
     ...(reached === undefined ? {} : { progress: reached }),
     ...(params === undefined ? {} : { params }),
+    processes: new Map(parsed.processes.map(({ node, value }) => [node, value])),
     events: { recent: [], nextId: nextEventId },
   };
 }

@@ -1,5 +1,6 @@
 import type Database from "libsql";
 import { z } from "zod";
+import { isNoBlocks, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { type Books, KEPT_MS, type Rollups, type Span, SPANS } from "../ledger/books.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import type { StoredEvent } from "../ledger/ledger-events.ts";
@@ -21,6 +22,9 @@ const tallyColumns = {
   estimated_good: integer,
   estimated_bad: integer,
   estimated_unknown: integer,
+  backfilled_good: integer,
+  backfilled_bad: integer,
+  backfilled_unknown: integer,
 };
 const monthRow = z.object({
   month: z.string(),
@@ -176,9 +180,15 @@ export function readEvents(
 }
 
 function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
+  const backfilled = {
+    good: row.backfilled_good,
+    bad: row.backfilled_bad,
+    unknown: row.backfilled_unknown,
+  };
   return {
     counts: { good: row.good, bad: row.bad, unknown: row.unknown },
     estimated: { good: row.estimated_good, bad: row.estimated_bad, unknown: row.estimated_unknown },
+    ...(isNoBlocks(backfilled) ? {} : { backfilled }),
   };
 }
 
@@ -208,7 +218,7 @@ type BooksOf = Omit<RollupsOf, "span">;
 function writeBooks(database: Database.Database, of: BooksOf, books: Books, before: Books): void {
   const { validator, source } = of;
   const month = database.prepare(
-    "INSERT OR REPLACE INTO ledger_months VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO ledger_months VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   for (const [name, record] of books.months) {
     if (before.months.get(name) === record) continue;
@@ -221,9 +231,12 @@ function writeBooks(database: Database.Database, of: BooksOf, books: Books, befo
       ...tallyValues(record),
       seal?.atMs ?? null,
       seal?.hash ?? null,
+      ...backfilledValues(record),
     );
   }
-  const rollup = database.prepare("INSERT OR REPLACE INTO rollups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const rollup = database.prepare(
+    "INSERT OR REPLACE INTO rollups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
   for (const span of SPAN_NAMES) {
     if (books[span] === before[span]) continue;
     let hasNew = false;
@@ -231,7 +244,7 @@ function writeBooks(database: Database.Database, of: BooksOf, books: Books, befo
       const known = before[span].get(startMs);
       if (known === value) continue;
       hasNew ||= known === undefined;
-      rollup.run(validator, source, span, startMs, ...tallyValues(value));
+      rollup.run(validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value));
     }
     if (hasNew) prune(database, { validator, source, span }, latestStart(books[span]));
   }
@@ -250,6 +263,10 @@ function latestStart(rollups: Rollups): number {
   let latest = 0;
   for (const startMs of rollups.keys()) latest = Math.max(latest, startMs);
   return latest;
+}
+
+function backfilledValues({ backfilled: { good, bad, unknown } = NO_BLOCKS }: Tally): readonly bigint[] {
+  return [good, bad, unknown];
 }
 
 function tallyValues({ counts, estimated }: Tally): readonly bigint[] {

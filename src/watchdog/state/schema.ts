@@ -76,6 +76,13 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (validator, alert, since_ms)) STRICT, WITHOUT ROWID;`,
   // Version 5 forgot with its process what the last polls had shown.
   `CREATE TABLE trails (validator TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
+  // Version 6 had no counts from Prometheus.
+  `ALTER TABLE ledger_months ADD COLUMN backfilled_good INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE ledger_months ADD COLUMN backfilled_bad INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE ledger_months ADD COLUMN backfilled_unknown INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE rollups ADD COLUMN backfilled_good INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE rollups ADD COLUMN backfilled_bad INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE rollups ADD COLUMN backfilled_unknown INTEGER NOT NULL DEFAULT 0;`,
 ];
 
 /** Name of the validator, and of its node, in a configuration that names none, and in files up to version 3. */

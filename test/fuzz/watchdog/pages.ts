@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { Registry } from "prom-client";
 import { errorText } from "../../../src/base/errors.ts";
 import type { Logger } from "../../../src/base/logger.ts";
-import { statusPage } from "../../../src/watchdog/api/status-page.ts";
 import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
 import { statusJson, type WatchdogStatus } from "../../../src/watchdog/status.ts";
 import { WatchdogError } from "../../../src/watchdog/watchdog-error.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
+import { pageText } from "../../support/watchdog/page-text.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { rigConfig } from "../../support/watchdog/rig.ts";
 import { createWorld } from "../../support/watchdog/world.ts";
@@ -169,7 +169,7 @@ async function pollOnce(target: Target, input: number): Promise<readonly string[
   if (input % ASK_EVERY === 0) failures.push(...(await askAll(target)));
   // A status that cannot be encoded throws here and not in a request, so that the input is known.
   statusJson(after);
-  if (/<script>|<b>/.test(statusPage([after]))) failures.push("the page has an unescaped text of a source");
+  if (/<script>|<b>/.test(pageText([after]))) failures.push("the page has an unescaped text of a source");
   return failures;
 }
 

@@ -317,8 +317,9 @@ describe("alerts", () => {
     const { exitCode, out } = await cli("alerts", "backtest", "--month", "2026-10");
     expect(exitCode).toBe(0);
     expect(out).toMatch(
-      /^2026-10-12 17:12 +to the end +validator-02 +full-reward-lost +warning +54,000 +–$/m,
+      /^2026-10-12 18:11 +to the end +validator-02 +full-reward-lost +warning +54,000 +–$/m,
     );
+    expect(out).toContain("- no prices: all-prices-missing, major-pairs-missing,");
     expect((await cli("alerts", "backtest", "--month", "2026-08")).exitCode).toBe(3);
   });
 

@@ -197,8 +197,9 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     const id = net.relayer.status().queries.find(({ type }) => type === "tx")?.id ?? 0n;
     const again = await relayer("dead-letters", "resubmit", `${id}/${hash}`, "--url", api);
     expect(again.out).toMatch(/failed again: .*rejected/);
-    const dry = await relayer("dry-run", "--config", config, "--query", `${id}`);
+    const dry = await relayer("dry-run", "--config", config, "--query", `${id}`, "--json");
     expect(dry.exitCode).toBe(1);
+    expect(JSON.parse(dry.out)).toMatchObject([{ before: "none", txs: [{ hash, received: false }] }]);
     await net.execute({ set_failure: { kv: false, tx: false } });
     const listed = await goRelayer("query", "unsuccessful-txs", "-u", api);
     expect(JSON.parse(listed.out)).toMatchObject([
@@ -212,6 +213,9 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     expect(sent.out).toBe(`Tx queryID=${id} hash=${hash} resubmitted successfully`);
     expect((await relayer("dead-letters", "resubmit", "--all", "--url", api)).out).toBe("");
     expect((await relayer("dead-letters", "list", "--url", api, "--json")).out).toBe("[]");
+    const after = await relayer("dry-run", "--config", config, "--query", `${id}`, "--json");
+    expect(after.message).toBeUndefined();
+    expect(JSON.parse(after.out)).toMatchObject([{ before: "same", txs: [{ hash, received: true }] }]);
     expect(await relayer("dead-letters", "resubmit", "--url", api)).toMatchObject({ exitCode: 2 });
     expect(await relayer("dead-letters", "resubmit", "x", "--url", api)).toMatchObject({ exitCode: 2 });
   });

@@ -1,8 +1,17 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { OracleFaultName } from "../../../src/node/oracle/oracle-faults.ts";
 import type { FaultName } from "../../../src/sidecar/faults.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { rewardCents } from "../../../src/watchdog/policy/reward.ts";
+import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
 import { createSimulatedValidator } from "../../support/localnet/simulated-validator.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { playMonth } from "../../support/watchdog/month/replay.ts";
+import { type ReplayResult, readResult } from "../../support/watchdog/month/result.ts";
+import { planSteady, type SteadyOptions } from "../../support/watchdog/month/steady.ts";
 import { createReceiver, rigConfig, startRig } from "../../support/watchdog/rig.ts";
 
 const START = Date.UTC(2026, 10, 21, 12);
@@ -117,5 +126,46 @@ describe("what costs pay raises its alert", () => {
     validator.setFault("sidecar-killed", false);
     await clock.advance(9 * MINUTE);
     expect(notified()).not.toContain("sidecar-down");
+  });
+});
+
+/** Plays whole months to the watchdog, polled every six hours. */
+async function playSteady(options: SteadyOptions): Promise<ReplayResult> {
+  const folder = mkdtempSync(join(tmpdir(), "relaywatch-steady-"));
+  stops.push(() => rmSync(folder, { recursive: true }));
+  const plan = planSteady(options);
+  await playMonth({ plan, folder, intervalMs: 6 * 60 * MINUTE }, plan.startMs);
+  return readResult(folder)[0] ?? expect.unreachable("no validator");
+}
+
+/** Rate, tier and pay of a month in cents, by the curve of the revenue module. */
+function payOf({ months }: ReplayResult, month: string) {
+  const rate = successRate(months.find((one) => one.month === month)?.counts ?? expect.unreachable(month));
+  if (rate === undefined) return expect.unreachable("no block");
+  const policy = { ...SPECIFIED_POLICY, curve: "revenue-quadratic" } as const;
+  return [formatPercent(rate), tierOf(rate), rewardCents(policy, rate)];
+}
+
+describe("a month at one rate", () => {
+  it("96.5 %: proportional, and the revenue module pays 0.875 of the reward", async () => {
+    const result = await playSteady({ missesOf1000: 35, endMs: Date.UTC(2026, 10, 1, 12) });
+    expect(payOf(result, "2026-10")).toEqual(["96.5000", "proportional", 262_500n]);
+    const alerts = result.alerts.map(({ alert }) => alert);
+    expect(alerts).toContain("full-reward-lost");
+    expect(alerts.filter((name) => name.startsWith("any-reward") || name === "rotation-risk")).toEqual([]);
+  });
+
+  it("94.9 % for two months: no pay, and the rotation risk before the second one ends", async () => {
+    const result = await playSteady({ missesOf1000: 51, endMs: Date.UTC(2026, 11, 2) });
+    expect(payOf(result, "2026-10")).toEqual(["94.9005", "none", 0n]);
+    expect(payOf(result, "2026-11")).toEqual(["94.9000", "none", 0n]);
+    const [risk = expect.unreachable("no rotation risk"), ...others] = result.alerts.filter(
+      ({ alert }) => alert === "rotation-risk",
+    );
+    expect(others).toEqual([]);
+    expect(risk.reason).toBe("it was below the lower boundary in 2026-10, and this month will be too");
+    expect(risk.firedAtMs).toBeLessThan(Date.UTC(2026, 10, 2));
+    expect(risk.resolvedAtMs).toBeUndefined();
+    expect(result.received.filter(({ alert }) => alert === "rotation-risk")[0]?.kind).toBe("firing");
   });
 });

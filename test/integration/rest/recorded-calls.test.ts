@@ -6,15 +6,12 @@ import { type RecordedRestCall, recordedRestCalls } from "../../support/recorded
 
 /** Paths that this node does not serve, with the reason. They reply 501, as on a node without the module. */
 const NOT_SERVED: readonly (readonly [path: string, reason: string])[] = [
-  ["/ibc/core/channel/", "there are no packets: results come through light clients"],
-  ["/ibc/apps/transfer/", "there are no packets"],
   ["/neutron/contractmanager/", "a failed callback fails its message here, so there are no failures to list"],
-  ["/neutron/ibc-rate-limit/", "there are no transfers to limit"],
   ["/neutron/revenue/", "the watchdog computes the revenue"],
   ["/slinky/", "prices come from the sidecar"],
 ];
 /** Recorded calls to these paths, without those to which the recorded node replied 501 as well. */
-const NOT_SERVED_COUNT = 14;
+const NOT_SERVED_COUNT = 9;
 
 /** A call to a service that the deployed chain serves over gRPC only. This node serves it over REST too, as other chains do. */
 const NODE_CONFIG = 33;

@@ -148,6 +148,35 @@ function part(count: bigint, minute: number): bigint {
   return (count * BigInt(minute + 1)) / 60n - (count * BigInt(minute)) / 60n;
 }
 
+/** A deployment on October 12: the watchdog, a sidecar, then its node, each of the two with another version. */
+const DEPLOYMENT: readonly LedgerEvent[] = [
+  { ...deployed(3, 0), kind: "watchdog-start", text: "the watchdog began to run" },
+  { ...deployed(10, 26_000), kind: "sidecar-restart", node: "main", text: "the sidecar restarted" },
+  {
+    ...deployed(11, 0),
+    kind: "version-change",
+    node: "main",
+    text: "the version of the sidecar changed from v1.2.2 to v1.3.1",
+  },
+  {
+    ...deployed(20, 41_000),
+    kind: "node-restart",
+    node: "main",
+    text: "the node restarted; the results of 0 blocks are not known",
+  },
+  {
+    ...deployed(21, 0),
+    kind: "version-change",
+    node: "main",
+    text: "the version of the node changed from go1.23.12 to go1.24.1",
+  },
+];
+
+function deployed(minute: number, forMs: number) {
+  const fromMs = october(12, 7) + minute * 60_000;
+  return { fromMs, toMs: fromMs + forMs };
+}
+
 function eventsOf(index: number, troubles: readonly Trouble[]): readonly LedgerEvent[] {
   const gaps = troubles
     .filter(({ unknown }) => unknown !== undefined)
@@ -155,6 +184,7 @@ function eventsOf(index: number, troubles: readonly Trouble[]): readonly LedgerE
       const text = `no reading of any node for ${hours} h`;
       return { kind: "gap", fromMs, toMs: fromMs + hours * HOUR, text };
     });
+  if (index === 3) return [...gaps, ...DEPLOYMENT];
   if (index !== 5) return gaps;
   const atMs = october(3, 7) + 600_000;
   return [

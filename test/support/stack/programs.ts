@@ -15,6 +15,7 @@ const PROGRAMS = [
   { name: "initdb", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
   { name: "postgres", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
   { name: "chromium", debianPackage: "chromium", places: [] },
+  { name: "prometheus", debianPackage: "prometheus", places: [] },
   { name: "prometheus-alertmanager", debianPackage: "prometheus-alertmanager", places: [] },
 ] as const satisfies readonly Program[];
 

@@ -70,8 +70,8 @@ describe("app hashes", () => {
   it("are the same in every process (pinned for a remote chain)", () => {
     const chain = startTestChain(GENESIS, { ...OPTIONS, kind: "remote" });
     expect(hashesOf(chain, [0n, 1n])).toEqual([
-      "75d860d9c6e014ad2d0cdf88d5a0e12e0204123546c89f8ace3cacee5bc432df",
-      "412f7a0a47c84011e5a20ce987974ae6b9936a9aa94eadb1a536e5c3289ed37b",
+      "ca87286ff9f2dd68e6459c85db27360d7bedf6c168878276f2aed7f488d306fd",
+      "4abd6f5d06f59efaab670b1e390cf014eab447ac894e114f1fbb764bc5ba9186",
     ]);
   });
 });

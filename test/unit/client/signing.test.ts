@@ -7,7 +7,9 @@ import {
   makeSignDoc,
   Registry,
 } from "@cosmjs/proto-signing";
+import { SigningStargateClient } from "@cosmjs/stargate";
 import { inspect } from "node:util";
+import { TxRaw as StockTxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
 import { MsgSend } from "cosmjs-types/cosmos/bank/v1beta1/tx";
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
@@ -22,6 +24,7 @@ import {
 } from "../../../src/client/tx/signed-transaction.ts";
 import { createSigner } from "../../../src/client/tx/signer.ts";
 import { decodeGrpcResponse } from "../../../src/client/read/store-read.ts";
+import { payerOf } from "../../../src/relayer/signer-config.ts";
 import { AuthInfo, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { recordedCalls } from "../../support/client/fixture.ts";
 
@@ -49,6 +52,34 @@ describe("a fee granter", () => {
         granter: "neutron1granter",
       });
     }
+  });
+});
+
+describe("a transaction with a fee granter", () => {
+  it("has the bytes that CosmJS signs", async () => {
+    const wallet = await DirectSecp256k1HdWallet.fromMnemonic(MNEMONIC, { prefix: "neutron" });
+    const [account] = await wallet.getAccounts();
+    const stock = await SigningStargateClient.offline(wallet);
+    const granter = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
+    const amount = [{ denom: "untrn", amount: "500" }];
+    const message = { typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: send };
+    const expected = await stock.sign(
+      account?.address ?? "",
+      [message],
+      { amount, gas: "200000", granter },
+      "note",
+      { accountNumber: 3, sequence: 9, chainId: "test-1" },
+    );
+    const key = { kind: "mnemonic", mnemonic: new Secret(MNEMONIC) } as const;
+    const signer = await createSigner(key, "neutron", granter);
+    const { bytes } = await signTransaction(draft, { chainId: "test-1", accountNumber: 3n }, signer);
+    expect(TxRaw.decode(bytes)).toEqual(TxRaw.decode(StockTxRaw.encode(expected).finish()));
+  });
+
+  it("is paid by the granter, whose balance and spending count", () => {
+    expect(payerOf({ fee_granter: "neutron1granter" }, "neutron1signer")).toBe("neutron1granter");
+    for (const none of [{}, { fee_granter: "" }, { fee_granter: undefined }])
+      expect(payerOf(none, "neutron1signer")).toBe("neutron1signer");
   });
 });
 

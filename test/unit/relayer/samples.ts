@@ -43,7 +43,7 @@ export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResu
 
 /** A waiting entry with this result. */
 export function sampleEntry(result: ProvenResult): Entry {
-  return { result, sinceMs: 0, simulations: 0, place: "pending" };
+  return { result, sinceMs: 0, simulations: 0, place: "queued" };
 }
 
 /** An included attempt of query 1; `fields` replace its fields. */

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { isRecord, type JsonObject } from "../../../src/base/json.ts";
+import { formatAddress, moduleAddress } from "../../../src/chain/runtime/address.ts";
+import { DEC18_ONE } from "../../../src/base/decimal.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import { ErrOutOfGas } from "../../../src/chain/runtime/sdk-errors.ts";
 import {
@@ -164,6 +166,27 @@ const TABLE: readonly (readonly [action: string, run: () => void, sequence: stri
     },
     "3(b)",
   ],
+  ["a jail", () => block(() => world.staking.jail(world.context(), consensusKey("b").address)), "5(b) 11(1)"],
+  [
+    "an unjail after the jail time",
+    () => {
+      block(() => world.staking.jail(world.context(), consensusKey("b").address));
+      world.calls.length = 0;
+      block(() => world.run(stakeMessages.unjail("b")));
+    },
+    "4(b)",
+  ],
+  ["a slash of the present height", () => slash("b", height), "2(b) 10(b)"],
+  ["a slash of a future height", () => expect(() => slash("b", height + 1n)).toThrow(FUTURE), "2(b)"],
+  [
+    "a slash of an unbonded validator",
+    () => {
+      block(() => create("c", 100));
+      world.calls.length = 0;
+      expect(() => slash("c", height)).toThrow("should not be slashing unbonded validator");
+    },
+    "",
+  ],
   [
     "a redelegation that is slashed at its destination",
     () => {
@@ -175,6 +198,13 @@ const TABLE: readonly (readonly [action: string, run: () => void, sequence: stri
   ],
 ];
 
+const FUTURE = "impossible attempt to slash future infraction";
+
+function slash(name: Name, at: bigint): void {
+  const consensus = consensusKey(name).address;
+  world.staking.slash(world.context(), { consensus, height: at, power: 5n, fraction: DEC18_ONE / 10n });
+}
+
 function cancel(): void {
   block(() => undelegate("a", "a", 10));
   world.calls.length = 0;
@@ -182,6 +212,54 @@ function cancel(): void {
 }
 
 const limit = (maxValidators: number) => world.run(stakeParams(AUTHORITY, maxValidators));
+
+describe("hooks of a genesis", () => {
+  const genesis = (exported: boolean): JsonObject => ({
+    bank: {
+      balances: [
+        {
+          address: formatAddress("neutron", moduleAddress("not_bonded_tokens_pool")),
+          coins: [{ denom: "untrn", amount: "5000000" }],
+        },
+      ],
+    },
+    harpoon: {
+      hook_subscriptions: [1, 4, 6, 9].map((hook_type) => ({ hook_type, contract_addresses: [ECHO] })),
+    },
+    staking: {
+      exported,
+      validators: (["a", "b"] as const).map((name, index) => ({
+        operator_address: operator(name),
+        consensus_pubkey: stakeMessages.create(name, 1)["pubkey"] ?? null,
+        status: "BOND_STATUS_UNBONDED",
+        tokens: `${index + 2}000000`,
+        delegator_shares: `${index + 2}000000`,
+        description: { moniker: name },
+        unbonding_time: "1970-01-01T00:00:00Z",
+        commission: {
+          commission_rates: { rate: "0.1", max_rate: "0.2", max_change_rate: "0.01" },
+          update_time: "1970-01-01T00:00:00Z",
+        },
+        min_self_delegation: "1",
+      })),
+      delegations: (["a", "b"] as const).map((name, index) => ({
+        delegator_address: account("c"),
+        validator_address: operator(name),
+        shares: `${index + 2}000000`,
+      })),
+    },
+  });
+
+  it("are those of its validators, then of its delegations, then of the highest power first", () => {
+    world = createStakeWorld(genesis(false), 0n);
+    expect(sequence()).toBe("1(a) 1(b) 6(c,a) 9(c,a) 6(c,b) 9(c,b) 4(b) 4(a)");
+  });
+
+  it("are none for an export", () => {
+    world = createStakeWorld({ ...genesis(true) }, 0n);
+    expect(sequence()).toBe("");
+  });
+});
 
 describe("hooks of staking in order", () => {
   it.each(TABLE)("%s", (_action, run, expected) => {
@@ -217,6 +295,14 @@ const BOUND: readonly (readonly [hook: string, run: () => void])[] = [
 ];
 
 const IGNORED: readonly (readonly [hook: string, run: () => void])[] = [
+  [
+    "after_validator_removed",
+    () => {
+      block(() => create("c", 100));
+      block(() => undelegate("c", "c", 100));
+    },
+  ],
+  ["after_unbonding_initiated", () => block(() => redelegate("a", "a", "b", 10))],
   ["after_unbonding_initiated", () => undelegate("a", "a", 10)],
   ["before_validator_modified", () => block(undefined, doubleSign("b", 5n))],
   ["before_validator_slashed", () => block(undefined, doubleSign("b", 5n))],
@@ -234,9 +320,32 @@ describe("errors of contracts", () => {
     expect(sequence()).not.toBe("");
   });
 
-  it("stop the chain at the end of a block", () => {
-    failOn("after_validator_bonded");
-    expect(() => block(() => create("c", 1_000_000))).toThrow("execute wasm contract failed");
+  it.each<[string, () => void]>([
+    ["after_validator_bonded", () => block(() => create("c", 1_000_000))],
+    ["after_validator_begin_unbonding", () => block(() => undelegate("b", "b", 5_000_000))],
+    ["after_unbonding_initiated", () => block(undefined, doubleSign("b", 5n))],
+  ])("of %s stop the chain at the end of a block", (hook, run) => {
+    failOn(hook);
+    expect(run).toThrow("execute wasm contract failed");
+  });
+
+  it.each(["before_delegation_shares_modified", "after_delegation_modified"])(
+    "of %s stop the chain when a slash reaches a redelegation",
+    (hook) => {
+      block(() => redelegate("b", "b", "a", 1_000_000));
+      failOn(hook);
+      expect(() => block(undefined, doubleSign("b", 5n))).toThrow("execute wasm contract failed");
+    },
+  );
+
+  it("leave what earlier contracts and the failing one wrote, when they are ignored", () => {
+    world.onSudo = (context, _contract, message) => {
+      if (!message.startsWith('{"before_validator_slashed"')) return;
+      context.store("wasm").set(Uint8Array.of(1), Uint8Array.of(1));
+      throw new ModuleError("wasm", 5, "boom: execute wasm contract failed");
+    };
+    block(undefined, doubleSign("b", 5n));
+    expect(world.dump("wasm")).toEqual([["01", "01"]]);
   });
 
   it("are never ignored when the gas is used up", () => {

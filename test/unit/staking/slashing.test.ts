@@ -181,6 +181,49 @@ describe("genesis", () => {
     expect(start({ ...staking, delegations: [] })).toThrow("delegator_shares");
     expect(start({ ...staking, validators: [...list(staking, "validators"), first] })).toThrow("twice");
     expect(() => createStakeWorld({ ...state, bank: {} }, 0n)).toThrow("bonded_tokens_pool has 0untrn");
+    const power = { address: operator(0).replace("1", "1x"), power: "1" };
+    expect(start({ ...staking, last_validator_powers: [power] })).toThrow("last_validator_powers[0]");
+  });
+
+  it.each(["unbonding_delegations", "redelegations"])("is refused with %s twice", (name) => {
+    const amount = { denom: "untrn", amount: "5" };
+    const ofOne = { delegator_address: account(0), amount };
+    block([], () => {
+      world.run({
+        "@type": "/cosmos.staking.v1beta1.MsgUndelegate",
+        ...ofOne,
+        validator_address: operator(0),
+      });
+      world.run({
+        "@type": "/cosmos.staking.v1beta1.MsgBeginRedelegate",
+        ...ofOne,
+        validator_src_address: operator(0),
+        validator_dst_address: operator(1),
+      });
+    });
+    const state: JsonObject = Object.fromEntries(
+      ["auth", "bank", "staking", "slashing"].map((one) => [one, exportOf(one)]),
+    );
+    const staking = isRecord(state["staking"]) ? state["staking"] : {};
+    const [entry = null] = list(staking, name);
+    expect(() => createStakeWorld({ ...state, staking: { ...staking, [name]: [entry, entry] } }, 0n)).toThrow(
+      `app_state.staking.${name}[1]: the same accounts are there twice`,
+    );
+  });
+
+  it("is refused when the infos of slashing contradict each other", () => {
+    block([true, false]);
+    const slashing = exportOf("slashing");
+    const state = isRecord(slashing) ? slashing : {};
+    const start = (changes: JsonObject) => () => createStakeWorld({ slashing: { ...state, ...changes } }, 0n);
+    const [first = null, second = null] = list(state, "signing_infos");
+    const [one, other] = [isRecord(first) ? first : {}, isRecord(second) ? second : {}];
+    const swapped = { ...one, validator_signing_info: other["validator_signing_info"] ?? null };
+    expect(start({ signing_infos: [swapped] })).toThrow(
+      "app_state.slashing.signing_infos[0]: the info is that of",
+    );
+    const missed = { address: one["address"] ?? null, missed_blocks: [{ index: "4", missed: true }] };
+    expect(start({ missed_blocks: [missed] })).toThrow("block 4 is not in the window of 4");
   });
 });
 

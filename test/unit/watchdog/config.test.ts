@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../../src/ops/config.ts";
 import { configJsonSchema, configTable } from "../../support/config-table.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../../../src/watchdog/config.ts";
@@ -23,6 +24,7 @@ function parse(text: string): WatchdogConfig {
 /** Secrets of the example, by environment variable. */
 const SECRETS = {
   ORACLE_WATCHDOG_TOKEN: "token",
+  ORACLE_WATCHDOG_PROMETHEUS_PASSWORD: "secret",
   ORACLE_WATCHDOG_ALERTMANAGER_AUTHORIZATION: "Basic c2VjcmV0",
   ORACLE_WATCHDOG_PAGERDUTY_KEY: "secret-key",
   ORACLE_WATCHDOG_SLACK_URL: "https://hooks.slack.example/T0/secret",
@@ -75,9 +77,29 @@ describe("watchdog configuration", () => {
   });
 
   it("has an example with the defaults, and with the keys that have none", () => {
-    const { validators, stateDir, hosts, token, notify, maintenance, reports, ...rest } = parse(
-      readFileSync(example, "utf8"),
-    );
+    const {
+      validators,
+      stateDir,
+      hosts,
+      token,
+      notify,
+      maintenance,
+      reports,
+      prometheus,
+      backfill,
+      ...rest
+    } = parse(readFileSync(example, "utf8"));
+    expect(prometheus).toEqual({
+      connection: {
+        url: "http://127.0.0.1:9090/",
+        credentials: { kind: "basic", username: "watchdog", password: new Secret("secret") },
+        tenant: "validators",
+        deadlineMs: 10_000,
+        maxResponseBytes: 33_554_432,
+      },
+      staleMs: 60_000,
+    });
+    expect(backfill).toEqual({ afterMs: 60_000, longestMs: 31 * 86_400_000, giveUpMs: 900_000 });
     const { channels, runbooks, deadMan, ...times } = notify;
     const { notify: defaults, maintenance: _, validators: __, reports: ownReports, ...others } = parse("");
     expect(reports).toEqual({
@@ -94,7 +116,7 @@ describe("watchdog configuration", () => {
           chainId: "neutron-1",
           consensusAddress: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld",
           operatorAddress: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70",
-          nodes: [{ ...DEFAULT_TARGET, grpc: "127.0.0.1:9090" }],
+          nodes: [{ ...DEFAULT_TARGET, grpc: "127.0.0.1:9090", labels: { instance: "127.0.0.1:26660" } }],
           egress: ["api.binance.com:443", "api.coinbase.com:443"],
           chain: { rest: "http://127.0.0.1:1317/", module: "neutron", pairs: ["BTC/USD", "ETH/USD"] },
         },
@@ -179,6 +201,101 @@ describe("watchdog configuration", () => {
         "w.yaml:5:12: validators.1.name: is used twice (expected a unique name)",
       ].join("\n"),
     );
+  });
+
+  it("reads the metrics of one validator from Prometheus, and scrapes another one", () => {
+    const { validators, prometheus } = parse(
+      [
+        "prometheus: {url: 'https://prometheus.example/select/0/'}",
+        "validators:",
+        "  - {name: one, source: prometheus, nodes: [{name: a, labels: {validator: one}, grpc: 'a:9090'}]}",
+        "  - name: two",
+        "    source: prometheus",
+        "    nodes: [{name: a, labels: {job: node}, sidecar_labels: {job: sidecar}, prices: 'http://a:8080'}]",
+        "  - {name: three, source: prometheus, nodes: [{name: a, labels: {job: n}, sidecar_metrics: null}]}",
+        "  - {name: four, nodes: [{name: a, node: 'http://b:26660/metrics'}]}",
+      ].join("\n"),
+    );
+    expect(prometheus?.connection).toEqual({
+      url: "https://prometheus.example/select/0/",
+      deadlineMs: 10_000,
+      maxResponseBytes: 33_554_432,
+    });
+    const { node, sidecarMetrics } = DEFAULT_TARGET;
+    expect(validators.map(({ target }) => [target.isStored, target.nodes[0]])).toEqual([
+      [true, { name: "a", node, sidecarMetrics, grpc: "a:9090", labels: { validator: "one" } }],
+      [
+        true,
+        {
+          name: "a",
+          node,
+          sidecarMetrics,
+          prices: "http://a:8080/",
+          labels: { job: "node" },
+          sidecarLabels: { job: "sidecar" },
+        },
+      ],
+      [true, { name: "a", node, labels: { job: "n" } }],
+      [undefined, { ...DEFAULT_TARGET, name: "a", node: "http://b:26660/metrics" }],
+    ]);
+  });
+
+  it.each([
+    [
+      "source: prometheus",
+      [
+        "source: is prometheus, and there is none (expected a section prometheus with its url)",
+        "sources: has no labels, and source: prometheus selects series by them (expected labels such as {instance: 10.0.0.1:26660})",
+      ],
+    ],
+    [
+      "prometheus: {url: 'http://p'}",
+      ["prometheus: is not used (expected source: prometheus, or a section backfill)"],
+    ],
+    [
+      "backfill: {}",
+      [
+        "backfill: needs Prometheus, and there is none (expected a section prometheus with its url)",
+        "sources: has no labels, and backfill selects series by them (expected labels such as {instance: 10.0.0.1:26660})",
+      ],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://p'}\nsources: {labels: {job: n}, node: 'http://n', sidecar_metrics: 'http://s', oracle_metrics: null}",
+      [
+        "sources.node: is not scraped with source: prometheus (expected labels instead)",
+        "sources.sidecar_metrics: is not scraped with source: prometheus (expected labels instead)",
+      ],
+    ],
+    [
+      "sources: {labels: {job: n}, sidecar_labels: {job: s}}",
+      [
+        "sources.labels: is not used (expected source: prometheus, or a section backfill)",
+        "sources.sidecar_labels: is not used (expected source: prometheus)",
+      ],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://p', username: u}\nsources: {labels: {job: n}}",
+      ["prometheus.username: has no password (expected username and password)"],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://p', token: {env: ORACLE_WATCHDOG_TOKEN}, username: u, password: {env: ORACLE_WATCHDOG_TOKEN}}\nsources: {labels: {job: n}}",
+      ["prometheus.token: is used beside username (expected either a token, or username and password)"],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://user:pass@p', deadline: 5m, token: secret}\nsources: {labels: {}}",
+      [
+        "prometheus.url: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
+        "prometheus.token: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
+        "prometheus.deadline: is too long (expected at most 1m)",
+        "sources.labels: has no labels, or too many (expected 1 to 10 labels, such as {instance: 10.0.0.1:26660})",
+      ],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://p'}\nvalidators: [{name: a, nodes: [{name: n}]}, {name: b, source: scrape, nodes: [{name: n, labels: {__name__: up}}]}]",
+      ["validators.1.nodes.0.labels"],
+    ],
+  ])("refuses keys about Prometheus that contradict each other: %s", (text, errors) => {
+    for (const error of errors) expect(() => parse(text)).toThrow(error);
   });
 
   it("reports all errors, and never the webhook's URL", () => {

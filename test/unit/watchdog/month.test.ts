@@ -7,13 +7,8 @@ import { rewardCents } from "../../../src/watchdog/policy/reward.ts";
 import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
 import { expectedMonth } from "../../support/watchdog/month/expected.ts";
 import { planMonth } from "../../support/watchdog/month/plan.ts";
-import {
-  playMonth,
-  playUntil,
-  readResult,
-  resultText,
-  resumeMs,
-} from "../../support/watchdog/month/replay.ts";
+import { playMonth, playUntil, resumeMs } from "../../support/watchdog/month/replay.ts";
+import { readResult, resultText } from "../../support/watchdog/month/result.ts";
 
 const HOUR = 3_600_000;
 const folders: string[] = [];
@@ -35,7 +30,7 @@ describe("a month of 20 validators, block by block, through the daemon's code", 
   it("has exactly the expected counts and payouts", async () => {
     const folder = newFolder();
     await playMonth({ ...OPTIONS, folder }, OPTIONS.plan.startMs);
-    const rows = [...readResult(folder)].map(([name, { months }]) => {
+    const rows = readResult(folder).map(({ name, months }) => {
       const record = months.find(({ month }) => month === "2026-10");
       const rate = record && successRate(record.counts);
       if (record === undefined || rate === undefined) return { name };
@@ -54,7 +49,7 @@ describe("a month of 20 validators, block by block, through the daemon's code", 
     for (const [index, row] of rows.entries()) expect(row).toEqual(expectedMonth(OPTIONS, index));
   }, 300_000);
 
-  it("has the same counts, seals and events after kills at random instants", async () => {
+  it("has the same counts, seals, events, alerts and notifications after kills at random instants", async () => {
     const plain = newFolder();
     const options = { ...OPTIONS, folder: plain };
     await playMonth(options, options.plan.startMs);
@@ -69,7 +64,7 @@ describe("a month of 20 validators, block by block, through the daemon's code", 
       );
       // What a killed process leaves: the files of this instant. The session is stopped only after they were copied.
       const left = newFolder();
-      for (const file of readdirSync(folder).filter((name) => /sqlite(?:-wal)?$/.test(name)))
+      for (const file of readdirSync(folder).filter((name) => /(?:sqlite|sqlite-wal|jsonl)$/.test(name)))
         copyFileSync(join(folder, file), join(left, file));
       await session.stop();
       folder = left;

@@ -54,10 +54,18 @@ const LEDGER: Ledger = {
       books: {
         months: new Map([
           ["2026-10", monthRecord("2026-10", 1n, 2n, { seal: { atMs: 9, hash: "ab" } })],
-          ["2026-11", monthRecord("2026-11", 4n, 5n, { estimated: { good: 1n, bad: 0n, unknown: 0n } })],
+          [
+            "2026-11",
+            monthRecord("2026-11", 4n, 5n, {
+              estimated: { good: 1n, bad: 0n, unknown: 0n },
+              backfilled: { good: 2n, bad: 1n, unknown: 3n },
+            }),
+          ],
         ]),
         minute: new Map([[60_000, rollup(60_000, { good: 1n })]]),
-        hour: new Map([[3_600_000, rollup(3_600_000, { bad: 2n })]]),
+        hour: new Map([
+          [3_600_000, { ...rollup(3_600_000, { bad: 2n }), backfilled: { good: 0n, bad: 1n, unknown: 0n } }],
+        ]),
         day: new Map([[86_400_000, rollup(86_400_000, { unknown: 3n })]]),
       },
     },
@@ -73,6 +81,13 @@ const LEDGER: Ledger = {
   },
   anchors: [{ timeMs: 1, height: 2n }],
   progress: { height: 7n, sinceMs: 8, haltId: 2 },
+  processes: new Map([
+    [
+      "__proto__",
+      { sidecarSeenMs: 1, sidecarStartMs: 2, sidecarVersion: "v1", nodeVersion: "v2", changedMs: 3 },
+    ],
+    ["b", {}],
+  ]),
   params: "{}",
 };
 

@@ -1,6 +1,5 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { statusPage } from "../../../src/watchdog/api/status-page.ts";
 import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { createWatchdogMetrics } from "../../../src/watchdog/metrics.ts";
@@ -17,6 +16,7 @@ import {
   pricesPage,
   up,
 } from "../../support/watchdog/observations.ts";
+import { pageText } from "../../support/watchdog/page-text.ts";
 import { fieldNames } from "../../support/field-names.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -80,7 +80,7 @@ function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
 async function shown(status: WatchdogStatus) {
   const registry = new Registry();
   createWatchdogMetrics(registry, []).showStatus(status);
-  return { json: statusJson(status), page: statusPage([status]), metrics: await registry.metrics() };
+  return { json: statusJson(status), page: pageText([status]), metrics: await registry.metrics() };
 }
 
 describe("the status as JSON", () => {
@@ -100,7 +100,8 @@ describe("the status in the API, on the page and in the metrics", () => {
       tier: "proportional",
       blocks: { good: 97, bad: 3, unknown: 5 },
     });
-    expect(page).toContain("<strong>97.0000 %</strong>, reward tier: <strong>proportional</strong>");
+    expect(page).toContain("<dd>97.0000 %");
+    expect(page).toContain(`<dd class="warn">proportional`);
     expect(metrics).toContain(
       'oracle_watchdog_month_success_ratio{validator="default",chain_id="test-1"} 0.97',
     );
@@ -146,7 +147,7 @@ describe("the status in the API, on the page and in the metrics", () => {
   it("has the pairs with a price", async () => {
     const { json, page, metrics } = await shown(statusOf());
     expect(json["prices"]).toEqual({ state: "present", pairs: ["BTC/USD", "ETH/USD"] });
-    expect(page).toContain("2 BTC/USD, ETH/USD");
+    expect(page).toContain("2 pairs: BTC/USD, ETH/USD");
     expect(metrics).toContain('oracle_watchdog_priced_pairs{validator="default"} 2');
   });
 
@@ -203,7 +204,7 @@ describe("the status in the API, on the page and in the metrics", () => {
         reason: "a reason",
         quiet: null,
       });
-      expect(page).toContain(`${escapeHtml(condition.title)} since <time`);
+      expect(page).toContain(`<strong>${escapeHtml(condition.title)}</strong>: a reason.`);
       expect(metrics).toContain(
         `oracle_watchdog_alert_firing{validator="default",chain_id="test-1",alert="${name}",severity="${severity}"} 1`,
       );
@@ -224,8 +225,8 @@ describe("the status in the API, on the page and in the metrics", () => {
       pending_notifications: 0,
       sources: [],
     });
-    expect(page).toContain("No block of 2026-11 has been counted yet.");
-    expect(page).toContain("<p>No alert.</p>");
+    expect(page).toContain("Cannot see: the first poll has not ended yet");
+    expect(page).toContain("None was judged yet");
     expect(metrics).toContain(
       'oracle_watchdog_alert_firing{validator="default",chain_id="",alert="all-prices-missing",severity="critical"} 0',
     );

@@ -1,10 +1,6 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fromBase64 } from "../../../src/base/bytes.ts";
-import { isRecord, type JsonValue } from "../../../src/base/json.ts";
 import { TxMsgData } from "../../../src/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
-import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
-import { fixtureFile } from "../../support/fixture-file.ts";
 import {
   FIRST_HEIGHT,
   RECORDED_BLOCKS,
@@ -90,41 +86,5 @@ describe("recorded block events", () => {
         power: BigInt(power ?? "0"),
       })),
     );
-  });
-});
-
-interface RestCall {
-  readonly note: string;
-  readonly chain_id: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status?: number;
-  readonly body?: string;
-}
-const REST: readonly RestCall[] = JSON.parse(readFileSync(fixtureFile("modules/rest.json"), "utf8"));
-
-const VALIDATOR = "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr";
-
-const STATE_QUERIES: readonly (readonly [note: string, rpc: string, request: JsonValue])[] = [
-  ["validators", "Validators", {}],
-  ["validators, page of one", "Validators", { pagination: { limit: "1" } }],
-  ["pool", "Pool", {}],
-  ["staking params", "Params", {}],
-  ["validator delegations", "ValidatorDelegations", { validator_addr: VALIDATOR }],
-  [
-    "validator delegations, page of one",
-    "ValidatorDelegations",
-    { validator_addr: VALIDATOR, pagination: { limit: "1" } },
-  ],
-  ["validator unbonding delegations", "ValidatorUnbondingDelegations", { validator_addr: VALIDATOR }],
-];
-
-describe("the state after all of them", () => {
-  it.each(STATE_QUERIES)("%s", (note, rpc, request) => {
-    const call = REST.find((one) => one.note === note && one.chain_id === "test-1");
-    const base = `cosmos.staking.v1beta1.Query${rpc}`;
-    const bytes = messageFromJson(`${base}Request`, isRecord(request) ? request : {});
-    const got = replay.world.query(`/cosmos.staking.v1beta1.Query/${rpc}`, bytes);
-    expect(messageToJson(`${base}Response`, got)).toEqual(JSON.parse(call?.body ?? "null"));
   });
 });

@@ -27,7 +27,26 @@ describe("recorded node pages", () => {
       failure,
       height,
       processStartMs: START,
+      version: "go1.23.12",
     });
+  });
+
+  it("have the version of the program where the page has one, and never a long one", () => {
+    const page = parsePrometheusText(
+      Buffer.from(
+        [
+          'app_oracle_responses{chain_id="c",status="Success"} 1',
+          'neutron_server_info{go="go1.23",version="v0.50.15"} 1',
+          'app_build_info{version="v9.1.3"} 1',
+          'go_info{version="go1.23"} 1',
+          `other_build_info{version="${"x".repeat(61)}"} 1`,
+          'provider_info{version="v1"} 1',
+        ].join("\n"),
+      ),
+    );
+    expect(toNodeReading(page.samples.filter((sample) => isNodeSample(sample))).version).toBe(
+      "v9.1.3, v0.50.15, go1.23",
+    );
   });
 
   it("give every block since the start of the node, those of the outage as bad, none as unknown", () => {

@@ -10,38 +10,13 @@ import type { ContractKeeper, Environment } from "./types.ts";
 const NAME_PREFIX = "HOOK_TYPE_";
 
 /** What the staking module calls. Addresses are bytes. Every call throws the error of the first contract that fails. */
-export interface HarpoonHooks {
-  readonly afterValidatorCreated: (context: Context, validator: Uint8Array) => void;
-  readonly beforeValidatorModified: (context: Context, validator: Uint8Array) => void;
-  readonly afterValidatorRemoved: (context: Context, consensus: Uint8Array, validator: Uint8Array) => void;
-  readonly afterValidatorBonded: (context: Context, consensus: Uint8Array, validator: Uint8Array) => void;
-  readonly afterValidatorBeginUnbonding: (
-    context: Context,
-    consensus: Uint8Array,
-    validator: Uint8Array,
-  ) => void;
-  readonly beforeDelegationCreated: (context: Context, delegator: Uint8Array, validator: Uint8Array) => void;
-  readonly beforeDelegationSharesModified: (
-    context: Context,
-    delegator: Uint8Array,
-    validator: Uint8Array,
-  ) => void;
-  readonly beforeDelegationRemoved: (context: Context, delegator: Uint8Array, validator: Uint8Array) => void;
-  readonly afterDelegationModified: (context: Context, delegator: Uint8Array, validator: Uint8Array) => void;
-  /** `fraction` has 18 decimals, as text. */
-  readonly beforeValidatorSlashedWithTokensToBurn: (
-    context: Context,
-    validator: Uint8Array,
-    slash: { readonly fraction: string; readonly tokensToBurn: bigint },
-  ) => void;
-  readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
-}
+export type HarpoonHooks = ReturnType<typeof createHooks>;
 
 /**
  * Creates the hooks. Each sends one sudo message, as JSON text of Go's `encoding/json`, to the contracts of its type
  * (chain-extension-modules.md, "Hook subscription module").
  */
-export function createHooks(environment: Environment): HarpoonHooks {
+export function createHooks(environment: Environment) {
   const { bech32Prefix } = environment;
   const account = (bytes: Uint8Array): string => formatAddress(bech32Prefix, bytes);
   const operator = (bytes: Uint8Array): string => formatAddress(`${bech32Prefix}valoper`, bytes);
@@ -70,13 +45,18 @@ export function createHooks(environment: Environment): HarpoonHooks {
     beforeDelegationSharesModified: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_SHARES_MODIFIED),
     beforeDelegationRemoved: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_REMOVED),
     afterDelegationModified: ofDelegation(HookType.HOOK_TYPE_AFTER_DELEGATION_MODIFIED),
-    beforeValidatorSlashedWithTokensToBurn: (context, validator, { fraction, tokensToBurn }) =>
+    /** `fraction` has 18 decimals, as text. */
+    beforeValidatorSlashedWithTokensToBurn: (
+      context: Context,
+      validator: Uint8Array,
+      { fraction, tokensToBurn }: { readonly fraction: string; readonly tokensToBurn: bigint },
+    ): void =>
       call(context, HookType.HOOK_TYPE_BEFORE_VALIDATOR_SLASHED, {
         val_addr: operator(validator),
         fraction,
         tokens_to_burn: tokensToBurn.toString(),
       }),
-    afterUnbondingInitiated: (context, id) => {
+    afterUnbondingInitiated: (context: Context, id: bigint): void => {
       // The id is a JSON number up to 2^64 - 1, which JSON.stringify would round.
       const body = `{"id":${id}}`;
       callSubscribers(context, environment.contracts, HookType.HOOK_TYPE_AFTER_UNBONDING_INITIATED, body);

@@ -72,9 +72,15 @@ export function tendermintClientState(
   };
 }
 
+/** What a client stores of a header. */
+export type TrustedHeader = Pick<
+  SignedHeader["header"],
+  "chainId" | "height" | "timeNs" | "appHash" | "nextValidatorsHash"
+>;
+
 export interface OpenConnectionOptions {
   /** The first trusted header of the remote chain. Nothing verifies it. */
-  readonly remote: SignedHeader;
+  readonly remote: { readonly header: TrustedHeader };
   readonly settings: ClientSettings;
   readonly ownChainId: string;
   /** Time of the own chain's genesis, nanoseconds since the Unix epoch. */
@@ -83,7 +89,7 @@ export interface OpenConnectionOptions {
 
 /**
  * Builds a genesis of the module with one client, `07-tendermint-0`, and one open connection over it, `connection-0`.
- * The counterparty has the same ids. There is no handshake, so that the counterparty need not know of the connection.
+ * The counterparty has the same ids, which its own genesis may contain: there is no handshake.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

@@ -29,13 +29,19 @@ export function initGenesis(context: Context, json: JsonValue | undefined, envir
   state.signingInfos.forEach(({ address, validatorSigningInfo }, index) =>
     atPath(`${PATH}.signing_infos[${index}]`, () => {
       if (validatorSigningInfo === undefined) throw new Error("validator_signing_info was expected");
+      if (validatorSigningInfo.address !== address)
+        throw new Error(`the info is that of ${validatorSigningInfo.address}, not of ${address}`);
       signingInfos.set(context, parseAddress(prefix, address), infoFromWire(validatorSigningInfo));
     }),
   );
   state.missedBlocks.forEach(({ address, missedBlocks }, at) =>
     atPath(`${PATH}.missed_blocks[${at}]`, () => {
       const consensus = parseAddress(prefix, address);
-      for (const { index, missed } of missedBlocks) setMissed(context, consensus, index, missed);
+      for (const { index, missed } of missedBlocks) {
+        if (index < 0n || index >= params.signedBlocksWindow)
+          throw new Error(`block ${index} is not in the window of ${params.signedBlocksWindow}`);
+        setMissed(context, consensus, index, missed);
+      }
     }),
   );
 }

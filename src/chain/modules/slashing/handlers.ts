@@ -49,7 +49,7 @@ export function createHandlers(environment: Environment): readonly MessageHandle
 /** Releases a jailed validator whose time is over and whose own stake is large enough. */
 function unjail(context: Context, { staking }: Environment, operator: Uint8Array): void {
   const validator = staking.byOperator(context, operator);
-  const own = staking.ownTokens(context, operator);
+  const own = validator.ownTokens();
   if (own === undefined) throw ErrMissingSelfDelegation();
   const { minSelfDelegation, consensus } = validator;
   if (own < minSelfDelegation) throw ErrSelfDelegationTooLowToUnjail(`${own} less than ${minSelfDelegation}`);

@@ -23,8 +23,10 @@ interface SlashingStaking {
   readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
   /** All validators. */
   readonly operators: (context: Context) => Iterable<Uint8Array>;
-  readonly byOperator: (context: Context, operator: Uint8Array) => ValidatorFacts;
-  readonly ownTokens: (context: Context, operator: Uint8Array) => bigint | undefined;
+  readonly byOperator: (
+    context: Context,
+    operator: Uint8Array,
+  ) => ValidatorFacts & { readonly ownTokens: () => bigint | undefined };
   readonly slash: (
     context: Context,
     infraction: {

@@ -130,6 +130,7 @@ function addUnbondings(context: Context, environment: Environment, state: Genesi
       delegator: environment.accounts.parse(delegatorAddress),
       validator: environment.operators.parse(validatorAddress),
     }));
+    requireNew(`${PATH}.unbonding_delegations[${index}]`, unbondings.has(context, pair));
     saveUnbonding(context, pair, unbonding);
     for (const { completionTimeNs, balance } of entries) {
       const pairs = [{ delegatorAddress, validatorAddress }];
@@ -148,10 +149,16 @@ function addRedelegations(context: Context, { accounts, operators }: Environment
       source: operators.parse(texts.validatorSrcAddress),
       destination: operators.parse(texts.validatorDstAddress),
     }));
+    requireNew(`${PATH}.redelegations[${index}]`, redelegations.has(context, triplet));
     saveRedelegation(context, triplet, redelegation);
     for (const { completionTimeNs } of entries)
       redelegationQueue.insert(context, completionTimeNs, { triplets: [texts] });
   });
+}
+
+function requireNew(path: string, isKnown: boolean): void {
+  if (isKnown)
+    throw new GenesisError(path, "the same accounts are there twice; one entry for each was expected");
 }
 
 /** The shares of a validator are the sum of its delegations: otherwise the last delegator could not leave. */

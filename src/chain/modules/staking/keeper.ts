@@ -25,15 +25,18 @@ interface ValidatorFacts {
   readonly minSelfDelegation: bigint;
 }
 
+interface OwnedValidator extends ValidatorFacts {
+  /** Reads the tokens of the operator's own delegation; undefined without one. */
+  readonly ownTokens: () => bigint | undefined;
+}
+
 /** Validators for other modules. `consensus` is the address of a consensus key, 20 bytes; `operator` that of the operator. */
 export interface StakingKeeper {
   readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
   /** All operators, in ascending order. */
   readonly operators: (context: Context) => Iterable<Uint8Array>;
   /** Throws staking/3 for an unknown operator. */
-  readonly byOperator: (context: Context, operator: Uint8Array) => ValidatorFacts;
-  /** Tokens of the operator's own delegation; undefined without one. */
-  readonly ownTokens: (context: Context, operator: Uint8Array) => bigint | undefined;
+  readonly byOperator: (context: Context, operator: Uint8Array) => OwnedValidator;
   /** Burns a part of the stake. Returns what the validator lost. */
   readonly slash: (context: Context, infraction: Infraction) => bigint;
   /** Jails a validator that is not jailed. */
@@ -51,11 +54,13 @@ export function createStakingKeeper(environment: Environment): StakingKeeper {
       return validator === undefined ? undefined : factsOf(validator);
     },
     operators: (context) => [...validators.entries(context)].map(([operator]) => operator),
-    byOperator: (context, operator) => factsOf(requireValidator(context, operator)),
-    ownTokens: (context, operator) => {
-      const own = delegations.get(context, { delegator: operator, validator: operator });
-      if (own === undefined) return undefined;
-      return truncateDec18(tokensFromShares(requireValidator(context, operator), own.shares));
+    byOperator: (context, operator) => {
+      const validator = requireValidator(context, operator);
+      const ownTokens = (): bigint | undefined => {
+        const own = delegations.get(context, { delegator: operator, validator: operator });
+        return own === undefined ? undefined : truncateDec18(tokensFromShares(validator, own.shares));
+      };
+      return { ...factsOf(validator), ownTokens };
     },
     slash: (context, infraction) => slash(context, environment, infraction),
     jail: (context, consensus) => {

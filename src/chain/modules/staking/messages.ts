@@ -19,7 +19,7 @@ import {
   ErrSelfDelegationBelowMinimum,
 } from "./errors.ts";
 import { paramsOf } from "./params.ts";
-import { type Commission, type Rates, ratesFromWire, toInteger } from "./records.ts";
+import { type Commission, type Rates, integerOf, toInteger } from "./records.ts";
 import type { AddressCodec } from "./types.ts";
 
 const DAY_NS = 86_400_000_000_000n;
@@ -75,9 +75,13 @@ export function validateCreate(message: MsgCreateValidator): NewValidator {
   const { commission } = message;
   if (commission === undefined || Object.values(commission).every((text) => text === ""))
     throw ErrInvalidRequest("empty commission");
-  const rates = ratesFromWire(commission);
+  const rates = {
+    rate: integerOf(commission.rate),
+    maxRate: integerOf(commission.maxRate),
+    maxChangeRate: integerOf(commission.maxChangeRate),
+  };
   validateRates(rates);
-  const minSelfDelegation = toInteger(message.minSelfDelegation);
+  const minSelfDelegation = integerOf(message.minSelfDelegation);
   if (minSelfDelegation <= 0n) throw ErrInvalidRequest("minimum self delegation must be a positive integer");
   if (value.amount < minSelfDelegation) throw ErrSelfDelegationBelowMinimum();
   return { value, rates, minSelfDelegation, description };

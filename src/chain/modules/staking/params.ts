@@ -5,7 +5,7 @@ import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/module-error.ts";
 import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
-import { toInteger } from "./records.ts";
+import { integerOf } from "./records.ts";
 
 /** Parameters of a genesis without any: those of the deployed chain. */
 export function defaultParams(denom: string): Params {
@@ -44,7 +44,7 @@ export function validateParams(params: Params): void {
   if (params.maxEntries === 0) throw unregisteredError(`max entries must be positive: ${params.maxEntries}`);
   if (params.bondDenom.trim() === "") throw unregisteredError("bond denom cannot be blank");
   if (!isDenom(params.bondDenom)) throw unregisteredError(`invalid denom: ${params.bondDenom}`);
-  const rate = toInteger(params.minCommissionRate);
+  const rate = integerOf(params.minCommissionRate);
   if (rate < 0n) throw unregisteredError(`minimum commission rate cannot be negative: ${rate}`);
   if (rate > DEC18_ONE)
     throw unregisteredError(`minimum commission rate cannot be greater than 100%: ${rate}`);

@@ -4,6 +4,7 @@ import type { Dec18 } from "../../../base/decimal.ts";
 import { PubKey } from "../../../proto/gen/cosmos/crypto/ed25519/keys.ts";
 import * as wire from "../../../proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { TYPE_URL } from "../../../proto/type-urls.ts";
+import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
 import { type Codec, mappedCodec, messageCodec } from "../../store/collections.ts";
 
 /** A stored validator with numbers. */
@@ -69,13 +70,24 @@ export interface Redelegation {
   readonly entries: readonly RedelegationEntry[];
 }
 
-/** Parses the digits of an amount or of a decimal in a message. Absent is 0. Throws a plain error for other texts. */
+/** Parses the stored digits of an amount or of a decimal. Absent is 0. Throws a plain error for other texts. */
 export function toInteger(digits: string): bigint {
   if (!/^-?\d{0,100}$/.test(digits)) throw new Error(`not a number: ${JSON.stringify(digits.slice(0, 40))}`);
   return digits === "" || digits === "-" ? 0n : BigInt(digits);
 }
 
-export function ratesFromWire(rates: wire.CommissionRates | undefined): Rates {
+/**
+ * Parses the digits of a number of a message. Throws sdk/2 for other texts: Go rejects them while it decodes the transaction.
+ */
+export function integerOf(digits: string): bigint {
+  try {
+    return toInteger(digits);
+  } catch {
+    throw ErrTxDecode(`math/big: cannot unmarshal ${JSON.stringify(digits.slice(0, 40))} into a *big.Int`);
+  }
+}
+
+function ratesFromWire(rates: wire.CommissionRates | undefined): Rates {
   return {
     rate: toInteger(rates?.rate ?? ""),
     maxRate: toInteger(rates?.maxRate ?? ""),
@@ -189,8 +201,16 @@ export const redelegationCodec: Codec<Redelegation> = mappedCodec(
 /** The ed25519 key of a packed public key, 32 bytes; undefined for any other. */
 export function ed25519KeyOf(packed: wire.Validator["consensusPubkey"]): Uint8Array | undefined {
   if (packed?.typeUrl !== TYPE_URL.ed25519PubKey) return undefined;
-  const { key } = PubKey.decode(packed.value);
-  return key.length === 32 ? key : undefined;
+  const key = decodedKey(packed.value);
+  return key?.length === 32 ? key : undefined;
+}
+
+function decodedKey(bytes: Uint8Array): Uint8Array | undefined {
+  try {
+    return PubKey.decode(bytes).key;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The ed25519 key of a stored validator. Throws a plain error (a bug): messages and genesis check keys. */

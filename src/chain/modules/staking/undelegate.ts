@@ -89,8 +89,8 @@ export function redelegate(
 function requireRedelegation(context: Context, triplet: Triplet): void {
   const { delegator, source, destination } = triplet;
   if (equalBytes(source, destination)) throw ErrSelfRedelegation();
-  if (!validators.has(context, destination) || !validators.has(context, source))
-    throw ErrBadRedelegationDst();
+  for (const operator of [destination, source])
+    if (validators.get(context, operator) === undefined) throw ErrBadRedelegationDst();
   if (hasReceiving(context, delegator, source)) throw ErrTransitiveRedelegation();
   const entries = redelegations.get(context, triplet)?.entries.length ?? 0;
   if (entries >= paramsOf(context).maxEntries) throw ErrMaxRedelegationEntries();

@@ -24,7 +24,7 @@ import {
   validateCreate,
   validateNewRate,
 } from "./messages.ts";
-import { ed25519KeyOf, toInteger, type Validator } from "./records.ts";
+import { ed25519KeyOf, integerOf, type Validator } from "./records.ts";
 import type { Environment } from "./types.ts";
 import {
   addToPowerOrder,
@@ -44,7 +44,7 @@ export function createValidator(
   const operator = addressOf(environment.operators, message.validatorAddress, "validator");
   const fields = validateCreate(message);
   requireMinimumRate(context, fields.rates);
-  if (validators.has(context, operator)) throw ErrValidatorOwnerExists();
+  if (validators.get(context, operator) !== undefined) throw ErrValidatorOwnerExists();
   const key = ed25519KeyOf(message.pubkey);
   if (key === undefined) throw ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
   if (validatorByConsensus(context, ed25519Address(key)) !== undefined) throw ErrValidatorPubKeyExists();
@@ -88,8 +88,8 @@ function newValidator(context: Context, message: MsgCreateValidator, fields: New
 /** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a commission. */
 export function editValidator(context: Context, environment: Environment, message: MsgEditValidator): void {
   const operator = addressOf(environment.operators, message.validatorAddress, "validator");
-  const minimum = message.minSelfDelegation === "" ? undefined : toInteger(message.minSelfDelegation);
-  const rate = message.commissionRate === "" ? undefined : toInteger(message.commissionRate);
+  const minimum = message.minSelfDelegation === "" ? undefined : integerOf(message.minSelfDelegation);
+  const rate = message.commissionRate === "" ? undefined : integerOf(message.commissionRate);
   editDescription(undefined, message.description);
   if (minimum !== undefined && minimum <= 0n)
     throw ErrInvalidRequest("minimum self delegation must be a positive integer");

@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Registry } from "prom-client";
-import { stringifyJson } from "../../../../src/base/json.ts";
 import { silentLogger } from "../../../../src/base/logger.ts";
 import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
-import type { LedgerEvent, MonthRecord } from "../../../../src/watchdog/ledger/ledger-view.ts";
 import { notifySchema } from "../../../../src/watchdog/notify/notify-config.ts";
 import { reportsSchema } from "../../../../src/watchdog/reports-config.ts";
 import { openLedgerFile } from "../../../../src/watchdog/state/ledger-file.ts";
@@ -12,6 +10,7 @@ import { STATE_FILE } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { createWatchdog } from "../../../../src/watchdog/watchdog.ts";
 import { createManualClock, type ManualClock } from "../../manual-clock.ts";
 import type { MonthPlan } from "./plan.ts";
+import { createReceiver, RECEIVER } from "./receiver.ts";
 import { createMonthWorld, monthValidators } from "./world.ts";
 
 /** A part of the month, played to a watchdog. */
@@ -40,7 +39,7 @@ async function startSession({ plan, folder, intervalMs }: ReplayOptions, atMs: n
       limits: { deadlineMs: 60_000, maxPageBytes: 1_000_000 },
       validators: monthValidators(plan),
       alerts: alertsSchema.parse({}),
-      notify: notifySchema.parse({}),
+      notify: { ...notifySchema.parse({}), channels: [RECEIVER] },
       maintenance: [],
       reports: reportsSchema.parse({}),
     },
@@ -49,6 +48,7 @@ async function startSession({ plan, folder, intervalMs }: ReplayOptions, atMs: n
       registry: new Registry(),
       logger: silentLogger,
       random: () => 0.5,
+      post: createReceiver(folder),
       reader: { read: createMonthWorld(plan, clock), close: async () => {} },
     },
   );
@@ -66,12 +66,17 @@ async function startSession({ plan, folder, intervalMs }: ReplayOptions, atMs: n
   };
 }
 
+/** Time in which the notifications of the last poll are delivered. */
+const DELIVERY_MS = 15_000;
+
 /** Plays the month from a time to its end, with the restart of the watchdog that the plan has. */
 export async function playMonth(options: ReplayOptions, fromMs: number): Promise<void> {
   const { plan } = options;
   const { fromMs: downMs, toMs: upMs } = plan.watchdogDown;
   if (fromMs < downMs) await (await playUntil(options, fromMs, downMs)).stop();
-  await (await playUntil(options, Math.max(fromMs, upMs), plan.endMs)).stop();
+  const session = await playUntil(options, Math.max(fromMs, upMs), plan.endMs);
+  await session.clock.advance(DELIVERY_MS);
+  await session.stop();
 }
 
 /**
@@ -94,39 +99,4 @@ export async function playUntil(options: ReplayOptions, fromMs: number, toMs: nu
   const { fromMs: stopMs } = options.plan.watchdogDown;
   await session.clock.runUntil(fromMs < stopMs ? Math.min(toMs, stopMs - 1) : toMs);
   return session;
-}
-
-/** What a replay left in its state folder, by validator. */
-export interface ReplayResult {
-  readonly months: readonly MonthRecord[];
-  /** Without the starts of the watchdog. */
-  readonly events: readonly string[];
-}
-
-/** Reads the result of a replay. */
-export function readResult(folder: string): ReadonlyMap<string, ReplayResult> {
-  const file = openLedgerFile(folder);
-  const results = file.validators().map((name) => {
-    const view = file.view(name);
-    const events = (view?.events(0, Number.MAX_SAFE_INTEGER) ?? []).filter(
-      ({ kind }) => kind !== "watchdog-start",
-    );
-    return [name, { months: view?.months() ?? [], events: events.map(eventText) }] as const;
-  });
-  file.close();
-  return new Map(results);
-}
-
-function eventText({ kind, fromMs, toMs, node = "", text }: LedgerEvent): string {
-  return [kind, new Date(fromMs).toISOString(), new Date(toMs).toISOString(), node, text].join(" ");
-}
-
-/** Everything of a replay that a kill must not change, as JSON: counts, seals and events. */
-export function resultText(folder: string): string {
-  const kept = [...readResult(folder)].map(([name, { months, events }]) => ({
-    name,
-    months: months.map(({ seal, ...record }) => ({ ...record, hash: seal?.hash ?? null })),
-    events,
-  }));
-  return stringifyJson(kept, 1);
 }

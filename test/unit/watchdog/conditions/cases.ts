@@ -121,8 +121,16 @@ function rewardCases(boundary: "full" | "none", prefix: string): Readonly<Record
     withHeadroom(boundary, { burnRates: rates });
   return {
     [`${prefix}-lost`]: {
-      fires: withHeadroom(boundary, { state: "lost", misses: -5n, outageMs: 0 }),
-      quiet: { "one more block is allowed": withHeadroom(boundary, { misses: 0n, outageMs: 0 }) },
+      fires: withHeadroom(boundary, { state: "lost", misses: -1000n, outageMs: 0 }),
+      quiet: {
+        "one more block is allowed": withHeadroom(boundary, { misses: 0n, outageMs: 0 }),
+        // 1 % of 1,300,000 expected blocks can be wrong.
+        "less than the expected blocks can be wrong": withHeadroom(boundary, {
+          state: "lost",
+          misses: boundary === "full" ? -260n : -650n,
+          outageMs: 0,
+        }),
+      },
       missing: { "the rate": noAssessment, "the headroom": withAssessment(() => ({ headroom: [] })) },
     },
     [`${prefix}-rate-low`]: {
@@ -139,6 +147,13 @@ function rewardCases(boundary: "full" | "none", prefix: string): Readonly<Record
       fires: withAssessment(() => ({ forecast: forecastOf(low) })),
       quiet: {
         "headroom above the limit": withHeadroom(boundary, { outageMs: 4 * 3_600_000 }),
+        "a tenth of the headroom in the tenth of a month that was watched": all(
+          withHeadroom(boundary, { outageMs: 0.4 * 3_600_000 }),
+          withAssessment(() => ({
+            rate: { good: 200_000n, total: 200_000n },
+            remainingBlocks: 59_200n,
+          })),
+        ),
         "a boundary that is safe": all(
           withHeadroom(boundary, { state: "clinched", outageMs: 1000 }),
           withAssessment(() => ({ forecast: forecastOf(low) })),
@@ -165,6 +180,7 @@ function rewardCases(boundary: "full" | "none", prefix: string): Readonly<Record
       quiet: {
         "a burn that has ended": burning({ "1h": 0, "6h": 0.1, "3d": 1.2 }),
         "the allowed burn": burning({ "1h": 10, "6h": 3, "3d": 0.99 }),
+        "the allowed burn in hours": burning({ "1h": 10, "6h": 0.99, "3d": 3 }),
       },
       missing: { "the rate": noAssessment, "the windows": withHeadroom(boundary, { burnRates: {} }) },
     },

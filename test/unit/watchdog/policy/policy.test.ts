@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DEC18_ONE, formatDec18, parseDec18 } from "../../../../src/base/decimal.ts";
 import { assess } from "../../../../src/watchdog/policy/assess.ts";
 import type { Policy } from "../../../../src/watchdog/policy/assessment.ts";
+import { endRate } from "../../../../src/watchdog/policy/forecast.ts";
 import { allowedMisses } from "../../../../src/watchdog/policy/headroom.ts";
 import { chainPolicy, SPECIFIED_POLICY } from "../../../../src/watchdog/policy/policies.ts";
 import { isAtLeast, type SuccessRate } from "../../../../src/watchdog/policy/reward-tier.ts";
@@ -155,6 +156,25 @@ describe("assess", () => {
     expect(assessed(view(0n)).headroom[0]?.burnRates).toEqual({});
   });
 
+  it("has no burn rate for a boundary that allows no miss", () => {
+    const policy = { ...SPECIFIED_POLICY, least: { ...SPECIFIED_POLICY.least, full: DEC18_ONE } };
+    const minutes = [rollup(NOW - HOUR / 2, { good: 90n, bad: 10n })];
+    const { headroom } = assess({ ledger: view(0n, { minutes }), nowMs: NOW, policy, blockTimeMs: 1000 });
+    expect(headroom.map(({ burnRates }) => burnRates["1h"])).toEqual([undefined, 2]);
+  });
+
+  it("forecasts from days with at least a quarter of the blocks of the fullest one", () => {
+    const basis = (blocks: bigint) => {
+      const days = [400n, 400n, blocks].map((good, index) => rollup(NOW - (index + 1) * DAY, { good }));
+      return assessed(view(0n, { days })).forecast?.basis;
+    };
+    expect([basis(100n), basis(99n)]).toEqual(["recent days", "month so far"]);
+  });
+
+  it("expects no more misses than blocks are left", () => {
+    expect(endRate({ good: 1n, bad: 0n, remaining: 5n }, 9n)).toEqual({ good: 1n, total: 6n });
+  });
+
   it("forecasts with a band that recent outages widen", () => {
     const day = (index: number, bad: bigint) => rollup(NOW - (index + 1) * DAY, { good: 86_400n - bad, bad });
     const calm = Array.from({ length: 20 }, (_, index) => day(index, 864n));
@@ -229,7 +249,8 @@ describe("rotation", () => {
   const months = (text: string) =>
     text.split("").flatMap((letter, index) => {
       if (letter === ".") return [];
-      const estimated = { good: letter === "e" ? 80n : 0n, bad: 0n, unknown: 0n };
+      const good = letter === "e" ? 80n : letter === "h" ? 50n : 0n;
+      const estimated = { good, bad: 0n, unknown: 0n };
       return [
         monthRecord(
           `2026-${String(index + 1).padStart(2, "0")}`,
@@ -240,7 +261,7 @@ describe("rotation", () => {
       ];
     });
 
-  // One letter a month from January to October: + above, - below, e below and estimated, . without a record.
+  // One letter a month from January to October: + above, - below, e below and estimated, h half of it, . without a record.
   it.each([
     ["++++++++++", "none", 0, 0],
     ["+++++++++-", "next", 1, 1],
@@ -252,6 +273,9 @@ describe("rotation", () => {
     ["++++++++-e", "none", 0, 1],
     ["++++++++-.", "none", 0, 1],
     ["----+++++.", "none", 0, 0],
+    // The oldest of six months is outside the window when this month ends.
+    ["++++-+++-+", "none", 0, 1],
+    ["+++++++++h", "next", 1, 1],
   ])("%s: %s", (text, state, inARow, inWindow) => {
     expect(rotationRisk("2026-11", months(text), SPECIFIED_POLICY)).toMatchObject({
       state,

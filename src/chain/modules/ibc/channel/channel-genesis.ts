@@ -1,5 +1,4 @@
 import { toBase64 } from "../../../../base/bytes.ts";
-import { unreachable } from "../../../../base/errors.ts";
 import type { JsonObject, JsonValue } from "../../../../base/json.ts";
 import {
   asText,
@@ -131,8 +130,8 @@ function exportSequences(
   channels: readonly ChannelEndpoint[],
   name: SequenceName,
 ): readonly JsonValue[] {
-  return channels.map((end) => {
-    const sequence = getSequence(context, name, end) ?? unreachable(`${end.channelId} has no ${name}`);
-    return { port_id: end.portId, channel_id: end.channelId, sequence: sequence.toString() };
+  return channels.flatMap((end) => {
+    const sequence = getSequence(context, name, end)?.toString();
+    return sequence === undefined ? [] : [{ port_id: end.portId, channel_id: end.channelId, sequence }];
   });
 }

@@ -1,0 +1,184 @@
+import { pause, withTimeout } from "../../base/abort.ts";
+import { backoffMs } from "../../base/backoff.ts";
+import { errorText } from "../../base/errors.ts";
+import { errorBackoff, errorKind } from "../relay-error.ts";
+import { land } from "./land.ts";
+import { dropOld, launch } from "./launch.ts";
+import { prepare } from "./prepare.ts";
+import { rereadQueries } from "./reread.ts";
+import { finish, type SubmitterState, unsent } from "./submitter-state.ts";
+
+/** Interval of reading the limits of a block again. */
+const LIMITS_MS = 60_000;
+/** Pauses between the look-ups of what is in flight after a block. A node indexes transactions a moment later. */
+const LOOK_PAUSES_MS = [60, 200] as const;
+/** Longest pause while something waits or is in flight. */
+const MAX_PAUSE_MS = 500;
+const MAX_IDLE_MS = 3_000;
+/** A height that is lower by more than this belongs to a chain that was reset. */
+const RESET_DISTANCE = 20n;
+
+/**
+ * Plans and simulates what waits, until the signal aborts. Never rejects. It runs beside {@link runSending}: simulations
+ * behind look-ups and broadcasts would delay the next broadcast by a round trip of each.
+ */
+export async function runPreparing(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const { clock, height, upkeep } = state.deps;
+  while (!signal.aborted) {
+    const seen = versions(state);
+    const startedMs = clock.monotonicMs();
+    try {
+      if (height.now() > 0n && upkeep?.isDue() !== true && (await prepare(state, signal))) {
+        state.simulateMs = clock.monotonicMs() - startedMs;
+        state.work.wake();
+      }
+      await changedSince(state, seen, MAX_IDLE_MS, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}
+
+/** Broadcasts what is prepared, and settles what was broadcast, until the signal aborts. Never rejects. */
+export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const { deps } = state;
+  const rhythm: Rhythm = { height: 0n, lookUps: 0, lookAtMs: 0, limitsAtMs: 0 };
+  let failures = 0;
+  let lastError: string | undefined;
+  while (!signal.aborted) {
+    // Read before the step, so that a block that arrives during it starts the next step at once.
+    const seen = versions(state);
+    try {
+      await step(state, rhythm, signal);
+      if (lastError !== undefined) deps.logger.info("transactions can be sent again", { failures });
+      [failures, lastError] = [0, undefined];
+      await changedSince(state, seen, pauseMs(state, rhythm), signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const kind = errorKind(error);
+      deps.logger[kind === lastError ? "debug" : "warn"]("transactions cannot be sent", {
+        reason: errorText(error),
+      });
+      lastError = kind;
+      state.stopped = errorText(error);
+      unsendAll(state, error instanceof Error ? error : new Error("failed", { cause: error }));
+      await pause(backoffMs(failures++, errorBackoff(error), deps.random), deps.clock, signal);
+    }
+  }
+}
+
+interface Versions {
+  readonly height: number;
+  readonly work: number;
+}
+
+function versions({ deps, work }: SubmitterState): Versions {
+  return { height: deps.height.version(), work: work.version() };
+}
+
+/** Waits for a new height, or for something to do in the submitter, for `maxMs` at most. */
+async function changedSince(
+  { deps, work }: SubmitterState,
+  seen: Versions,
+  maxMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await withTimeout(maxMs, deps.clock, signal, (inner) =>
+    Promise.race([
+      deps.height.changedSince(seen.height, maxMs, inner),
+      work.changedSince(seen.work, maxMs, inner),
+    ]),
+  );
+}
+
+interface Rhythm {
+  height: bigint;
+  /** Look-ups of what is in flight at this height. */
+  lookUps: number;
+  /** Time of the next look-up, monotonic ms. */
+  lookAtMs: number;
+  /** Time of the next read of the limits, monotonic ms. */
+  limitsAtMs: number;
+}
+
+async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
+  const { height, clock, upkeep } = state.deps;
+  const now = height.now();
+  if (now === 0n) return;
+  if (now + RESET_DISTANCE < rhythm.height) forgetChain(state);
+  const isNew = now !== rhythm.height;
+  if (isNew) [rhythm.height, rhythm.lookUps, rhythm.lookAtMs] = [now, 0, 0];
+  await Promise.all([
+    state.sent.length > 0 && clock.monotonicMs() >= rhythm.lookAtMs
+      ? lookUp(state, rhythm, signal)
+      : undefined,
+    isNew && (state.sent.length > 0 || hasUnsent(state)) ? readPrice(state, signal) : undefined,
+    clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
+  ]);
+  await rereadQueries(state, signal);
+  dropOld(state);
+  // Nothing new is sent until the account is free.
+  if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
+  const hadNone = state.sent.length === 0;
+  await launch(state, signal);
+  // What has just left is in the next block at the earliest.
+  if (hadNone) rhythm.lookAtMs = clock.monotonicMs() + MAX_PAUSE_MS;
+}
+
+async function lookUp(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
+  const pauseAfterMs = LOOK_PAUSES_MS[rhythm.lookUps] ?? MAX_PAUSE_MS;
+  rhythm.lookUps += 1;
+  await land(state, signal);
+  rhythm.lookAtMs = state.deps.clock.monotonicMs() + pauseAfterMs;
+}
+
+function pauseMs(state: SubmitterState, { lookAtMs }: Rhythm): number {
+  if (state.sent.length > 0)
+    return Math.min(MAX_PAUSE_MS, Math.max(0, lookAtMs - state.deps.clock.monotonicMs()));
+  return hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS;
+}
+
+function hasUnsent({ planned, queue }: SubmitterState): boolean {
+  return planned.size > 0 || queue.size() > 0;
+}
+
+function forgetChain(state: SubmitterState): void {
+  state.included.clear();
+  state.doubts.clear();
+}
+
+/** In parallel with the look-up of what is in flight, so that the next broadcast need not wait for it. */
+async function readPrice(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const height = state.deps.height.now();
+  state.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
+}
+
+async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
+  const { deps, block } = state;
+  rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS;
+  try {
+    forgetRemoved(state);
+    block.setLimits(await deps.readBlockLimits(signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    // The last known limits stay. The next read follows soon.
+    rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS / 10;
+    deps.logger.debug("limits of a block cannot be read", { reason: errorText(error) });
+  }
+}
+
+/** Forgets what was learned about queries that exist no more. */
+function forgetRemoved({ deps, gas, doubts, withdrawn }: SubmitterState): void {
+  const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
+  // The other keys are those of client updates.
+  gas.keepOnly((key) => !/^\d+$/.test(key) || !isGone(BigInt(key)));
+  for (const id of doubts.keys()) if (isGone(id)) doubts.delete(id);
+  for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
+}
+
+/** Nothing can be sent. Results that are not broadcast are read again later. */
+function unsendAll(state: SubmitterState, error: Error): void {
+  for (const entry of unsent(state))
+    finish(state, entry, { kind: "unsent", reason: errorText(error), error });
+  state.prepared = [];
+}

@@ -1,0 +1,148 @@
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { addCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { SPANS } from "../ledger/books.ts";
+import { type Month, monthStartMs, nextMonthMs } from "../ledger/month.ts";
+import type { LeastRates } from "../policy/reward-tier.ts";
+import { isAtLeast } from "../policy/reward-tier.ts";
+import { type Html, html } from "../../web/html.ts";
+import { type Column, dataTable, grouped } from "../../web/parts.ts";
+import { short } from "../../web/plots.ts";
+
+/**
+ * State of an hour. "good", "weak" and "bad": at or above the boundary of the full reward, between the boundaries, below both.
+ * "unknown": mostly without a known result. "estimated": counted before the first reading. "none": no block.
+ */
+type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
+
+/** One day of a strip. */
+export interface StripDay {
+  readonly day: number;
+  readonly counts: BlockCounts;
+  /** 24 states; empty when only the day's counts are known. */
+  readonly hours: readonly HourState[];
+  readonly state: HourState;
+}
+
+/** Sorts the hours of a month into days. Days after now are left out. */
+export function stripOf(
+  ledger: LedgerView,
+  month: Month,
+  least: LeastRates,
+  nowMs: number,
+): readonly StripDay[] {
+  const startMs = monthStartMs(month);
+  const endMs = Math.min(nextMonthMs(startMs), nowMs + 1);
+  const hours = new Map(ledger.hours(startMs, endMs).map((hour) => [hour.startMs, hour]));
+  const days = new Map(ledger.days(startMs, endMs).map((day) => [day.startMs, day]));
+  return Array.from({ length: Math.ceil((endMs - startMs) / SPANS.day) }, (_, index) => {
+    const dayMs = startMs + index * SPANS.day;
+    const states = Array.from({ length: 24 }, (_hour, at) =>
+      stateOf(hours.get(dayMs + at * SPANS.hour), least),
+    );
+    const day = days.get(dayMs);
+    return {
+      day: index + 1,
+      counts: day?.counts ?? NO_BLOCKS,
+      hours: states.every((state) => state === "none") ? [] : states,
+      state: stateOf(day, least),
+    };
+  });
+}
+
+function stateOf(rollup: Rollup | undefined, least: LeastRates): HourState {
+  if (rollup === undefined) return "none";
+  const { counts, estimated } = rollup;
+  const total = counts.good + counts.bad;
+  if (total + counts.unknown === 0n) return "none";
+  if (counts.unknown > total) return "unknown";
+  const rate = { good: counts.good, total };
+  if (!isAtLeast(rate, least.none)) return "bad";
+  if (!isAtLeast(rate, least.full)) return "weak";
+  return (estimated.good + estimated.bad) * 2n > total ? "estimated" : "good";
+}
+
+const LEFT = 26;
+const CELL = 12;
+const ROW = 13;
+const WIDTH = LEFT + 24 * CELL + 46;
+
+/** Height of a bar by state, of ten: states differ in form, not in colour alone. */
+const BARS: Readonly<
+  Record<Exclude<HourState, "none">, { readonly height: number; readonly style: string }>
+> = {
+  good: { height: 4, style: "b-good" },
+  weak: { height: 7, style: "b-weak" },
+  bad: { height: 10, style: "b-bad" },
+  unknown: { height: 10, style: "b-hollow" },
+  estimated: { height: 4, style: "b-hollow" },
+};
+
+const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const;
+
+/** Draws a month: a row for each day, a bar for each hour. */
+export function monthStrip(days: readonly StripDay[], month: Month): Html {
+  const height = 16 + days.length * ROW + 2;
+  const summary = summaryOf(days);
+  return html`<figure><figcaption>${month}, hour by hour (UTC): ${summary}<br><span aria-hidden="true"><span class="key k-good"></span>short: good <span class="key k-weak"></span>middle: below full pay <span class="key k-bad"></span>tall: below any pay <span class="key k-none"></span>outline: unknown or estimated</span></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${month}, hour by hour: ${summary}">
+${[0, 6, 12, 18].map((hour) => html`<text x="${LEFT + hour * CELL}" y="11">${String(hour).padStart(2, "0")}</text>`)}
+${DRAWN.map((state) => barsOf(days, state))}${days.map(rowLabels)}
+</svg></figure>`;
+}
+
+function barsOf(days: readonly StripDay[], state: keyof typeof BARS): Html | string {
+  const { height, style } = BARS[state];
+  const paths = days.flatMap(({ hours, state: dayState }, index) => {
+    const base = 16 + (index + 1) * ROW - 1;
+    const bar = (x: number, width: number): string =>
+      `M${short(x)} ${base}v-${height}h${short(width)}v${height}z`;
+    if (hours.length === 0) return dayState === state ? [bar(LEFT, 24 * CELL - 2)] : [];
+    return hours.flatMap((hour, at) => (hour === state ? [bar(LEFT + at * CELL, CELL - 2)] : []));
+  });
+  return paths.length === 0 ? "" : html`<path class="${style}" d="${paths.join("")}"/>`;
+}
+
+function rowLabels({ day, counts }: StripDay, index: number): Html {
+  const y = 16 + (index + 1) * ROW - 2;
+  const total = counts.good + counts.bad;
+  const rate = total === 0n ? "–" : `${percent(counts.good, total)} %`;
+  return html`<text x="2" y="${y}">${day}</text><text x="${WIDTH - 2}" y="${y}" text-anchor="end">${rate}</text>`;
+}
+
+/** Two decimals, rounded down. */
+function percent(good: bigint, total: bigint): string {
+  const scaled = (good * 10_000n) / total;
+  return `${scaled / 100n}.${(scaled % 100n).toString().padStart(2, "0")}`;
+}
+
+function summaryOf(days: readonly StripDay[]): string {
+  const { good, bad, unknown } = days.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+  const hours = days.flatMap((day) => day.hours);
+  const count = (state: HourState): number => hours.filter((hour) => hour === state).length;
+  return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${count("bad")} hours below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
+}
+
+/** Hours in the table of the worst ones. */
+const WORST = 5;
+
+/** The hours with the most bad blocks, then the most unknown ones, as a table: what the strip shows, in numbers. */
+export function worstHours(ledger: LedgerView, month: Month): Html {
+  const startMs = monthStartMs(month);
+  const rows = ledger
+    .hours(startMs, nextMonthMs(startMs))
+    .filter(({ counts }) => counts.bad + counts.unknown > 0n)
+    .toSorted((a, b) => Number(b.counts.bad - a.counts.bad) || Number(b.counts.unknown - a.counts.unknown))
+    .slice(0, WORST);
+  if (rows.length === 0) return html`<p>No hour with a bad or unknown block.</p>`;
+  const columns: readonly Column<Rollup>[] = [
+    {
+      name: "hour (UTC)",
+      cell: ({ startMs: at }) => `${new Date(at).toISOString().slice(0, 13).replace("T", " ")}:00`,
+    },
+    { name: "bad", isNumber: true, cell: ({ counts }) => grouped(counts.bad) },
+    { name: "unknown", isNumber: true, cell: ({ counts }) => grouped(counts.unknown) },
+    { name: "good", isNumber: true, cell: ({ counts }) => grouped(counts.good) },
+  ];
+  return dataTable({ caption: "Worst hours", columns, rows });
+}

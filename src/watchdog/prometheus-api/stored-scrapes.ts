@@ -1,0 +1,162 @@
+import type { Sample } from "../prometheus/line-parser.ts";
+import { SourceError } from "../sources/source-failure.ts";
+import type { Series } from "./api-client.ts";
+import { hasLabels, type Labels } from "./selector.ts";
+
+/** One scrape of a target, as Prometheus stored it. */
+export interface StoredScrape {
+  readonly atMs: number;
+  /** With the labels of the page: without those of the target. */
+  readonly samples: readonly Sample[];
+}
+
+/** The scrapes of one target of Prometheus, oldest first. */
+export interface StoredTarget {
+  /** Labels that Prometheus adds to each series of the target. */
+  readonly labels: ReadonlyMap<string, string>;
+  readonly scrapes: readonly StoredScrape[];
+  /** Last scrape that failed; undefined when none did. */
+  readonly failedAtMs?: number;
+}
+
+const UP = "up";
+const PROCESS_START = "process_start_time_seconds";
+const RESPONSES = "app_oracle_responses";
+
+/** Metrics that say which targets there are; part of every query. */
+export const TARGET_METRICS: readonly string[] = [UP, PROCESS_START];
+
+/**
+ * Finds the one target with these labels whose page `isOwn` recognises by its metric names. Undefined without one. Throws
+ * {@link SourceError} when there are several: their counts would be added.
+ */
+export function findTarget(
+  series: readonly Series[],
+  labels: Labels,
+  isOwn: (name: string) => boolean,
+): StoredTarget | undefined {
+  const selected = series.filter((one) => hasLabels(one.labels, labels));
+  const targets = targetsOf(selected)
+    .map((target) => toTarget(target, selected))
+    .filter(({ scrapes }) => scrapes.some(({ samples }) => samples.some(({ name }) => isOwn(name))));
+  const [first, second] = targets;
+  if (first === undefined || second === undefined) return first;
+  throw new SourceError(
+    { code: "several-targets" },
+    `Prometheus has several targets with ${labelsText(labels)}: they differ in ${differenceText(first, second)}; add that label`,
+  );
+}
+
+/** Returns when Prometheus last failed to scrape a target with these labels; undefined when it did not. */
+export function lastFailureMs(series: readonly Series[], labels: Labels): number | undefined {
+  const times = series
+    .filter((one) => one.name === UP && hasLabels(one.labels, labels))
+    .flatMap(({ points }) => points.filter(({ value }) => value === 0).map(({ atMs }) => atMs));
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/**
+ * The start of the process and `up` have no labels of their own, so theirs are those of the target. Several sets are
+ * several targets, or one that is stored twice, by two replicas. `up` counts where there is no start: relabelling of
+ * metrics can change the labels of a start, and not those of `up`.
+ */
+function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
+  const starts = labelSets(series, PROCESS_START);
+  const others = labelSets(series, UP).filter(
+    (labels) => !starts.some((start) => isPart(start, labels) || isPart(labels, start)),
+  );
+  return [...starts, ...others];
+}
+
+function labelSets(series: readonly Series[], metric: string): readonly ReadonlyMap<string, string>[] {
+  return series.filter(({ name }) => name === metric).map(({ labels }) => labels);
+}
+
+function isPart(part: ReadonlyMap<string, string>, whole: ReadonlyMap<string, string>): boolean {
+  return hasLabels(whole, Object.fromEntries(part));
+}
+
+function toTarget(labels: ReadonlyMap<string, string>, series: readonly Series[]): StoredTarget {
+  const wanted = Object.fromEntries(labels);
+  const own = series.filter((one) => hasLabels(one.labels, wanted));
+  const byTime = new Map<number, Sample[]>();
+  for (const one of own) {
+    if (one.name === UP) continue;
+    const page = { name: one.name, labels: pageLabels(one.labels, labels) };
+    for (const { atMs, value } of one.points) {
+      const scrape = byTime.get(atMs);
+      if (scrape === undefined) byTime.set(atMs, [{ ...page, value }]);
+      else scrape.push({ ...page, value });
+    }
+  }
+  const failedAtMs = lastFailureMs(own, {});
+  const scrapes = [...byTime]
+    .map(([atMs, samples]) => ({ atMs, samples }))
+    .toSorted((a, b) => a.atMs - b.atMs);
+  return {
+    labels,
+    scrapes: withoutIncomplete(scrapes),
+    ...(failedAtMs === undefined ? {} : { failedAtMs }),
+  };
+}
+
+/** Removes the labels of the target. Prometheus renames a label of the page that the target has too to `exported_…`. */
+function pageLabels(
+  labels: ReadonlyMap<string, string>,
+  target: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const own = new Map<string, string>();
+  for (const [name, value] of labels) {
+    const original = name.startsWith("exported_") ? name.slice("exported_".length) : name;
+    if (original !== name && target.has(original)) own.set(original, value);
+    else if (!target.has(name)) own.set(name, value);
+  }
+  return own;
+}
+
+/**
+ * Drops scrapes without a series of calls that an earlier one of the same process has. A query can read a scrape while it
+ * is being stored, and a series that is missing would count as zero.
+ */
+function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScrape[] {
+  const kept: StoredScrape[] = [];
+  for (const scrape of scrapes) {
+    const before = kept.at(-1);
+    if (before === undefined || !isSameProcess(before, scrape) || hasAllCalls(before, scrape))
+      kept.push(scrape);
+  }
+  return kept;
+}
+
+/** Whether the scrapes are known to be of one process. A scrape that lacks the start of the process is not complete. */
+function isSameProcess(before: StoredScrape, after: StoredScrape): boolean {
+  const [a, b] = [startOf(before), startOf(after)];
+  return a !== undefined && (b === undefined || a === b);
+}
+
+function startOf({ samples }: StoredScrape): number | undefined {
+  return samples.find(({ name }) => name === PROCESS_START)?.value;
+}
+
+function hasAllCalls(before: StoredScrape, after: StoredScrape): boolean {
+  if (startOf(after) === undefined) return false;
+  const has = new Set(callsOf(after));
+  return callsOf(before).every((status) => has.has(status));
+}
+
+function callsOf({ samples }: StoredScrape): readonly string[] {
+  return samples
+    .filter(({ name }) => name === RESPONSES)
+    .map(({ labels }) => `${labels.get("chain_id") ?? ""}/${labels.get("status") ?? ""}`);
+}
+
+/** "{instance="a"}", for errors. */
+export function labelsText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return `{${pairs.join(",")}}`;
+}
+
+function differenceText(a: StoredTarget, b: StoredTarget): string {
+  const names = [...new Set([...a.labels.keys(), ...b.labels.keys()])];
+  return names.filter((name) => a.labels.get(name) !== b.labels.get(name)).join(", ");
+}

@@ -1,0 +1,215 @@
+import { z } from "zod";
+import { durationField, httpUrlField, secretField } from "../ops/config-fields.ts";
+import { issueText } from "../ops/config-issue.ts";
+import type { PrometheusConnection, PrometheusCredentials } from "./prometheus-api/api-client.ts";
+import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
+
+/** Section `prometheus`. */
+export interface PrometheusConfig {
+  readonly connection: PrometheusConnection;
+  /** Older samples are not used. */
+  readonly staleMs: number;
+}
+
+/** Where the metrics of nodes and sidecars come from. */
+export const METRIC_SOURCES = ["scrape", "prometheus"] as const;
+
+/** Labels that select series. */
+export function labelsField() {
+  const name = z.string().refine((text) => /^[a-zA-Z_]\w{0,127}$/.test(text) && text !== "__name__", {
+    error: issueText("is not the name of a label", 'letters, digits and "_"'),
+  });
+  return z.record(name, z.string().min(1).max(256)).refine(
+    (labels) => {
+      const { length } = Object.keys(labels);
+      return length >= 1 && length <= 10;
+    },
+    { error: issueText("has no labels, or too many", "1 to 10 labels, such as {instance: 10.0.0.1:26660}") },
+  );
+}
+
+/** Section `prometheus`: a connection that `source: prometheus` and `backfill` share. */
+export const prometheus = z
+  .strictObject({
+    url: httpUrlField().describe("URL of the API, without /api/v1; no default"),
+    token: secretField().optional().describe("bearer token; a secret"),
+    username: z.string().min(1).max(256).optional().describe("user name, with password"),
+    password: secretField().optional().describe("password; a secret"),
+    tenant: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,150}$/)
+      .optional()
+      .describe("value of the header X-Scope-OrgID (Mimir, Cortex, Loki)"),
+    deadline: durationField(100)
+      .prefault("10s")
+      .refine((ms) => ms <= 60_000, { error: issueText("is too long", "at most 1m") })
+      .describe("limit for one query, including the body"),
+    max_response_bytes: z
+      .int()
+      .min(1024)
+      .max(256 * 1024 * 1024)
+      .default(32 * 1024 * 1024)
+      .describe("a larger response fails"),
+    stale_after: durationField(1000)
+      .prefault("1m")
+      .refine((ms) => ms <= 3_600_000, { error: issueText("is too long", "at most 1h") })
+      .describe(
+        "older samples are not used: the watchdog cannot see the target; at least twice the scrape interval",
+      ),
+  })
+  .superRefine(({ token, username, password }, context) => {
+    const add = (key: string, message: string): void => {
+      context.addIssue({ code: "custom", path: [key], message });
+    };
+    if (token !== undefined && username !== undefined)
+      add("token", issueText("is used beside username", "either a token, or username and password"));
+    if (username !== undefined && password === undefined)
+      add("username", issueText("has no password", "username and password"));
+    if (username === undefined && password !== undefined)
+      add("password", issueText("has no username", "username and password"));
+  });
+
+/** Section `backfill`. */
+export const backfill = z.strictObject({
+  after: durationField(10_000)
+    .prefault("1m")
+    .describe("gaps in the readings that are longer than this are filled"),
+  longest: durationField(60_000)
+    .prefault("31d")
+    .describe("no older samples are read; the rest of a longer gap stays as the node's counters show it"),
+  give_up_after: durationField(1000)
+    .prefault("15m")
+    .describe(
+      "after failing for this long the gap is counted without Prometheus; until then counting waits, alerts go on",
+    ),
+});
+
+/** Converts the section. */
+export function toPrometheusConfig(given: z.output<typeof prometheus>): PrometheusConfig {
+  const { url, tenant, deadline, max_response_bytes: maxResponseBytes, stale_after: staleMs } = given;
+  const credentials = credentialsOf(given);
+  return {
+    connection: {
+      url,
+      ...(credentials === undefined ? {} : { credentials }),
+      ...(tenant === undefined ? {} : { tenant }),
+      deadlineMs: deadline,
+      maxResponseBytes,
+    },
+    staleMs,
+  };
+}
+
+function credentialsOf({
+  token,
+  username,
+  password,
+}: z.output<typeof prometheus>): PrometheusCredentials | undefined {
+  if (token !== undefined) return { kind: "bearer", token };
+  if (username === undefined || password === undefined) return undefined;
+  return { kind: "basic", username, password };
+}
+
+/** Converts the section. */
+export function toBackfill(given: z.output<typeof backfill>): BackfillOptions {
+  return { afterMs: given.after, longestMs: given.longest, giveUpMs: given.give_up_after };
+}
+
+type MetricSource = (typeof METRIC_SOURCES)[number];
+
+/** Path of a key, for errors. */
+type Path = readonly (string | number)[];
+
+interface NodeKeys {
+  readonly node?: string | undefined;
+  readonly oracle_metrics?: string | null | undefined;
+  readonly sidecar_metrics?: string | null | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly sidecar_labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The keys of the file that have to do with Prometheus. */
+interface PrometheusKeys {
+  readonly source: MetricSource;
+  readonly prometheus?: unknown;
+  readonly backfill?: unknown;
+  readonly sources: NodeKeys;
+  readonly validators?:
+    | readonly { readonly source?: MetricSource | undefined; readonly nodes: readonly NodeKeys[] }[]
+    | undefined;
+}
+
+/** Refuses keys about Prometheus that contradict each other or have no effect. */
+export function refusePrometheusKeys(file: PrometheusKeys, context: z.RefinementCtx): void {
+  const validators = file.validators?.map(({ source, nodes }, index) => ({
+    source: source ?? file.source,
+    path: source === undefined ? ["source"] : ["validators", index, "source"],
+    nodes: nodes.map((node, at) => ({ node, path: ["validators", index, "nodes", at] })),
+  }));
+  const single = {
+    source: file.source,
+    path: ["source"],
+    nodes: [{ node: file.sources, path: ["sources"] }],
+  };
+  const all = validators ?? [single];
+  const hasBackfill = file.backfill !== undefined;
+  const stored = all.find(({ source }) => source === "prometheus");
+  const issues = [
+    ...sectionIssues(file, stored?.path),
+    ...all.flatMap(({ source, nodes }) =>
+      nodes.flatMap(({ node, path }) =>
+        nodeIssues(source, node, hasBackfill).map(([key, text]): Issue => [[...path, ...key], text]),
+      ),
+    ),
+  ];
+  for (const [path, message] of issues) context.addIssue({ code: "custom", path: [...path], message });
+}
+
+/** `stored` is the path of the first `source: prometheus`. */
+function sectionIssues(
+  { prometheus: section, backfill: filling }: PrometheusKeys,
+  stored?: Path,
+): readonly Issue[] {
+  const wanted = "a section prometheus with its url";
+  if (section === undefined)
+    return [
+      ...(stored === undefined
+        ? []
+        : [[stored, issueText("is prometheus, and there is none", wanted)] as const]),
+      ...(filling === undefined
+        ? []
+        : [[["backfill"], issueText("needs Prometheus, and there is none", wanted)] as const]),
+    ];
+  if (stored !== undefined || filling !== undefined) return [];
+  return [[["prometheus"], issueText("is not used", "source: prometheus, or a section backfill")]];
+}
+
+type Issue = readonly [path: Path, text: string];
+
+/** Paths begin at the node. */
+function nodeIssues(source: MetricSource, node: NodeKeys, hasBackfill: boolean): readonly Issue[] {
+  const { labels, sidecar_labels: ofSidecar } = node;
+  const expected = "labels such as {instance: 10.0.0.1:26660}";
+  if (source === "scrape") {
+    const unused: Issue[] = [];
+    if (hasBackfill && labels === undefined)
+      unused.push([[], issueText("has no labels, and backfill selects series by them", expected)]);
+    if (!hasBackfill && labels !== undefined)
+      unused.push([["labels"], issueText("is not used", "source: prometheus, or a section backfill")]);
+    if (ofSidecar !== undefined)
+      unused.push([["sidecar_labels"], issueText("is not used", "source: prometheus")]);
+    return unused;
+  }
+  const { node: url, oracle_metrics, sidecar_metrics } = node;
+  const scraped = Object.entries({ node: url, oracle_metrics, sidecar_metrics }).flatMap(
+    ([key, given]): Issue[] =>
+      typeof given === "string"
+        ? [[[key], issueText("is not scraped with source: prometheus", "labels instead")]]
+        : [],
+  );
+  if (labels !== undefined) return scraped;
+  return [
+    ...scraped,
+    [[], issueText("has no labels, and source: prometheus selects series by them", expected)],
+  ];
+}

@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Packet } from "../../../src/chain/modules/ibc/channel/packet.ts";
+import { escrowAddress } from "../../../src/chain/modules/transfer/escrow.ts";
+import { localDenom, parseTrace } from "../../../src/chain/modules/transfer/denom.ts";
+import { escrows } from "../../../src/chain/modules/transfer/state.ts";
+import {
+  acknowledgeMessage,
+  carryHeader,
+  receiveMessage,
+  timeoutMessage,
+} from "../../support/ibc/linked-pair.ts";
+import {
+  CHANNEL,
+  FUNDS,
+  openTransferPair,
+  sentPacket,
+  type TransferChain,
+  writtenAcknowledgement,
+} from "../../support/ibc/transfer-pair.ts";
+
+const TIMEOUT_NS = 30_000_000_000n;
+
+/** A packet on its way. `denom`: the coin that the sending chain took. */
+interface Flight {
+  readonly from: TransferChain;
+  readonly to: TransferChain;
+  readonly packet: Packet;
+  readonly native: TransferChain;
+  readonly amount: bigint;
+}
+
+const command = fc.record({
+  fromFirst: fc.boolean(),
+  native: fc.boolean(),
+  amount: fc.bigInt({ min: 1n, max: 2_000_000n }),
+  sender: fc.nat(2),
+  receiver: fc.nat(3),
+  outcome: fc.constantFrom("relay", "twice", "time out", "leave"),
+});
+
+type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
+
+/** The denomination of a chain's coin on the other one. */
+function voucherOf(chain: TransferChain): string {
+  return localDenom(parseTrace(`transfer/channel-0/${chain.denom}`));
+}
+
+function send(
+  { fromFirst, native, amount, sender, receiver }: Command,
+  [a, b]: readonly [TransferChain, TransferChain],
+) {
+  const [from, to] = fromFirst ? [a, b] : [b, a];
+  const denom = native ? from.denom : voucherOf(to);
+  // The fourth receiver does not exist: the packet is refused and the coin comes back.
+  const address = receiver < 3 ? to.address(receiver) : "nobody";
+  const result = from.deliver(
+    from.transfer({ from: sender, receiver: address, amount, denom, timeoutNs: TIMEOUT_NS }),
+  );
+  if (result.code !== 0) return undefined;
+  return { from, to, packet: sentPacket(result), native: native ? from : to, amount };
+}
+
+function relay({ from, to, packet }: Flight, times: number): void {
+  carryHeader(from, to);
+  const message = receiveMessage(from, to, packet);
+  const received = to.deliver(message);
+  expect(received.log).toBe("");
+  for (let again = 1; again < times; again++) to.deliver(message);
+  carryHeader(to, from);
+  const acknowledge = acknowledgeMessage(to, from, packet, writtenAcknowledgement(received));
+  for (let time = 0; time < times; time++) expect(from.deliver(acknowledge).log).toBe("");
+}
+
+function timeOut({ from, to, packet }: Flight): void {
+  for (const chain of [from, to]) chain.block(60n);
+  carryHeader(to, from);
+  carryHeader(from, to);
+  expect(to.deliver(receiveMessage(from, to, packet)).code).toBe(40);
+  expect(from.deliver(timeoutMessage(to, from, packet)).log).toBe("");
+}
+
+/** What is in escrow on the home chain of a coin are its vouchers on the other chain and what is on its way. */
+function checkCoins(home: TransferChain, away: TransferChain, flights: readonly Flight[]): void {
+  const inEscrow = home.bank.balance(home.context(), escrowAddress(CHANNEL), home.denom).amount;
+  const onTheWay = flights
+    .filter(({ native }) => native === home)
+    .reduce((sum, { amount }) => sum + amount, 0n);
+  expect(inEscrow).toBe(away.bank.supply(away.context(), voucherOf(home)) + onTheWay);
+  expect(escrows.get(home.context(), home.denom) ?? 0n).toBe(inEscrow);
+  expect(home.bank.supply(home.context(), home.denom)).toBe(FUNDS * 3n);
+}
+
+describe("transfers, timeouts and refunds in any order", () => {
+  it("conserve the coins of both chains", () => {
+    let transfers = 0;
+    fc.assert(
+      fc.property(fc.array(command, { minLength: 6, maxLength: 14 }), (commands) => {
+        const { a, b } = openTransferPair();
+        const left: Flight[] = [];
+        for (const each of commands) {
+          const flight = send(each, [a, b]);
+          if (flight === undefined) continue;
+          transfers += 1;
+          if (each.outcome === "leave") left.push(flight);
+          else if (each.outcome === "time out") timeOut(flight);
+          else relay(flight, each.outcome === "twice" ? 2 : 1);
+          checkCoins(a, b, left);
+          checkCoins(b, a, left);
+        }
+        for (const flight of left.splice(0)) timeOut(flight);
+        checkCoins(a, b, []);
+        checkCoins(b, a, []);
+      }),
+      { numRuns: 12 },
+    );
+    expect(transfers).toBeGreaterThan(20);
+  }, 120_000);
+});

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
+import { programPath } from "./programs.ts";
+
+/** A Prometheus of one test, in a directory of its own, on a free port of loopback. */
+export interface PrometheusServer {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** What a Prometheus scrapes: "host:port" by job. */
+export type ScrapeTargets = Readonly<Record<string, { readonly target: string; readonly labels: object }>>;
+
+const START_MS = 30_000;
+
+/** Starts Prometheus. It scrapes all targets once a second. */
+export async function startPrometheus(targets: ScrapeTargets): Promise<PrometheusServer> {
+  const directory = mkdtempSync(join(tmpdir(), "relaywatch-prometheus-"));
+  const config = join(directory, "prometheus.json");
+  const jobs = Object.entries(targets).map(([name, { target, labels }]) => ({
+    job_name: name,
+    static_configs: [{ targets: [target], labels }],
+  }));
+  // YAML contains JSON.
+  writeFileSync(
+    config,
+    JSON.stringify({ global: { scrape_interval: "1s", scrape_timeout: "1s" }, scrape_configs: jobs }),
+  );
+  const port = await freePort();
+  const options = [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${join(directory, "data")}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ];
+  const server = spawn(programPath("prometheus"), options, { stdio: "ignore" });
+  const url = `http://127.0.0.1:${port}`;
+  const close = async (): Promise<void> => {
+    const exited = once(server, "exit");
+    if (server.exitCode === null && server.kill()) await exited;
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    await untilReady(url);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url, close };
+}
+
+async function untilReady(url: string): Promise<void> {
+  const endMs = Date.now() + START_MS;
+  for (;;) {
+    const response = await fetch(`${url}/-/ready`).catch(() => undefined);
+    if (response?.ok === true) return;
+    if (Date.now() > endMs) throw new Error("Prometheus is not ready");
+    await sleep(50);
+  }
+}

@@ -1,0 +1,18 @@
+import { watchdogPage, type WatchdogPageInput } from "../../../src/watchdog/page/watchdog-page.ts";
+import type { WatchdogStatus } from "../../../src/watchdog/status.ts";
+
+/** The HTML of all sections of the watchdog's page. */
+export function pageText(statuses: readonly WatchdogStatus[], more: Partial<WatchdogPageInput> = {}): string {
+  const nowMs = Math.max(...statuses.map(({ polledAtMs, startedAtMs }) => polledAtMs ?? startedAtMs));
+  const input = {
+    statuses,
+    ledgerOf: () => undefined,
+    silences: [],
+    maintenance: [],
+    runbooks: "",
+    nowMs,
+    pollMs: 60_000,
+  };
+  const { sections } = watchdogPage({ ...input, ...more });
+  return sections.map(({ content }) => content.text).join("");
+}

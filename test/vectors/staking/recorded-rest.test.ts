@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { fromBase64, toBase64 } from "../../../src/base/bytes.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { toQueryFailure } from "../../../src/chain/runtime/query-errors.ts";
+import type { CallRouter } from "../../../src/node/grpc/call-router.ts";
+import { createGateway } from "../../../src/node/rest/gateway.ts";
+import { fixtureFile } from "../../support/fixture-file.ts";
+import { LAST_HEIGHT, replayStake } from "../../support/recorded-stake.ts";
+import type { StakeWorld } from "../../support/stake-world.ts";
+
+// SOURCE: test/fixtures/modules/rest.json, recorded on a real chain of release 6.0.3 after the transactions of
+// staking-txs.json; the responses about subscriptions were recorded between them.
+
+interface Call {
+  readonly note: string;
+  readonly chain_id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status?: number;
+  readonly body?: string;
+  readonly request_base64?: string;
+  readonly code?: number;
+  readonly codespace?: string;
+  readonly log?: string;
+  readonly value?: string | null;
+}
+
+const CALLS: readonly Call[] = JSON.parse(readFileSync(fixtureFile("modules/rest.json"), "utf8"));
+
+/** Responses of modules and of a chain that this replay does not have. */
+const OTHERS: readonly (readonly [count: number, matches: (call: Call) => boolean])[] = [
+  [4, ({ chain_id, path }) => chain_id === "test-2" && path.includes("staking/v1beta1/validators")],
+  [
+    3,
+    ({ chain_id, path }) =>
+      chain_id === "test-2" && /staking\/v1beta1\/pool|signing_infos|failures/.test(path),
+  ],
+  [9, ({ chain_id, path }) => chain_id === "test-1" && path.includes("/contractmanager/")],
+  [3, ({ path }) => path.includes("rate")],
+  // The module stores no past headers.
+  [1, ({ note }) => note === "historical info"],
+];
+const others = OTHERS.map(([, matches]) => CALLS.filter(matches).length);
+const calls = CALLS.filter((call) => OTHERS.every(([, matches]) => !matches(call)));
+
+/** Heights after which responses were recorded, by a part of their note. The others were recorded at the end. */
+const HEIGHTS: readonly (readonly [note: string, height: number])[] = [
+  ["echo subscribed to all eleven", 2645],
+  ["echo subscribed to 1, 6 and 9 only", 2980],
+  ["echo on 1, 6, 9 and mirror on 6, 10", 2982],
+  ["after the echo contract kept only 6", 2984],
+  ["nothing subscribed", 2988],
+];
+
+function heightOf({ note }: Call): number {
+  return HEIGHTS.find(([part]) => note.includes(part))?.[1] ?? LAST_HEIGHT;
+}
+
+function routerOf(world: StakeWorld): Pick<CallRouter, "paths" | "call"> {
+  return {
+    paths: world.modules.flatMap(({ queries }) => queries.map(({ path }) => path)),
+    call: ({ path, data }) => {
+      try {
+        return { code: 0, message: "", value: world.query(path, data), height: undefined };
+      } catch (error) {
+        const { grpcCode, grpcMessage } = toQueryFailure(error);
+        return { code: grpcCode, message: grpcMessage, value: new Uint8Array(0), height: undefined };
+      }
+    },
+  };
+}
+
+interface Got {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+function get(world: StakeWorld, { method, path }: Call): Got {
+  const router = { ...routerOf(world), query: () => expect.unreachable("no abci_query") };
+  const gateway = createGateway({ router, chainName: "neutron", logger: silentLogger });
+  const url = new URL(path, "http://127.0.0.1");
+  const { status, body } = gateway(
+    {
+      method,
+      url,
+      headers: {},
+      signal: new AbortController().signal,
+      readBody: async () => new Uint8Array(0),
+    },
+    new Uint8Array(0),
+  );
+  return { status, body: JSON.parse(String(body)) };
+}
+
+/** An `abci_query` in the recorded form. */
+function abciQuery(world: StakeWorld, { path, request_base64 = "" }: Call): Partial<Call> {
+  try {
+    const value = world.query(path, fromBase64(request_base64));
+    return { code: 0, codespace: "", log: "", value: toBase64(value) };
+  } catch (error) {
+    const { abci } = toQueryFailure(error);
+    return { code: abci.code, codespace: abci.codespace, log: abci.message, value: null };
+  }
+}
+
+const answers = new Map<Call, Got | Partial<Call>>();
+replayStake((world, height) => {
+  for (const call of calls.filter((one) => heightOf(one) === height))
+    answers.set(call, call.method === "ABCI" ? abciQuery(world, call) : get(world, call));
+});
+
+describe("recorded REST responses of staking, slashing and harpoon", () => {
+  it("are 116, of which 96 belong to these modules", () => {
+    expect([CALLS.length, calls.length]).toEqual([116, 96]);
+    expect(others).toEqual(OTHERS.map(([count]) => count));
+  });
+
+  it.each(calls.map((call) => [call.note, call] as const))("%s", (_note, call) => {
+    const answer = answers.get(call);
+    if (call.method === "ABCI") {
+      const { code, codespace, log, value } = call;
+      expect(answer).toEqual({ code, codespace, log, value });
+    } else {
+      expect(answer).toEqual({ status: call.status, body: JSON.parse(call.body ?? "null") });
+    }
+  });
+});
