@@ -14,6 +14,7 @@ interface Program {
 const PROGRAMS = [
   { name: "initdb", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
   { name: "postgres", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
+  { name: "script", debianPackage: "bsdutils", places: [] },
   { name: "chromium", debianPackage: "chromium", places: [] },
   { name: "prometheus", debianPackage: "prometheus", places: [] },
   { name: "prometheus-alertmanager", debianPackage: "prometheus-alertmanager", places: [] },
