@@ -1,4 +1,5 @@
 import type { Logger, LogLevel } from "../base/logger.ts";
+import type { LiveScreen } from "./live-screen.ts";
 import type { LogConfig } from "../ops/log-config.ts";
 
 /** The process as a command uses it. */
@@ -16,4 +17,6 @@ export interface CliContext {
   readonly logger: (level: LogLevel, log?: LogConfig) => Promise<Logger>;
   /** Whether stdout is a terminal. Output is coloured only then. */
   readonly isTerminal: boolean;
+  /** For output that changes in place; absent when stdout is not a terminal. Log lines go above it. */
+  readonly screen?: LiveScreen;
 }

@@ -63,7 +63,8 @@ function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   return `oracle: ${formatPercent(rate)} %, tier ${tier}${alerts}`;
 }
 
-function resultCount(parts: UpParts): number {
+/** Results since the relayer started. */
+export function resultCount(parts: UpParts): number {
   return parts.relayer?.status().queries.reduce((sum, { results }) => sum + results, 0) ?? 0;
 }
 

@@ -4,11 +4,12 @@ import { type Html, html, type HtmlPart } from "./html.ts";
 /** What a state means for the reader. Always shown with a word and a sign, never by colour alone. */
 export type Tone = "good" | "warn" | "bad" | "unknown";
 
-const SIGNS: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "✕", unknown: "?" };
+/** The sign of each tone. */
+export const TONE_SIGNS: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "✕", unknown: "?" };
 
 /** A word with its sign and colour. */
 export function badge(tone: Tone, text: string): Html {
-  return html`<span class="badge ${tone}"><span aria-hidden="true">${SIGNS[tone]} </span>${text}</span>`;
+  return html`<span class="badge ${tone}"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${text}</span>`;
 }
 
 /**
@@ -16,7 +17,7 @@ export function badge(tone: Tone, text: string): Html {
  * must not contain times or ages.
  */
 export function verdict(tone: Tone, headline: string, more: HtmlPart): Html {
-  return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${SIGNS[tone]} </span>${headline}</p>${more}</div>`;
+  return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${headline}</p>${more}</div>`;
 }
 
 /** One value with its name. */

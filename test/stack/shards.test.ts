@@ -54,9 +54,12 @@ async function startTwoConnections(): Promise<void> {
     home.start("localnet", "start", "--block-time", "500", "--home", directory, "$PORTS");
   const one = start(first);
   await one.printed(/sidecar metrics/);
+  // A chain without a block has nothing to export.
+  await until("a block", async () => ((await localnet.height("local")) > 1n ? true : undefined));
   one.kill("SIGTERM");
   await one.exited;
-  const { stdout } = await home.run("localnet", "export", "--home", first, "$PORTS");
+  const { stdout, stderr } = await home.run("localnet", "export", "--home", first, "$PORTS");
+  expect(stderr).toBe("");
   const genesis = join(home.directory, "genesis.json");
   writeFileSync(genesis, JSON.stringify(withConnection(JSON.parse(stdout))));
   cpSync(first, second, { recursive: true, filter: (path) => !path.includes("local-1") });

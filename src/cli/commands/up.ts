@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import type { LogLevel } from "../../base/logger.ts";
-import { onAbort, pause, raceAbort, withTimeout } from "../../base/abort.ts";
+import { onAbort, raceAbort, withTimeout } from "../../base/abort.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
@@ -25,24 +26,29 @@ import {
   portOffsetOption,
 } from "../options.ts";
 import { controlToken, controlTokenFile } from "../state-home.ts";
+import { showState } from "../up-state.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "../up-summary.ts";
 
 interface Options extends AccessOptions {
   readonly portOffset: number;
   readonly blockTime: number;
   readonly keepBlocks?: number;
+  readonly home?: string;
   readonly untilFirstResult?: true;
   readonly logLevel: LogLevel;
 }
 
 const FIRST_RESULT_MS = 60_000;
-const SUMMARY_EVERY_MS = 2_000;
 const FIRST_RESULT_POLL_MS = 50;
 
 /** `relaywatch up`. */
 export function upCommand(context: CliContext): Command {
   const command = new Command()
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
+    .option(
+      "--home <dir>",
+      "directory for the state of chains, relayer and watchdog; without it, Ctrl-C discards it",
+    )
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
     .addOption(allowHostOption())
@@ -58,19 +64,26 @@ async function up(options: Options, context: CliContext): Promise<void> {
   const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
   const daemon = await daemonContext(context, options.logLevel);
   const own = { ...daemon, signal: stop.signal, portOption: "--port-offset" };
-  const parts = createParts(options, own, context);
+  const print = (line: string): void =>
+    context.screen === undefined ? context.print(line) : context.screen.above(() => context.print(line));
+  const parts = createParts(options, own, print);
   const watcher: Service = {
     name: "up",
     run: async (signal) => {
-      if (!options.untilFirstResult) return summarize(parts.now, context, signal);
+      if (!options.untilFirstResult)
+        return showState(parts.now, { portOffset: options.portOffset, print, context }, signal);
       await firstResult(parts.now, signal);
-      context.print(summaryLine(parts.now(), context.isTerminal));
+      print(summaryLine(parts.now(), context.isTerminal));
       stop.abort(DONE);
     },
   };
-  const [first] = await supervise([...parts.services, watcher], stop.signal, daemon.logger);
-  unwatch();
-  if (first !== undefined) throw first.error;
+  try {
+    const [first] = await supervise([...parts.services, watcher], stop.signal, daemon.logger);
+    if (first !== undefined) throw first.error;
+  } finally {
+    unwatch();
+    context.screen?.close();
+  }
 }
 
 const DONE = new Error("the first results exist");
@@ -79,21 +92,23 @@ const DONE = new Error("the first results exist");
 function createParts(
   options: Options,
   daemon: DaemonContext,
-  context: CliContext,
+  print: (line: string) => void,
 ): { readonly services: readonly Service[]; readonly now: () => UpParts } {
   const ports = portsAt(options.portOffset);
   const access = accessOf(options);
+  const stateDir = (name: string): string | undefined =>
+    options.home === undefined ? undefined : join(options.home, name);
   const chainsUp = createDeferred<LocalnetReady>();
   let state: UpParts = { chains: {}, relayer: undefined, watchdog: undefined };
   const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
-    for (const { name, url } of endpoints) context.print(`${name.padEnd(24)} ${url}`);
+    for (const { name, url } of endpoints) print(`${name.padEnd(24)} ${url}`);
   };
   const localnet = (signal: AbortSignal): Promise<void> =>
     runLocalnet(
       {
         parts: LOCALNET_PARTS,
         ports,
-        home: undefined,
+        home: options.home,
         blockTimeMs: options.blockTime,
         keepBlocks: options.keepBlocks,
         validators: { local: [10n], remote: [10n] },
@@ -104,14 +119,14 @@ function createParts(
       (ready) => {
         state = { ...state, chains: ready.chains };
         printEndpoints(ready.endpoints);
-        context.print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
+        print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
         chainsUp.resolve(ready);
       },
     );
   const relayer = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     await runIcqRelayer(
-      localnetRelayerConfig(ports, undefined, access.hosts),
+      localnetRelayerConfig(ports, stateDir("relayer"), access.hosts),
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, relayer: running };
@@ -122,7 +137,7 @@ function createParts(
   const watchdog = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     await runOracleWatchdog(
-      localnetWatchdogConfig(options.portOffset, undefined, access.hosts),
+      localnetWatchdogConfig(options.portOffset, stateDir("watchdog"), access.hosts),
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, watchdog: running };
@@ -148,16 +163,5 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
   if (found === undefined) {
     const text = `no first result within ${FIRST_RESULT_MS / 1_000} s: ${whatIsMissing(now())}`;
     throw new CliError(EXIT.fatal, text);
-  }
-}
-
-/** Prints the summary when it has changed, at most every {@link SUMMARY_EVERY_MS}. */
-async function summarize(now: () => UpParts, context: CliContext, signal: AbortSignal): Promise<void> {
-  let last = "";
-  while (!signal.aborted) {
-    const line = summaryLine(now(), context.isTerminal);
-    if (line !== last) context.print(line);
-    last = line;
-    await pause(SUMMARY_EVERY_MS, systemClock, signal);
   }
 }

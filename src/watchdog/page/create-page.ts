@@ -23,11 +23,17 @@ export interface PageDeps {
 /** Time that the polls of a slow source take besides their deadline. */
 const SLACK_MS = 5_000;
 
+/** Returns the longest time between the ends of two polls when all is well. */
+export function longestPollMs({ intervalMs, limits }: Pick<WatchdogConfig, "intervalMs" | "limits">): number {
+  return intervalMs + 2 * limits.deadlineMs + SLACK_MS;
+}
+
 /** Creates the routes of the page. */
 export function createWatchdogPage(
-  { maintenance, notify, intervalMs, limits }: WatchdogConfig,
+  config: WatchdogConfig,
   { clock, version, statuses, ledger, storedLedger, alerting }: PageDeps,
 ): readonly HttpRoute[] {
+  const { maintenance, notify } = config;
   const contentWith = (ledgerOf: PageDeps["ledger"]): PageContent =>
     watchdogPage({
       statuses: statuses(),
@@ -36,7 +42,7 @@ export function createWatchdogPage(
       maintenance,
       runbooks: notify.runbooks,
       nowMs: clock.nowMs(),
-      pollMs: intervalMs + 2 * limits.deadlineMs + SLACK_MS,
+      pollMs: longestPollMs(config),
     });
   const content = (): PageContent => {
     try {

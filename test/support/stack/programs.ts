@@ -14,9 +14,12 @@ interface Program {
 const PROGRAMS = [
   { name: "initdb", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
   { name: "postgres", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
+  { name: "script", debianPackage: "bsdutils", places: [] },
   { name: "chromium", debianPackage: "chromium", places: [] },
   { name: "prometheus", debianPackage: "prometheus", places: [] },
   { name: "prometheus-alertmanager", debianPackage: "prometheus-alertmanager", places: [] },
+  { name: "promtool", debianPackage: "prometheus", places: [] },
+  { name: "amtool", debianPackage: "prometheus-alertmanager", places: [] },
 ] as const satisfies readonly Program[];
 
 /** Returns the path of a program that `requirePrograms` has found. */

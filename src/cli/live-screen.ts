@@ -1,0 +1,106 @@
+/** Lines at the end of a terminal's output that change in place. */
+export interface LiveScreen {
+  /** Shows lines, which may have colours, in place of those that were shown before. Lines are cut to the terminal. */
+  readonly show: (lines: readonly string[]) => void;
+  /** Runs a function that writes complete lines to the terminal. They stay above the shown ones. */
+  readonly above: (write: () => void) => void;
+  /** Leaves the shown lines as they are and restores the cursor. May be called more than once. */
+  readonly close: () => void;
+}
+
+/** The part of `process.stdout` that a screen uses. */
+export interface Terminal {
+  readonly columns: number;
+  readonly rows: number;
+  readonly write: (text: string) => unknown;
+  readonly on: (event: "resize", listener: () => void) => unknown;
+  readonly off: (event: "resize", listener: () => void) => unknown;
+}
+
+const ESCAPE = "\u001b";
+const HIDE_CURSOR = "\u001b[?25l";
+const SHOW_CURSOR = "\u001b[?25h";
+const ERASE_BELOW = "\u001b[J";
+const RESET = "\u001b[0m";
+
+/** Creates a screen that has shown nothing. */
+export function createLiveScreen(terminal: Terminal): LiveScreen {
+  let lines: readonly string[] = [];
+  let drawn: readonly string[] = [];
+  let isOpen = false;
+  const toFirstRow = (): string => {
+    // A terminal that became narrower has wrapped the lines.
+    const rows = drawn.reduce(
+      (sum, line) => sum + Math.max(1, Math.ceil(visibleLength(line) / columnsOf(terminal))),
+      0,
+    );
+    return rows === 0 ? "\r" : `\r\u001b[${rows}A`;
+  };
+  const draw = (): void => {
+    const fitting = lines.slice(0, Math.max(1, rowsOf(terminal) - 1));
+    const next = fitting.map((line) => cutVisible(line, columnsOf(terminal) - 1));
+    if (next.length === drawn.length && next.every((line, index) => line === drawn[index])) return;
+    const text = next.map((line) => `${line}\n`).join("");
+    terminal.write(`${toFirstRow()}${ERASE_BELOW}${text}`);
+    drawn = next;
+  };
+  const onResize = (): void => {
+    terminal.write(`${toFirstRow()}${ERASE_BELOW}`);
+    drawn = [];
+    draw();
+  };
+  return {
+    show: (shown) => {
+      if (!isOpen) {
+        isOpen = true;
+        terminal.write(HIDE_CURSOR);
+        terminal.on("resize", onResize);
+      }
+      lines = shown;
+      draw();
+    },
+    above: (write) => {
+      if (drawn.length > 0) terminal.write(`${toFirstRow()}${ERASE_BELOW}`);
+      drawn = [];
+      write();
+      if (isOpen) draw();
+    },
+    close: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      terminal.off("resize", onResize);
+      terminal.write(SHOW_CURSOR);
+      [lines, drawn] = [[], []];
+    },
+  };
+}
+
+/** A terminal without a size says 0. */
+function columnsOf({ columns }: Terminal): number {
+  return columns > 0 ? columns : 80;
+}
+
+function rowsOf({ rows }: Terminal): number {
+  return rows > 0 ? rows : 24;
+}
+
+/** Escape sequences of colours, and single characters. */
+const PIECES = new RegExp(`${ESCAPE}\\[[\\d;]*m|[^]`, "gu");
+
+function visibleLength(line: string): number {
+  return (line.match(PIECES) ?? []).filter((piece) => piece.length < 3).length;
+}
+
+/** Cuts a line to a number of visible characters; a cut line ends with an ellipsis. */
+export function cutVisible(line: string, width: number): string {
+  if (visibleLength(line) <= width) return line;
+  let left = width - 1;
+  let kept = "";
+  for (const piece of line.match(PIECES) ?? []) {
+    const isVisible = piece.length < 3;
+    if (isVisible && left === 0) break;
+    if (isVisible) left -= 1;
+    kept += piece;
+  }
+  return `${kept}…${RESET}`;
+}
