@@ -196,6 +196,9 @@ describe("the situations of the alerts, fed as metrics", () => {
   it("inhibit what the table says, and nothing else", { timeout: 60_000 }, async () => {
     const wrong = async () => {
       const shown = await alertsNow();
+      const states = shown.map(({ status }) => status.state);
+      const count = (state: string): number => states.filter((one) => one === state).length;
+      if (count("suppressed") <= 10 || count("active") <= 50) return [`too few alerts: ${states.length}`];
       return shown
         .filter(({ labels }) => Object.values(labels).some((label) => label.startsWith("feed-")))
         .filter(
@@ -205,9 +208,6 @@ describe("the situations of the alerts, fed as metrics", () => {
         .map(({ labels, status }) => `${JSON.stringify(labels)} ${status.state}`);
     };
     await untilNone(wrong, 40_000);
-    const states = (await alertsNow()).map(({ status }) => status.state);
-    expect(states.filter((state) => state === "suppressed").length).toBeGreaterThan(10);
-    expect(states.filter((state) => state === "active").length).toBeGreaterThan(50);
   });
 
   it("notify once, and once of their end", { timeout: 150_000 }, async () => {
