@@ -78,7 +78,7 @@ export interface GroupSpec {
 
 /** Labels of the target of each component, which `$` in a {@link SeriesCase} is replaced by. `place` tells targets apart. */
 export function placeLabels(component: Component, place: string): Readonly<Record<string, string>> {
-  if (component === "icq-relayer") return { job: "icq-relayer", instance: place };
+  if (component === "icq-relayer") return { job: place, instance: place };
   if (component === "relaywatch") return { job: "oracle-watchdog", instance: place };
   const job = component === "oracle-raw" ? "oracle-node" : "oracle-watchdog";
   return { job, instance: `${place}:26660`, chain_id: place, validator: "default" };

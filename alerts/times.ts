@@ -8,10 +8,12 @@ export type Times = (duration: string) => string;
 export const REAL_TIMES: Times = (duration) => duration;
 
 /** Times for a test with real programs: a sixtieth, within bounds that a scrape every second allows. */
-export const SHORT_TIMES: Times = (duration) =>
-  duration === "0s"
-    ? duration
-    : durationText(Math.min(8000, Math.max(3000, Math.round(toMs(duration) / 60))));
+export const SHORT_TIMES: Times = (duration) => {
+  if (duration === "0s") return duration;
+  // A look back for a series that ended.
+  if (duration === "1d") return "1m";
+  return durationText(Math.min(12_000, Math.max(6000, Math.round(toMs(duration) / 60))));
+};
 
 /** Returns a duration in minutes. */
 export function toMinutes(duration: string): number {

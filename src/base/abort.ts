@@ -130,10 +130,7 @@ export async function withTimeout<T>(
   }
 }
 
-/**
- * Waits `delayMs` or until the signal aborts; never rejects. Unlike `clock.sleep`, any number of pauses on one signal
- * share one event listener.
- */
+/** Waits `delayMs` or until the signal aborts; never rejects. */
 export async function pause(delayMs: number, clock: Sleeper, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await withTimeout(delayMs, clock, signal, rejectOnAbort).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { abortReason, type Sleeper } from "./abort.ts";
+import { abortReason, onAbort, type Sleeper } from "./abort.ts";
 
 /** Source of time. Tests use a manual clock. */
 export interface Clock extends Sleeper {
@@ -18,14 +18,13 @@ export const systemClock: Clock = {
         reject(abortReason(signal));
         return;
       }
-      const onAbort = (): void => {
-        clearTimeout(timer);
-        reject(abortReason(signal));
-      };
       const timer = setTimeout(() => {
-        signal.removeEventListener("abort", onAbort);
+        unwatch();
         resolve();
       }, delayMs);
-      signal.addEventListener("abort", onAbort, { once: true });
+      const unwatch = onAbort(signal, (reason) => {
+        clearTimeout(timer);
+        reject(reason);
+      });
     }),
 };

@@ -126,7 +126,7 @@ describe("READMEs, documents and comments", () => {
   it("name options and commands that exist", async () => {
     const { paths, options } = await commandLine();
     const OPTION = /(?<![\w-])--[a-z][a-z_-]+/g;
-    const benches = ["main", "dex", "month"].map((name) => `test/bench/${name}.ts`);
+    const benches = ["main", "dex", "month", "endurance"].map((name) => `test/bench/${name}.ts`);
     const scriptSources = [...benches, "test/fuzz/main.ts", "package.json"]
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");

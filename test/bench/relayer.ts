@@ -23,7 +23,7 @@ const CASES: readonly Case[] = [
     name: `1,000 queries, callbacks, ${roundTripMs} ms`,
     roundTripMs,
     callbacks: true,
-    goals: { perSecond: "at least 290 of 93,000 gas" },
+    goals: {},
   })),
   {
     ...base,
@@ -74,18 +74,29 @@ function rowsOf(one: Case, { first, last, relayerPeakMb }: ScenarioResult): read
   });
   const goal = (text: string | undefined): Partial<BenchRow> =>
     text === undefined ? {} : { beside: `goal: ${text}` };
+  const gas = last.gas - first.gas;
   const failed = last.failedTransactions - first.failedTransactions;
   const note = `${results} results in ${transactions} transactions in ${blocks} blocks in ${seconds.toFixed(1)} s; ${failed} transactions failed, ${last.failures - first.failures} results`;
   return [
     row("KV results included", results / seconds, "results/s", { ...goal(one.goals.perSecond), note }),
+    ...(one.callbacks
+      ? [
+          row("the same, if each took 93,000 gas", gas / seconds / 93_000, "results/s", {
+            ...goal("at least 290"),
+            note: "gas of a second / 93,000: a small callback on a deployed chain",
+          }),
+        ]
+      : []),
     row("results of a block", results / blocks, "results", {
       note: `a block every ${((seconds * 1_000) / blocks).toFixed(0)} ms`,
     }),
-    row("gas of a block", (last.gas - first.gas) / blocks, "gas", {
+    row("gas of a block", gas / blocks, "gas", {
       note: "the budget is 27,000,000: 90 % of the fee market's limit",
     }),
-    row("gas of a result", (last.gas - first.gas) / results, "gas"),
-    row("due to included, 95 % within", lateAt(0.95, first, last), "blocks", goal("at most 2")),
+    row("gas of a result", gas / results, "gas"),
+    row("due to included, 95 % within", lateAt(0.95, first, last), "blocks", {
+      ...(one.callbacks ? { note: "a block holds a quarter of what is due" } : goal("at most 2")),
+    }),
     row("RPC calls of a result", (last.rpcCalls - first.rpcCalls) / results, "calls", goal("at most 1.3")),
     row(
       "simulations of a transaction",

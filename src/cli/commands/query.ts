@@ -30,6 +30,21 @@ const MODULES: readonly LazyCommand[] = [
     description: "contracts that are called when stake changes",
     load: async () => (await import("./query-harpoon.ts")).queryHarpoonCommand,
   },
+  {
+    name: "ibc",
+    description: "light clients, connections, channels, packets",
+    load: async () => (await import("./query-ibc.ts")).queryIbcCommand,
+  },
+  {
+    name: "ibc-transfer",
+    description: "vouchers of other chains' coins, coins in escrow",
+    load: async () => (await import("./query-ibc-transfer.ts")).queryIbcTransferCommand,
+  },
+  {
+    name: "ibc-rate-limit",
+    description: "the contract that limits transfers to other chains",
+    load: async () => (await import("./query-ibc-rate-limit.ts")).queryIbcRateLimitCommand,
+  },
 ];
 
 /** `relaywatch query`. */

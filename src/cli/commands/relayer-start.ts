@@ -1,3 +1,4 @@
+import { limitHeapGrowth } from "../../ops/heap.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import type { DaemonContext } from "../../ops/daemon-context.ts";
@@ -46,6 +47,7 @@ async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<v
 /** Runs the relayer until it is asked to stop. */
 export async function startRelayer(options: Options, context: CliContext): Promise<void> {
   const selected = await selectRelayerConfig(options, context);
+  limitHeapGrowth();
   const daemon = await relayerContext(selected, options.logLevel, context);
   if (options.fromEnv !== undefined) await takeOver(selected.config, daemon);
   await runIcqRelayer(selected.config, daemon, (_relayer, endpoints) => {

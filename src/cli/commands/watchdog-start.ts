@@ -1,3 +1,4 @@
+import { limitHeapGrowth } from "../../ops/heap.ts";
 import type { LogLevel } from "../../base/logger.ts";
 import { Command } from "commander";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
@@ -33,6 +34,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
     options.config === undefined
       ? localnetWatchdogConfig(options.portOffset, options.stateDir)
       : loadConfig(options.config, watchdogConfigSchema);
+  limitHeapGrowth();
   await runOracleWatchdog(config, await contextFor(options, context), (_watchdog, endpoints) => {
     for (const { name, url } of endpoints) context.print(`${name} ${url}`);
   });

@@ -4,6 +4,8 @@ import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 
 /** Counters and histograms of the relayer. Its gauges are in `status-gauges.ts`; `docs/metrics.md` lists all. */
 export interface RelayerMetrics {
+  /** Each ends as an attempt with an outcome. */
+  readonly proven: Counter<"connection_id">;
   readonly results: Counter<"connection_id" | "outcome">;
   /** Timestamp of the last result in a block. */
   readonly lastIncluded: Gauge<"connection_id">;
@@ -30,6 +32,12 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       name: "relaywatch_relayer_results_total",
       help: "Query results by outcome: included in a block of the local chain, redundant since another relayer was faster, or the code of the failure.",
       labelNames: ["connection_id", "outcome"],
+      registers,
+    }),
+    proven: new Counter({
+      name: "relaywatch_relayer_results_proven_total",
+      help: "Proven results on their way into a transaction. Each ends as an attempt with an outcome.",
+      labelNames: ["connection_id"],
       registers,
     }),
     clientUpdates: new Counter({
@@ -126,6 +134,7 @@ function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
   for (const outcome of ["included", "redundant", ...QUERY_FAILURE_CODES])
     metrics.results.inc({ connection_id, outcome }, 0);
   for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
+  metrics.proven.inc({ connection_id }, 0);
   metrics.clientUpdates.inc({ connection_id }, 0);
   metrics.prunedBlocks.inc({ connection_id }, 0);
   metrics.gasUsed.inc({ connection_id }, 0);

@@ -1,9 +1,8 @@
 import type { Dec18 } from "../../base/decimal.ts";
 import type { BroadcastResult, TxDraft } from "../../client/tx/tx-window.ts";
 import { feeFor } from "../../client/tx/gas-price.ts";
-import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
-import { isNewer } from "../registry/registered-query.ts";
 import { applyBlame } from "./blame.ts";
+import { isTooOld, judgeEntry, TOO_OLD } from "./judge-entry.ts";
 import { layOut, type Slot, toMessages } from "./judge.ts";
 import { gasOfEntries, groupOf } from "./prepare.ts";
 import type { Entry } from "./result-queue.ts";
@@ -19,13 +18,8 @@ import {
   slotItems,
   type SubmitterState,
   unsent,
-  WITHDRAWN,
 } from "./submitter-state.ts";
 
-/** A result that waits longer is read again: its value is too old. */
-const MAX_AGE_MS = 10_000;
-/** A result may wait this many blocks until its query is due. */
-const MAX_EARLY_BLOCKS = 2n;
 /** Pause after a refusal by the gate. */
 const GATE_PAUSE_MS = 2_000;
 
@@ -97,18 +91,20 @@ async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise
 function choose(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
   const kept: Prepared[] = [];
+  // Of each query, one result leaves at a time.
+  const taken = new Set<bigint>();
   let gas = gasInFlight(state);
   let bytes = state.sent.reduce((sum, { tx }) => sum + tx.size, 0);
   for (const prepared of state.prepared) {
-    const { ready, later } = sortOut(state, prepared.entries);
+    const { ready, later } = sortOut(state, prepared.entries, taken);
     const all = [...ready, ...later];
-    const ownGas = all.length === prepared.entries.length ? prepared.gas : gasOfEntries(state, all);
+    const left = cutTo(state, prepared, all);
     const size = ready.reduce((sum, { result }) => sum + result.message.length, 0);
     const isAlone = state.sent.length === 0 && chosen.length === 0;
-    const fits = gas + ownGas <= state.block.gas() && bytes + size <= state.block.bytes();
+    const fits = gas + left.gas <= state.block.gas() && bytes + size <= state.block.bytes();
     // A few that are ready wait for the many that are not: each transaction has a fixed cost.
     if (ready.length === 0 || ready.length < later.length || !(fits || isAlone)) {
-      if (all.length > 0) kept.push({ entries: all, gas: ownGas });
+      if (all.length > 0) kept.push(left);
       continue;
     }
     // Their company has changed since they were planned: one of them is to be tried apart from the others.
@@ -116,67 +112,46 @@ function choose(state: SubmitterState): readonly Prepared[] {
       putBack(state, all);
       continue;
     }
-    if (later.length > 0) kept.push({ entries: later, gas: gasOfEntries(state, later) });
-    chosen.push({ entries: ready, gas: later.length === 0 ? ownGas : gasOfEntries(state, ready) });
-    gas += ownGas;
+    if (later.length > 0) kept.push(cutTo(state, left, later));
+    chosen.push(cutTo(state, left, ready));
+    for (const { result } of ready) taken.add(result.query.id);
+    gas += left.gas;
     bytes += size;
   }
   state.prepared = kept;
   return chosen;
 }
 
+/** The transaction with these of its entries only. */
+function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entry[]): Prepared {
+  if (entries.length === prepared.entries.length) return prepared;
+  const gas = gasOfEntries(state, entries);
+  return { entries, gas, simulated: prepared.simulated - prepared.gas + gas };
+}
+
 /** Drops results that were removed, superseded or are too old since they were planned. Keeps the order. */
 function sortOut(
   state: SubmitterState,
   entries: readonly Entry[],
+  taken: ReadonlySet<bigint>,
 ): { readonly ready: readonly Entry[]; readonly later: readonly Entry[] } {
   const ready: Entry[] = [];
   const later: Entry[] = [];
   for (const entry of entries) {
     if (entry.place === "done") continue;
     const verdict = judgeEntry(state, entry);
-    if (verdict === "ready") ready.push(entry);
-    else if (verdict === "later") later.push(entry);
+    const isTaken = verdict === "ready" && taken.has(entry.result.query.id);
+    if (verdict === "later" || isTaken) later.push(entry);
+    else if (verdict === "ready") ready.push(entry);
     else finish(state, entry, verdict);
   }
   return { ready, later };
 }
 
-type EntryVerdict = "ready" | "later" | Parameters<typeof finish>[2];
-
-function judgeEntry(state: SubmitterState, { result, sinceMs }: Entry): EntryVerdict {
-  const { registry, height, clock } = state.deps;
-  const { query, at } = result;
-  const current = registry.state(query.id);
-  if (current === undefined) return { kind: "dropped", reason: "removed" };
-  if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
-  if (clock.nowMs() - sinceMs > MAX_AGE_MS) return tooOld();
-  if (state.withdrawn.has(query.id)) return WITHDRAWN;
-  // It was proven before the chain refused the result before it.
-  if (clock.nowMs() < current.notBeforeMs)
-    return { kind: "unsent", reason: "its query backs off", error: undefined };
-  if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
-    return { kind: "dropped", reason: "superseded" };
-  if (state.flying.has(query.id)) return "later";
-  if (query.type === "tx" || dueAt(current, height.now())) return "ready";
-  return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
-    ? "later"
-    : { kind: "dropped", reason: "superseded" };
-}
-
-/** Whether the query needs a result, apart from its backoff: a result that was proven is sent. */
-function dueAt(current: QueryState, height: bigint): boolean {
-  return isDue({ ...current, notBeforeMs: 0 }, height, 0);
-}
-
-function tooOld(): Extract<EntryVerdict, { kind: "unsent" }> {
-  return { kind: "unsent", reason: "it waited too long for a transaction", error: undefined };
-}
-
 /** Settles the results in the queue that are too old. */
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.nowMs();
-  for (const entry of unsent(state)) if (nowMs - entry.sinceMs > MAX_AGE_MS) finish(state, entry, tooOld());
+  for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) finish(state, entry, TOO_OLD);
 }
 
 /** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
@@ -212,7 +187,7 @@ async function admit(
     const error = { code: "over-budget", reason: admission.reason } as const;
     for (const entry of refused) finish(state, entry, { kind: "refused", error });
     const entries = left.entries.filter((entry) => !refused.includes(entry));
-    left = { entries, gas: gasOfEntries(state, entries) };
+    left = cutTo(state, left, entries);
   }
   return undefined;
 }
@@ -226,7 +201,7 @@ function stop(state: SubmitterState, entries: readonly Entry[], reason: string):
 
 function toLaunch(
   state: SubmitterState,
-  { entries, gas: ownGas }: Prepared,
+  { entries, gas: ownGas, simulated }: Prepared,
   before: readonly Launch[],
 ): Omit<Launch, "release"> {
   // A doubtful transaction may fail, so no other relies on its client updates, and it relies on none.
@@ -242,10 +217,16 @@ function toLaunch(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
-  const gasLimit = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
+  const adjusted = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
+  // The parts of a transaction are estimates. With all of its parts it used what the simulation says.
+  const whole = (simulated * DRIFT_PERMILLE) / 1_000n;
+  const gasLimit = adjusted > whole ? adjusted : whole;
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, reliesOn, isDoubtful };
 }
+
+/** How much more than its simulation a transaction may use, since the state has changed. */
+const DRIFT_PERMILLE = 1_100n;
 
 function updateKeys(slots: readonly Slot[]): readonly string[] {
   return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));

@@ -125,7 +125,7 @@ function toPrepared(
       slots.filter(({ kind }) => kind === "update"),
     );
   const used = rest.length === 0 ? fixed : gasOfEntries(state, fitting);
-  return { entries: fitting, gas: used };
+  return { entries: fitting, gas: used, simulated: gasUsed };
 }
 
 /** The first entries that a transaction of this gas can hold, at least one, and the others. */

@@ -52,6 +52,8 @@ export interface Prepared {
   readonly entries: readonly Entry[];
   /** Gas that its simulation used for all entries, without client updates. */
   readonly gas: bigint;
+  /** Gas that its simulation used, with the client updates in front and all entries that it had then. */
+  readonly simulated: bigint;
 }
 
 /** A transaction in flight. */

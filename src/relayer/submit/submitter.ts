@@ -97,6 +97,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
 
 function add(state: SubmitterState, result: ProvenResult): void {
   const sinceMs = state.deps.clock.nowMs();
+  state.deps.metrics.proven.inc({ connection_id: result.query.connectionId });
   const entry: Entry = { result, sinceMs, simulations: 0, place: "queued" };
   state.withdrawn.delete(result.query.id);
   if (state.queue.bytes() + result.message.length > MAX_QUEUED_BYTES)

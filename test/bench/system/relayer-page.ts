@@ -6,6 +6,8 @@ import { createPrometheusTextParser } from "../../../src/watchdog/prometheus/tex
 export interface RelayerCounters {
   /** Monotonic, ms. */
   readonly atMs: number;
+  /** Results that were proven. */
+  readonly proven: number;
   readonly results: number;
   readonly failures: number;
   readonly transactions: number;
@@ -39,6 +41,7 @@ export async function readCounters(url: string, signal: AbortSignal): Promise<Re
   const of = (name: string): number => get(name) ?? (results === 0 ? 0 : missing(name));
   return {
     atMs,
+    proven: of("results_proven_total"),
     results,
     failures: of("results_total") - results,
     transactions: of("transactions_total/included"),

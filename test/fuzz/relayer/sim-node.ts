@@ -40,6 +40,7 @@ export interface SimNodeDeps {
   readonly faults: ReadonlySet<LocalFault>;
   readonly clock: ManualClock;
   readonly random: Random;
+  readonly updateGas: bigint;
   /** Answers a call. A `Refusal` becomes a `ClientError`. */
   readonly respond: <T>(signal: AbortSignal, read: () => T) => Promise<T>;
 }
@@ -48,7 +49,8 @@ const BLOCK_GAS = 30_000_000n;
 /** Gas of a block while blocks are full: a transaction with two results. */
 const FULL_BLOCK_GAS = 250_000n;
 const TX_GAS = 108_000n;
-const UPDATE_GAS = 85_000n;
+/** Of a client update, unless a simulation says otherwise. */
+export const UPDATE_GAS = 85_000n;
 const RESULT_GAS = 28_000n;
 /** Messages of one simulation while the node accepts small requests only. */
 const SMALL_REQUEST_MESSAGES = 3;
@@ -81,7 +83,7 @@ const signer: Signer = {
 
 /** Creates a node whose account has sequence 0. */
 export function createSimNode(deps: SimNodeDeps): SimNode {
-  const { state, faults, clock, random, respond } = deps;
+  const { state, faults, clock, random, respond, updateGas } = deps;
   let committed = 0n;
   let expected = 0n;
   let mempool: SimTx[] = [];
@@ -129,7 +131,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
     if (tx.sequence !== expected) throw new Refusal(`${mismatch(expected, tx.sequence)}: invalid request`);
     // On the mempool's state: sequences of pending transactions count, their messages have not run.
     execute(state, tx.messages);
-    const gasInfo = { gasWanted: 0n, gasUsed: gasOf(tx.messages) };
+    const gasInfo = { gasWanted: 0n, gasUsed: gasOf(tx.messages, updateGas) };
     return SimulateResponse.encode({ gasInfo, result: undefined }).finish();
   };
 
@@ -165,7 +167,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
 
   const deliver = (tx: SimTx, used: bigint): bigint => {
     committed += 1n;
-    const gas = gasOf(tx.messages);
+    const gas = gasOf(tx.messages, updateGas);
     const note = (code: number, codespace: string, log: string): void =>
       void results.set(tx.hash, {
         height: state.height,
@@ -251,9 +253,9 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
   }
 }
 
-function gasOf(messages: readonly WireMessage[]): bigint {
+function gasOf(messages: readonly WireMessage[], updateGas: bigint): bigint {
   return messages.reduce(
-    (sum, { typeUrl }) => sum + (typeUrl.endsWith("MsgUpdateClient") ? UPDATE_GAS : RESULT_GAS),
+    (sum, { typeUrl }) => sum + (typeUrl.endsWith("MsgUpdateClient") ? updateGas : RESULT_GAS),
     TX_GAS,
   );
 }

@@ -59,6 +59,8 @@ export interface SimOptions {
   readonly gate: SubmitGate;
   /** Most results of a transaction. Few by default, so that several transactions are in flight. */
   readonly resultsPerTx: number;
+  /** Gas of a client update. */
+  readonly updateGas: bigint;
   /** Duration of a call, ms. */
   readonly callMs: { readonly local: number; readonly remote: number };
 }
@@ -82,7 +84,10 @@ export async function startWorld(
     for (const txs of [1, 1, 1, 0, 0]) remote.tick(txs === 0 ? [] : [["bob", 0]]);
   }
   const unprovable = new Set(remotes.flatMap((remote) => remote.succeeded("bob")));
-  const local = createSimLocal(remotes, clock, random, options.callMs?.local);
+  const local = createSimLocal(remotes, clock, random, {
+    ...(options.callMs === undefined ? {} : { callMs: options.callMs.local }),
+    ...(options.updateGas === undefined ? {} : { updateGas: options.updateGas }),
+  });
   for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
   const log: SimLogLine[] = [];
   const relayer = startRelayer({
@@ -151,7 +156,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
   }
 }
 
-interface RelayerParts extends Omit<SimOptions, "callMs"> {
+interface RelayerParts extends Omit<SimOptions, "callMs" | "updateGas"> {
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;

@@ -94,12 +94,25 @@ export async function problemsOf(
     ...disordered(world),
     ...[...world.engine.workerErrors().values()].filter((error) => error !== undefined),
     ...unknownQueries(world),
+    ...(await unendedAttempts(world)),
   ];
   if (world.clock.sleeping() >= MAX_SLEEPING) problems.push(`${world.clock.sleeping()} sleeps`);
   const stopErrors = await world.stop();
   problems.push(...stopErrors.map((error) => `stop: ${String(error)}`));
   if (world.clock.sleeping() > 0) problems.push(`${world.clock.sleeping()} sleeps after the stop`);
   return problems;
+}
+
+/** Each proven result ends as one attempt, unless it is on its way. */
+async function unendedAttempts({ metrics, attempts, engine }: SimWorld): Promise<readonly string[]> {
+  const values = (await metrics.getSingleMetric("relaywatch_relayer_results_proven_total")?.get())?.values;
+  const proven = values?.reduce((sum, { value }) => sum + value, 0) ?? 0;
+  const ended = attempts.filter(({ remoteHeight }) => remoteHeight > 0n).length;
+  const { queued, inFlight } = engine.submitter();
+  const underway = inFlight.reduce((sum, { results }) => sum + results, queued);
+  return proven > 0 && proven === ended + underway
+    ? []
+    : [`${proven} proven results, ${ended} attempts, ${underway} under way`];
 }
 
 function unknownQueries({ registry, local }: SimWorld): readonly string[] {

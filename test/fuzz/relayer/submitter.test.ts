@@ -169,6 +169,17 @@ describe("a round trip of a fifth of a block", () => {
   });
 });
 
+describe("a client update that costs less than was guessed", () => {
+  it("makes no transaction without it run out of gas, not even the first ones", async () => {
+    const world = await startWorld(29, 2, { resultsPerTx: 1, updateGas: 10_000n });
+    world.setTraffic(false);
+    await world.run(20);
+    expect(world.local.node.mostInBlock()).toBeGreaterThan(2);
+    expect(failedSizes(world)).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
 describe("several transactions in flight", () => {
   it("reach one block, each simulated once, with learned gas", async () => {
     const world = await startWorld(27, 2);

@@ -36,6 +36,14 @@ describe("a signal that lives as long as the process", () => {
     await server.close();
   });
 
+  it("has one listener while many sleep, as transactions without a response do", async () => {
+    const life = new AbortController();
+    const sleeps = Array.from({ length: 20 }, () => systemClock.sleep(60_000, life.signal));
+    expect(listeners(life.signal)).toBe(1);
+    life.abort(new Error("over"));
+    for (const { status } of await Promise.allSettled(sleeps)) expect(status).toBe("rejected");
+  });
+
   it("has one listener after the waits of workers, senders and loops", async () => {
     const life = new AbortController();
     const { signal } = life;

@@ -15,20 +15,36 @@ export interface AlertmanagerServer {
 
 const START_MS = 30_000;
 
-/** Starts Alertmanager. It sends each group of alerts to `webhookUrl` as soon as it changes. */
-export async function startAlertmanager(webhookUrl: string): Promise<AlertmanagerServer> {
+/** Settings of an Alertmanager besides its receiver. */
+export interface AlertmanagerSettings {
+  /** Labels of a group. */
+  readonly groupBy?: readonly string[];
+  /** Time for which a new group waits for further alerts: "5s". */
+  readonly groupWait?: string;
+  readonly inhibitRules?: readonly object[];
+}
+
+/** Starts Alertmanager. By default it sends each group of alerts to `webhookUrl` as soon as it changes. */
+export async function startAlertmanager(
+  webhookUrl: string,
+  {
+    groupBy = ["alertname", "chain_id", "validator"],
+    groupWait = "0s",
+    inhibitRules = [],
+  }: AlertmanagerSettings = {},
+): Promise<AlertmanagerServer> {
   const directory = mkdtempSync(join(tmpdir(), "relaywatch-alertmanager-"));
   const config = join(directory, "alertmanager.json");
   const route = {
     receiver: "test",
-    group_by: ["alertname", "chain_id", "validator"],
-    group_wait: "0s",
+    group_by: groupBy,
+    group_wait: groupWait,
     group_interval: "1s",
     repeat_interval: "1h",
   };
   // YAML contains JSON.
   const receivers = [{ name: "test", webhook_configs: [{ url: webhookUrl, send_resolved: true }] }];
-  writeFileSync(config, JSON.stringify({ route, receivers }));
+  writeFileSync(config, JSON.stringify({ route, receivers, inhibit_rules: inhibitRules }));
   const port = await freePort();
   const options = [
     `--config.file=${config}`,

@@ -18,6 +18,8 @@ const PROGRAMS = [
   { name: "chromium", debianPackage: "chromium", places: [] },
   { name: "prometheus", debianPackage: "prometheus", places: [] },
   { name: "prometheus-alertmanager", debianPackage: "prometheus-alertmanager", places: [] },
+  { name: "promtool", debianPackage: "prometheus", places: [] },
+  { name: "amtool", debianPackage: "prometheus-alertmanager", places: [] },
 ] as const satisfies readonly Program[];
 
 /** Returns the path of a program that `requirePrograms` has found. */

@@ -16,22 +16,52 @@ export interface PrometheusServer {
 /** What a Prometheus scrapes: "host:port" by job. */
 export type ScrapeTargets = Readonly<Record<string, { readonly target: string; readonly labels: object }>>;
 
+/** Rules of a Prometheus, and where it sends its alerts. */
+export interface PrometheusRules {
+  /** Content of each rule file by name. */
+  readonly files: ReadonlyMap<string, string>;
+  /** "host:port". */
+  readonly alertmanager: string;
+}
+
 const START_MS = 30_000;
 
-/** Starts Prometheus. It scrapes all targets once a second. */
-export async function startPrometheus(targets: ScrapeTargets): Promise<PrometheusServer> {
+/** Starts Prometheus. It scrapes all targets once a second, with rules every two seconds. Their labels win over its own. */
+export async function startPrometheus(
+  targets: ScrapeTargets,
+  rules?: PrometheusRules,
+): Promise<PrometheusServer> {
   const directory = mkdtempSync(join(tmpdir(), "relaywatch-prometheus-"));
   const config = join(directory, "prometheus.json");
   const jobs = Object.entries(targets).map(([name, { target, labels }]) => ({
     job_name: name,
+    honor_labels: true,
     static_configs: [{ targets: [target], labels }],
   }));
+  const port = await freePort();
+  // A scrape that takes too long ends all alerts of its target, so a busy machine gets more time for rules.
+  const every = rules === undefined ? "1s" : "2s";
+  // It scrapes itself, so that rules about it have data.
+  jobs.push({
+    job_name: "prometheus",
+    honor_labels: true,
+    static_configs: [{ targets: [`127.0.0.1:${port}`], labels: {} }],
+  });
+  for (const [name, content] of rules?.files ?? []) writeFileSync(join(directory, name), content);
   // YAML contains JSON.
   writeFileSync(
     config,
-    JSON.stringify({ global: { scrape_interval: "1s", scrape_timeout: "1s" }, scrape_configs: jobs }),
+    JSON.stringify({
+      global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: "1s" },
+      scrape_configs: jobs,
+      ...(rules === undefined
+        ? {}
+        : {
+            rule_files: [...rules.files.keys()].map((name) => join(directory, name)),
+            alerting: { alertmanagers: [{ static_configs: [{ targets: [rules.alertmanager] }] }] },
+          }),
+    }),
   );
-  const port = await freePort();
   const options = [
     `--config.file=${config}`,
     `--storage.tsdb.path=${join(directory, "data")}`,

@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+import type { CliContext } from "../cli-context.ts";
+import { RATE_LIMIT_TABLES } from "../ibc-tables.ts";
+import { serviceQueryCommands } from "../service-query.ts";
+
+/** `relaywatch query ibc-rate-limit`. */
+export function queryIbcRateLimitCommand(context: CliContext): Command {
+  return serviceQueryCommands(
+    {
+      service: "neutron.ibcratelimit.v1beta1.Query",
+      arguments: {},
+      tables: RATE_LIMIT_TABLES,
+      queries: [
+        {
+          name: "params",
+          rpc: "Params",
+          description: "print the contract that decides which transfers pass",
+        },
+      ],
+    },
+    context,
+  );
+}

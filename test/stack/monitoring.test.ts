@@ -1,0 +1,299 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { inhibitRules } from "../../alerts/config-examples.ts";
+import { ALERTS, RULE_FILES, ruleFile } from "../../alerts/rule-files.ts";
+import { SHORT_TIMES } from "../../alerts/times.ts";
+import { DASHBOARD_SPECS } from "../../dashboards/generated-files.ts";
+import { portsAt } from "../../daemons/localnet/ports.ts";
+import { alertName } from "../../src/watchdog/conditions/condition.ts";
+import { dashboardExpressions, withoutVariables } from "../support/dashboard-queries.ts";
+import { type CliProcess, openCliHome } from "../support/e2e/cli-process.ts";
+import { type AlertFeed, placeOf, startAlertFeed } from "../support/stack/alert-feed.ts";
+import { type AlertmanagerServer, startAlertmanager } from "../support/stack/alertmanager-server.ts";
+import { freePort } from "../support/stack/free-port.ts";
+import { programPath } from "../support/stack/programs.ts";
+import { type PrometheusServer, startPrometheus } from "../support/stack/prometheus-server.ts";
+import { labelText, startReceiver, type Receiver } from "../support/stack/webhook-receiver.ts";
+
+const home = await openCliHome();
+const ports = portsAt(home.portOffset);
+const FED = ALERTS.filter(({ example }) => example !== undefined && example.onlyPromtool === undefined);
+
+let receiver: Receiver;
+let alertmanager: AlertmanagerServer;
+let prometheus: PrometheusServer;
+let feed: AlertFeed;
+let watchdogPort: number;
+let watchdog: CliProcess;
+
+/** A watchdog whose alerts fire within seconds, and which pushes them to Alertmanager itself. */
+async function startWatchdog(): Promise<CliProcess> {
+  const file = join(home.directory, "watchdog.yaml");
+  const quick = (name: string, more = ""): string => `  ${name}: { for: "2s", resolve_for: "2s"${more} }`;
+  writeFileSync(
+    file,
+    `
+http: { listen: "127.0.0.1:${watchdogPort}" }
+chain_id: local-1
+interval: 1s
+sources:
+  node: "http://127.0.0.1:${ports.localMetrics}/metrics"
+  prices: "http://127.0.0.1:${ports.prices}/"
+  oracle_metrics: null
+  sidecar_metrics: "http://127.0.0.1:${ports.sidecarMetrics}/metrics"
+alerts:
+${["sidecar_down", "all_prices_missing", "major_pairs_missing", "empty_prices_counted"].map((name) => quick(name)).join("\n")}
+${quick("stale_price_timestamp", ', max_age: "3s"')}
+${quick("node_not_voting", ', stall_after: "4s"')}
+notify:
+  channels: [{ kind: alertmanager, name: am, urls: ["${alertmanager.url}"], resend: "2s" }]
+`,
+  );
+  const process = home.start("watchdog", "start", "--config", file);
+  await process.printed(/oracle-watchdog/);
+  return process;
+}
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  alertmanager = await startAlertmanager(receiver.url, {
+    inhibitRules: inhibitRules(),
+    groupBy: ["..."],
+    groupWait: "6s",
+  });
+  watchdogPort = await freePort();
+  await home.start("up", "$PORTS").printed(/oracle-watchdog +http/);
+  watchdog = await startWatchdog();
+  feed = await startAlertFeed(FED);
+  const validator = { validator: "default", chain_id: "local-1" };
+  const at = (port: number, labels: object = {}) => ({ target: `127.0.0.1:${port}`, labels });
+  prometheus = await startPrometheus(
+    {
+      "oracle-watchdog": at(watchdogPort),
+      "icq-relayer": at(ports.relayer),
+      "oracle-node": at(ports.localMetrics, validator),
+      "oracle-sidecar": at(ports.sidecarMetrics, validator),
+      alertmanager: { target: new URL(alertmanager.url).host, labels: {} },
+      feed: { target: feed.target, labels: {} },
+    },
+    {
+      files: new Map([...RULE_FILES].map(([name, groups]) => [name, ruleFile(groups, SHORT_TIMES)])),
+      alertmanager: new URL(alertmanager.url).host,
+    },
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await prometheus?.close();
+  await alertmanager?.close();
+  await feed?.close();
+  await receiver?.close();
+  await home.close();
+});
+
+const vector = z.object({
+  data: z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()) })) }),
+});
+
+async function query(expr: string) {
+  const response = await fetch(`${prometheus.url}/api/v1/query`, {
+    method: "POST",
+    body: new URLSearchParams({ query: expr }),
+  });
+  if (!response.ok) throw new Error(`${expr}: ${await response.text()}`);
+  return vector.parse(await response.json()).data.result;
+}
+
+const shownAlerts = z.array(
+  z.object({
+    labels: z.record(z.string(), z.string()),
+    annotations: z.record(z.string(), z.string()),
+    status: z.object({ state: z.enum(["active", "suppressed", "unprocessed"]) }),
+  }),
+);
+const alertsNow = async () =>
+  shownAlerts.parse(await (await fetch(`${alertmanager.url}/api/v2/alerts`)).json());
+type Shown = z.output<typeof shownAlerts>[number];
+
+const isAt =
+  (place: string) =>
+  ({ labels }: Shown): boolean =>
+    [labels["chain_id"], labels["job"], labels["instance"]].includes(place);
+const isOf =
+  (alert: (typeof ALERTS)[number]) =>
+  (shown: Shown): boolean =>
+    isAt(placeOf(alert))(shown) &&
+    shown.labels["alertname"] === alert.alert &&
+    shown.labels["component"] === alert.component;
+
+/** Waits until `missing` is empty, and fails with what is left. */
+async function untilNone(missing: () => Promise<readonly string[]>, deadlineMs: number): Promise<void> {
+  const endMs = Date.now() + deadlineMs;
+  for (;;) {
+    const left = await missing();
+    if (left.length === 0) return;
+    if (Date.now() > endMs) expect(left).toEqual([]);
+    await sleep(1000);
+  }
+}
+
+/** Queries without data on this localnet: no limit is configured, and the relayer has spent too little for a forecast. */
+const WITHOUT_DATA = /daily_fee_limit|daily_gas_per_owner_limit|account_left_seconds/;
+
+describe("a healthy localnet with both daemons", () => {
+  it("has metrics that promtool accepts", async () => {
+    for (const port of [watchdogPort, ports.relayer]) {
+      const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      expect(
+        execFileSync(programPath("promtool"), ["check", "metrics"], { input: page, encoding: "utf8" }),
+      ).toBe("");
+    }
+  });
+
+  it("gives data to every query of every dashboard", { timeout: 150_000 }, async () => {
+    const queries = DASHBOARD_SPECS.flatMap(dashboardExpressions).filter(
+      ({ expr }) => !WITHOUT_DATA.test(expr),
+    );
+    expect(queries.length).toBeGreaterThan(100);
+    await untilNone(async () => {
+      const empty: string[] = [];
+      for (const { place, expr, mayBeEmpty } of queries) {
+        const result = await query(withoutVariables(expr, "15s"));
+        if (result.length === 0 && !mayBeEmpty) empty.push(`${place}: ${expr}`);
+      }
+      return empty;
+    }, 120_000);
+  });
+
+  it("lets every rule be evaluated", async () => {
+    const rule = z.object({ name: z.string(), health: z.string(), lastError: z.string().optional() });
+    const groups = z.object({ data: z.object({ groups: z.array(z.object({ rules: z.array(rule) })) }) });
+    const { data } = groups.parse(await (await fetch(`${prometheus.url}/api/v1/rules`)).json());
+    const rules = data.groups.flatMap((group) => group.rules);
+    expect(rules.length).toBeGreaterThan(ALERTS.length);
+    expect(rules.filter(({ health }) => health === "err")).toEqual([]);
+  });
+});
+
+describe("the situations of the alerts, fed as metrics", () => {
+  it("fire in Prometheus and arrive at Alertmanager, with their texts", { timeout: 150_000 }, async () => {
+    await untilNone(async () => {
+      const shown = await alertsNow();
+      return FED.filter((alert) => !shown.some(isOf(alert))).map(
+        ({ component, alert }) => `${component} ${alert}`,
+      );
+    }, 120_000);
+    for (const { labels, annotations } of await alertsNow()) {
+      expect(JSON.stringify(annotations)).not.toMatch(/error expanding|\{\{|<no value>/);
+      expect([labels, annotations["runbook_url"]]).toEqual([labels, expect.stringMatching(/\.md$/)]);
+    }
+  });
+
+  it("inhibit what the table says, and nothing else", { timeout: 60_000 }, async () => {
+    const wrong = async () => {
+      const shown = await alertsNow();
+      const states = shown.map(({ status }) => status.state);
+      const count = (state: string): number => states.filter((one) => one === state).length;
+      if (count("suppressed") <= 10 || count("active") <= 50) return [`too few alerts: ${states.length}`];
+      return shown
+        .filter(({ labels }) => Object.values(labels).some((label) => label.startsWith("feed-")))
+        .filter(
+          (target) =>
+            (target.status.state === "suppressed") !== shown.some((source) => inhibits(source, target)),
+        )
+        .map(({ labels, status }) => `${JSON.stringify(labels)} ${status.state}`);
+    };
+    await untilNone(wrong, 40_000);
+  });
+
+  it("notify once, and once of their end", { timeout: 150_000 }, async () => {
+    const active = (await alertsNow())
+      .filter((shown) => shown.status.state === "active" && FED.some((alert) => isOf(alert)(shown)))
+      .map(({ labels }) => labelText(labels));
+    expect(active.length).toBeGreaterThan(40);
+    await untilNone(async () => active.filter((key) => receiver.count(key, "firing") === 0), 60_000);
+    feed.clear();
+    await untilNone(
+      async () =>
+        (await alertsNow())
+          .filter((shown) => FED.some((alert) => isOf(alert)(shown)))
+          .map(({ labels }) => JSON.stringify(labels)),
+      120_000,
+    );
+    await untilNone(async () => active.filter((key) => receiver.count(key, "resolved") === 0), 60_000);
+    for (const key of active)
+      expect([key, receiver.count(key, "firing"), receiver.count(key, "resolved")]).toEqual([key, 1, 1]);
+  });
+});
+
+/** Whether one alert of Alertmanager mutes another, by the rules of the example. */
+function inhibits(source: Shown, target: Shown): boolean {
+  return inhibitRules().some(
+    ({ source_matchers, target_matchers, equal }) =>
+      matches(source, source_matchers) &&
+      matches(target, target_matchers) &&
+      equal.every((label) => source.labels[label] === target.labels[label]),
+  );
+}
+
+function matches({ labels }: Shown, matchers: readonly string[]): boolean {
+  return matchers.every((matcher) => {
+    const [, label = "", operator, value = ""] = /^(\w+) (=~?) "(.*)"$/.exec(matcher) ?? [];
+    return operator === "="
+      ? labels[label] === value
+      : new RegExp(`^(?:${value})$`).test(labels[label] ?? "");
+  });
+}
+
+const LIVE_FAULTS = [
+  ["sidecar-killed", "sidecar-down"],
+  ["all-prices-missing", "all-prices-missing"],
+  ["major-pairs-missing", "major-pairs-missing"],
+  ["timestamp-stale", "stale-price-timestamp"],
+  ["pre-block-error", "node-not-voting"],
+] as const;
+
+describe("faults of the localnet", () => {
+  it.each(LIVE_FAULTS)(
+    "%s: fires as one alert from watchdog and Prometheus, and is resolved",
+    { timeout: 150_000 },
+    async (fault, name) => {
+      const isIt = ({ labels }: Shown): boolean =>
+        labels["alertname"] === alertName(name) &&
+        labels["chain_id"] === "local-1" &&
+        labels["component"] === "oracle-watchdog";
+      expect((await home.run("localnet", "fault", fault, "$PORTS")).code).toBe(0);
+      await untilNone(
+        async () =>
+          (await alertsNow()).some(isIt) &&
+          (
+            await query(
+              `ALERTS{alertname="${alertName(name)}",chain_id="local-1",component="oracle-watchdog",alertstate="firing"}`,
+            )
+          ).length > 0
+            ? []
+            : [fault],
+        60_000,
+      );
+      expect((await alertsNow()).filter(isIt).length).toBe(1);
+      expect((await home.run("localnet", "fault", "--off", "$PORTS")).code).toBe(0);
+      await untilNone(async () => ((await alertsNow()).some(isIt) ? [fault] : []), 60_000);
+    },
+  );
+
+  it("a watchdog that is killed is a target that is down, until it is back", {
+    timeout: 150_000,
+  }, async () => {
+    const isIt = ({ labels }: Shown): boolean =>
+      labels["alertname"] === "RelaywatchTargetDown" && labels["instance"] === `127.0.0.1:${watchdogPort}`;
+    watchdog.kill("SIGKILL");
+    await watchdog.exited;
+    await untilNone(async () => ((await alertsNow()).some(isIt) ? [] : ["down"]), 60_000);
+    watchdog = await startWatchdog();
+    await untilNone(async () => ((await alertsNow()).some(isIt) ? ["back"] : []), 60_000);
+  });
+});

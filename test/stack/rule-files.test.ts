@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { alertFiles } from "../../alerts/generated-files.ts";
+import { RULE_FILES, ruleFile } from "../../alerts/rule-files.ts";
+import { SHORT_TIMES } from "../../alerts/times.ts";
+import { programPath } from "../support/stack/programs.ts";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+const directory = mkdtempSync(join(tmpdir(), "relaywatch-rules-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const run = (program: "promtool" | "amtool", ...args: readonly string[]): string =>
+  execFileSync(programPath(program), args, {
+    cwd: ROOT,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+const paths = [...alertFiles().keys()];
+
+describe("the files of alerts", () => {
+  it.each(paths.filter((path) => path.endsWith(".rules.yaml")))("promtool check rules %s", (path) => {
+    expect(run("promtool", "check", "rules", path)).toMatch(/SUCCESS: \d+ rules found/);
+  });
+
+  it("promtool check rules, with the short times of the tests", () => {
+    for (const [name, groups] of RULE_FILES) {
+      const path = join(directory, name);
+      writeFileSync(path, ruleFile(groups, SHORT_TIMES));
+      expect(run("promtool", "check", "rules", path)).toContain("SUCCESS");
+    }
+  });
+
+  it("promtool check config", () => {
+    expect(run("promtool", "check", "config", "alerts/prometheus/prometheus.example.yaml")).toContain(
+      "SUCCESS",
+    );
+  });
+
+  it("amtool check-config", () => {
+    expect(run("amtool", "check-config", "alerts/alertmanager/alertmanager.example.yaml")).toContain(
+      "SUCCESS",
+    );
+  });
+
+  const cases = paths.filter((path) => path.endsWith(".test.yaml"));
+  it.each(cases)("promtool test rules %s", { timeout: 300_000 }, (path) => {
+    expect(run("promtool", "test", "rules", path)).toContain("SUCCESS");
+  });
+});

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { textReply } from "../../../src/ops/http-reply.ts";
+import { openRouteServer } from "../../../src/ops/route-server.ts";
+
+const message = z.object({
+  status: z.enum(["firing", "resolved"]),
+  alerts: z.array(z.object({ labels: z.record(z.string(), z.string()) })),
+});
+
+/** A receiver of Alertmanager's webhooks. */
+export interface Receiver {
+  readonly url: string;
+  /** Number of messages about an alert. `key` is the {@link labelText} of its labels. */
+  readonly count: (key: string, status: "firing" | "resolved") => number;
+  readonly close: () => Promise<void>;
+}
+
+/** Returns the sorted labels as text. */
+export function labelText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([label, value]) => `${label}=${value}`)
+    .toSorted()
+    .join(",");
+}
+
+/** Starts a receiver on a free port. */
+export async function startReceiver(): Promise<Receiver> {
+  const counts = new Map<string, number>();
+  const server = await openRouteServer(
+    {
+      name: "receiver",
+      listen: { host: "127.0.0.1", port: 0 },
+      portOption: "none",
+      routes: [
+        {
+          method: "POST",
+          path: "/hook",
+          handle: ({ body }) => {
+            const { status, alerts } = message.parse(JSON.parse(new TextDecoder().decode(body)));
+            for (const { labels } of alerts) {
+              const key = `${status} ${labelText(labels)}`;
+              counts.set(key, (counts.get(key) ?? 0) + 1);
+            }
+            return textReply(200, "ok");
+          },
+        },
+      ],
+    },
+    { logger: silentLogger },
+  );
+  return {
+    url: `http://127.0.0.1:${server.address.port}/hook`,
+    count: (key, status) => counts.get(`${status} ${key}`) ?? 0,
+    close: server.close,
+  };
+}
