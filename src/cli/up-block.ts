@@ -112,6 +112,6 @@ export function tryNext(command: string, restPort: number, portOffset: number): 
     "The first result is on the chain. Try in another terminal:",
     `  a query   curl -s 'http://127.0.0.1:${restPort}/neutron/interchainqueries/query_result?query_id=1'`,
     `  a fault   ${command} localnet fault sidecar-down --for 2m${offset}`,
-    `  a report  ${command} report oracle${offset}`,
+    `  a report  ${command} report handover --since 1h${offset}`,
   ];
 }

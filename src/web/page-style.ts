@@ -73,7 +73,7 @@ summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr));gap:1rem}
 figure{margin:0}
 figcaption{font-size:.9rem;margin-bottom:.25rem}
-svg{display:block;width:100%;max-width:34rem;height:auto;background:var(--panel);border:1px solid var(--line);border-radius:.4rem}
+svg{display:block;width:100%;max-width:28rem;height:auto;background:var(--panel);border:1px solid var(--line);border-radius:.4rem}
 svg text{fill:var(--muted);font-size:11px;font-family:inherit}
 .b-good{fill:var(--bar)}.b-bad{fill:var(--bar-bad)}.b-unknown{fill:var(--bar-unknown)}.b-weak{fill:var(--bar-weak)}.b-hollow{fill:none;stroke:var(--bar-unknown)}.b-plain{fill:var(--bar-2)}.b-none{fill:none;stroke:var(--line)}
 .b-band{fill:var(--band)}.l-plain{fill:none;stroke:var(--bar-2);stroke-width:2}.l-bad{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:6 3}.l-warn{stroke:var(--warn);stroke-width:1.5;stroke-dasharray:2 3}

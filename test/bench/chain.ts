@@ -8,6 +8,7 @@ import { startTestNode, testGenesis as nodeGenesis } from "../support/test-node.
 import { buildTx, sendMessage } from "../support/test-tx.ts";
 import { proveBalances } from "./bank-proofs.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
+import { WIDE_MARKET } from "./wide-market.ts";
 import { queriesGenesis, resultTransaction, toResult } from "./result-gas.ts";
 
 const ACCOUNTS = 100;
@@ -17,25 +18,6 @@ const RESULTS_PER_TX = 150;
 /** Number of repetitions; the best one counts. Other programs can only make a figure worse. */
 const ROUNDS = { full: 5, quick: 2 };
 const CHAIN_ID = "test-1";
-
-/** A fee market whose block gas limit exceeds many payments. */
-const WIDE_MARKET: JsonObject = {
-  params: {
-    alpha: "0.0",
-    beta: "1.0",
-    gamma: "0.0",
-    delta: "0.0",
-    min_base_gas_price: "0.0025",
-    min_learning_rate: "0.0",
-    max_learning_rate: "0.0",
-    max_block_utilization: "1000000000",
-    window: "1",
-    fee_denom: "untrn",
-    enabled: true,
-    distribute_fees: true,
-    send_tip_to_proposer: true,
-  },
-};
 
 /** Initial state, and the transactions of one block. */
 interface Load {

@@ -8,6 +8,7 @@ import { benchParser } from "./parser.ts";
 import { benchProofs } from "./proofs.ts";
 import { benchRelayer } from "./relayer.ts";
 import { benchReport } from "./report.ts";
+import { benchStaking } from "./staking.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
 import { benchWatchdog } from "./watchdog.ts";
@@ -25,6 +26,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   report: benchReport,
   keeper: benchKeeper,
   chain: benchChain,
+  staking: benchStaking,
   node: benchNode,
   "start-up": benchStartUp,
   system: benchSystem,

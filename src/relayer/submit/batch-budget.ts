@@ -1,3 +1,4 @@
+import { createAdaptiveShare } from "./adaptive-share.ts";
 import type { BatchLimits } from "./plan.ts";
 
 /** Limits of a connection's transactions, lowered while transactions of the configured size fail. */
@@ -9,30 +10,17 @@ export interface BatchBudget {
   readonly grow: () => void;
 }
 
-const FULL_SHARE = 1_024n;
-const GROWTH = FULL_SHARE / 16n;
-
-/**
- * Creates a budget that starts at `max`. It never goes below one result for each transaction.
- *
- * A chain does not say how much room a block has left: other senders use the same blocks, and the fee market caps the
- * gas of a block. So the budget searches for it: fast down, since each failed transaction costs a fee, and slowly up
- * (additive increase, multiplicative decrease).
- */
+/** Creates a budget that starts at `max`. It never goes below one result for each transaction. */
 export function createBatchBudget(max: BatchLimits): BatchBudget {
-  let share = FULL_SHARE;
+  // At 1/1024 a transaction holds one result. A smaller share would change nothing and take longer to grow back.
+  const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
+  const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
+    ...share,
     limits: () => ({
-      bytes: Math.max(1, Number((BigInt(max.bytes) * share) / FULL_SHARE)),
-      gas: (max.gas * share) / FULL_SHARE,
-      results: Math.max(1, Number((BigInt(max.results) * share) / FULL_SHARE)),
+      bytes: atLeastOne(max.bytes),
+      gas: share.of(max.gas),
+      results: atLeastOne(max.results),
     }),
-    shrink: () => {
-      // At 1/1024 a transaction holds one result. A smaller share would change nothing and take longer to grow back.
-      share = share > 1n ? share / 2n : 1n;
-    },
-    grow: () => {
-      share = share + GROWTH < FULL_SHARE ? share + GROWTH : FULL_SHARE;
-    },
   };
 }

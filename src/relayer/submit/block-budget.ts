@@ -1,3 +1,4 @@
+import { createAdaptiveShare } from "./adaptive-share.ts";
 import type { BlockBudgetStatus } from "./submitter-status.ts";
 
 /** What the local chain allows in one block. */
@@ -35,22 +36,18 @@ export interface BlockBudgetOptions {
 const DEFAULT_LIMITS: BlockLimits = { utilization: 30_000_000n, gas: undefined, bytes: undefined };
 /** CometBFT's maximum (`MaxBlockSizeBytes`), also for `max_bytes: -1`. */
 const MAX_BLOCK_BYTES = 104_857_600n;
-const FULL = 1_024n;
 
-/**
- * Creates a budget with the full share. The share of a block that is free for us cannot be read: it is searched for,
- * quickly down, since a transaction that a block rejects costs its fee, and slowly up.
- */
+/** Creates a budget with the configured share of a block. */
 export function createBlockBudget(options: BlockBudgetOptions): BlockBudget {
   let limits = DEFAULT_LIMITS;
-  let factor = FULL;
+  const taken = createAdaptiveShare({ kept: [3n, 4n], growth: 32n, floor: 32n });
   const chainGas = (): bigint => {
     const wanted =
       limits.gas === undefined ? undefined : (limits.gas * 1_000n) / options.gasAdjustmentPermille;
     const { utilization = wanted ?? MAX_GAS } = limits;
     return wanted !== undefined && wanted < utilization ? wanted : utilization;
   };
-  const share = (of: bigint): bigint => (of * options.blockSharePermille * factor) / (1_000n * FULL);
+  const share = (of: bigint): bigint => taken.of(of * options.blockSharePermille) / 1_000n;
   const gas = (): bigint => share(chainGas());
   const bytes = (): number => Number(share(limits.bytes ?? MAX_BLOCK_BYTES));
   return {
@@ -59,17 +56,13 @@ export function createBlockBudget(options: BlockBudgetOptions): BlockBudget {
     setLimits: (read) => {
       limits = read;
     },
-    shrink: () => {
-      factor = factor > 32n ? (factor * 3n) / 4n : factor;
-    },
-    grow: () => {
-      factor = factor + FULL / 32n < FULL ? factor + FULL / 32n : FULL;
-    },
+    shrink: taken.shrink,
+    grow: taken.grow,
     status: () => ({
       gas: gas(),
       bytes: bytes(),
       chainGas: chainGas(),
-      sharePermille: Number((options.blockSharePermille * factor) / FULL),
+      sharePermille: Number(taken.of(options.blockSharePermille)),
     }),
   };
 }
