@@ -13,9 +13,13 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
             `sum by (connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
             "{{connection_id}} {{outcome}}",
           ),
+          query(
+            `sum by (connection_id) (rate(${M}_results_proven_total{${PLACE}}[$__rate_interval]))`,
+            "{{connection_id}} proven",
+          ),
         ],
         {
-          description: "Results per second by outcome.",
+          description: "Results per second: proven ones, and each by its outcome.",
           unit: "ops",
         },
       ),

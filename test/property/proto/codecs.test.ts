@@ -10,12 +10,15 @@ import { type Codec, cosmjsCodec, generatedFiles, ownCodec } from "../../support
 /** Packages that only declare options. None of their messages is sent. */
 const OPTION_PACKAGES = new Set(["amino", "google.api", "cosmos_proto", "relaywatch"]);
 
-/** Messages that cosmjs-types takes from a later release of ibc-go, or in which it resolves a type to another package. */
+/** Messages that cosmjs-types takes from another release of ibc-go, or in which it resolves a type to another package. */
 const DIFFERENT = new Set([
   "cosmos.ics23.v1.ProofSpec",
+  "ibc.applications.transfer.v1.GenesisState",
   "ibc.applications.transfer.v1.MsgUpdateParams",
   "ibc.core.channel.v1.Channel",
   "ibc.core.channel.v1.IdentifiedChannel",
+  "ibc.core.channel.v1.MsgChannelCloseConfirm",
+  "ibc.core.channel.v1.MsgTimeoutOnClose",
   "ibc.core.client.v1.QueryVerifyMembershipRequest",
   "ibc.core.connection.v1.MsgUpdateParams",
   "ibc.core.connection.v1.QueryConnectionParamsResponse",
