@@ -79,8 +79,8 @@ describe("Prometheus text", () => {
   it("with one damaged byte has at most as many samples as lines", () => {
     let parsed = 0;
     const page = new TextEncoder().encode('a{b="c"} 1\n# TYPE a gauge\na{b="d"} 2.5e+06\n');
-    fc.assert(
-      fc.property(fc.nat(page.length - 1), fc.integer({ min: 0, max: 255 }), (at, byte) => {
+    for (const at of page.keys())
+      for (let byte = 0; byte < 256; byte++) {
         const damaged = page.slice();
         damaged[at] = byte;
         try {
@@ -93,9 +93,7 @@ describe("Prometheus text", () => {
         } catch (error) {
           expect(error).toBeInstanceOf(PrometheusTextError);
         }
-      }),
-      { numRuns: 500 },
-    );
-    expect(parsed).toBeGreaterThan(50);
+      }
+    expect(parsed).toBeGreaterThan(1_000);
   });
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import type { ValidatorData } from "../../../src/report/oracle/validator-data.ts";
-import type { BlockCounts } from "../../../src/watchdog/ledger/block-counts.ts";
+import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 
 /** Writes the state file that a watchdog with these counts has. The folder exists and is empty. */
@@ -23,7 +23,7 @@ function writeLedger(database: Database.Database, { ledger }: ValidatorData): vo
     .prepare("INSERT INTO ledgers VALUES (?, ?)")
     .run(validator, JSON.stringify({ chainId: ledger.chainId, sources: {} }));
   const month = database.prepare(
-    "INSERT INTO ledger_months VALUES (?, 'calls', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO ledger_months VALUES (?, 'calls', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   for (const one of ledger.months())
     month.run(
@@ -34,21 +34,22 @@ function writeLedger(database: Database.Database, { ledger }: ValidatorData): vo
       ...numbers(one.estimated),
       one.seal?.atMs ?? null,
       one.seal?.hash ?? null,
+      ...numbers(one.backfilled),
     );
-  const rollup = database.prepare("INSERT INTO rollups VALUES (?, 'calls', ?, ?, ?, ?, ?, ?, ?, ?)");
+  const rollup = database.prepare("INSERT INTO rollups VALUES (?, 'calls', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const all = [0, Number.MAX_SAFE_INTEGER] as const;
   for (const [span, rollups] of [
     ["hour", ledger.hours(...all)],
     ["day", ledger.days(...all)],
     ["minute", ledger.minutes(...all)],
   ] as const)
-    for (const { startMs, counts, estimated } of rollups)
-      rollup.run(validator, span, startMs, ...numbers(counts), ...numbers(estimated));
+    for (const { startMs, counts, estimated, backfilled } of rollups)
+      rollup.run(validator, span, startMs, ...numbers(counts), ...numbers(estimated), ...numbers(backfilled));
   const event = database.prepare("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?)");
   for (const [id, { kind, fromMs, toMs, node, text }] of ledger.events(...all).entries())
     event.run(validator, id, kind, fromMs, toMs, node ?? null, text);
 }
 
-function numbers({ good, bad, unknown }: BlockCounts): readonly bigint[] {
+function numbers({ good, bad, unknown }: BlockCounts = NO_BLOCKS): readonly bigint[] {
   return [good, bad, unknown];
 }
