@@ -21,7 +21,10 @@ const RECORDED = [
   "samples/prices-error-500.json",
 ].map((path) => readFileSync(fixtureFile(path), "utf8"));
 
-const CHAINS = ["test-1", "test-1", "test-1", "other-2", "", "<script>", "x".repeat(300)];
+/** Text of a source that a page must escape: no page has an element of this name. */
+export const HOSTILE_TAG = "<hostile>";
+
+const CHAINS = ["test-1", "test-1", "test-1", "other-2", "", HOSTILE_TAG, "x".repeat(300)];
 const NUMBERS = (
   "0 1 -1 -0 1.5 NaN +Inf -Inf 1e308 -1e308 1e-320 1e20 -1e15 1e15 9007199254740991 9007199254740992 1e12 1e13 " +
   "9223372036854775807 9223372036854775808 1795262370 1795262370.31 253402300799 253402300800 0x10 1_000 1e --1 １ "
@@ -134,7 +137,7 @@ function metricsText(random: Random): string {
 }
 
 function pricesText(random: Random): string {
-  const names = ["BTC/USD", "ETH/USD", "__proto__", "", "<b>", "x".repeat(200)];
+  const names = ["BTC/USD", "ETH/USD", "__proto__", "", HOSTILE_TAG, "x".repeat(200)];
   const prices = times(random.int(6), () => `"${pick(random, names)}":${pick(random, JSON_VALUES)}`);
   const body = random.chance(0.9) ? `{${prices.join(",")}}` : pick(random, JSON_VALUES);
   return `{"prices":${body},"timestamp":${pick(random, TIMES)},"version":${pick(random, JSON_VALUES)}}`;

@@ -15,7 +15,7 @@ import { rigConfig } from "../../support/watchdog/rig.ts";
 import { createWorld } from "../../support/watchdog/world.ts";
 import { type CampaignBudget, type CampaignReport, cpuMs, inputNumbers, usedHeap } from "../campaign.ts";
 import { createRandom, type Random } from "../random.ts";
-import { hostilePage } from "./hostile-pages.ts";
+import { HOSTILE_TAG, hostilePage } from "./hostile-pages.ts";
 
 const POLL_MS = 5_000;
 /** Longest poll and longest answer, CPU time. */
@@ -169,7 +169,7 @@ async function pollOnce(target: Target, input: number): Promise<readonly string[
   if (input % ASK_EVERY === 0) failures.push(...(await askAll(target)));
   // A status that cannot be encoded throws here and not in a request, so that the input is known.
   statusJson(after);
-  if (/<script>|<b>/.test(pageText([after]))) failures.push("the page has an unescaped text of a source");
+  if (pageText([after]).includes(HOSTILE_TAG)) failures.push("the page has an unescaped text of a source");
   return failures;
 }
 
@@ -193,7 +193,7 @@ async function askAll({ url }: Target): Promise<readonly string[]> {
     const response = await fetch(`${url}${path}`);
     const body = await response.text();
     if (response.status !== 200) failures.push(`${path} answered ${response.status}: ${body.slice(0, 200)}`);
-    if (path === "/" && /<script>|<b>/.test(body))
+    if (path === "/" && body.includes(HOSTILE_TAG))
       failures.push("the page has an unescaped text of a source");
     if (cpuMs() - startMs > MAX_MS) failures.push(`${path} took too long`);
   }
