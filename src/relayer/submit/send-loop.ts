@@ -12,6 +12,7 @@ import { finish, type SubmitterState, unsent } from "./submitter-state.ts";
 const LIMITS_MS = 60_000;
 /** Pauses between the look-ups of what is in flight after a block. A node indexes transactions a moment later. */
 const LOOK_PAUSES_MS = [60, 200] as const;
+const MIN_PAUSE_MS = 20;
 /** Longest pause while something waits or is in flight. */
 const MAX_PAUSE_MS = 500;
 const MAX_IDLE_MS = 3_000;
@@ -32,7 +33,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
         state.simulateMs = clock.monotonicMs() - startedMs;
         state.work.wake();
       }
-      await changedSince(state, seen, MAX_IDLE_MS, signal);
+      await changedSince(state, seen, hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -133,8 +134,10 @@ async function lookUp(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal
 }
 
 function pauseMs(state: SubmitterState, { lookAtMs }: Rhythm): number {
-  if (state.sent.length > 0)
-    return Math.min(MAX_PAUSE_MS, Math.max(0, lookAtMs - state.deps.clock.monotonicMs()));
+  const { height, clock } = state.deps;
+  // Without a height nothing is looked up, whenever it is time.
+  if (state.sent.length > 0 && height.now() > 0n)
+    return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, lookAtMs - clock.monotonicMs()));
   return hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS;
 }
 
