@@ -43,6 +43,7 @@ export async function launch(state: SubmitterState, signal: AbortSignal): Promis
     await broadcast(state, chosen, signal);
   } catch (error) {
     // Account or price could not be read. Nothing was broadcast.
+    state.launching = [];
     putBack(
       state,
       chosen.flatMap(({ entries }) => entries),
@@ -65,7 +66,8 @@ async function broadcast(
   }
   if (launches.length === 0) return;
   // From now on a block may hold them, and the next results of their queries are proven meanwhile.
-  for (const { slots } of launches) for (const entry of entriesOf(slots)) move(state, entry, "flight");
+  state.launching = launches.flatMap(({ slots }) => entriesOf(slots));
+  for (const entry of state.launching) move(state, entry, "flight");
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
@@ -75,6 +77,7 @@ async function broadcast(
     signal,
   );
   state.broadcastMs = clock.monotonicMs() - startedMs;
+  state.launching = [];
   for (const [index, one] of launches.entries()) noteBroadcast(state, one, results[index]);
 }
 

@@ -80,6 +80,8 @@ export interface SubmitterState {
   /** Limits of one transaction, lowered while the node finds them too large. */
   readonly batch: BatchBudget;
   prepared: readonly Prepared[];
+  /** Results whose transactions are being broadcast. */
+  launching: readonly Entry[];
   /** By sequence. */
   sent: readonly SentTransaction[];
   /** Results in transactions that are not broadcast, by query. */
