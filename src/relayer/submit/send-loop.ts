@@ -32,6 +32,8 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
       if (height.now() > 0n && upkeep?.isDue() !== true && (await prepare(state, signal))) {
         state.simulateMs = clock.monotonicMs() - startedMs;
         state.work.wake();
+        // What a simulation puts back may fail again.
+        await pause(MIN_PAUSE_MS, clock, signal);
       }
       await changedSince(state, seen, hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS, signal);
     } catch (error) {

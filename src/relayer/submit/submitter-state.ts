@@ -107,7 +107,7 @@ export interface SubmitterState {
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
-  /** Results were offered or prepared. Those that are put back wait for the next block or pause: they may fail again. */
+  /** Results were offered, prepared or put back. */
   readonly work: ChangeSignal;
 }
 
@@ -233,6 +233,7 @@ export function putBack(state: SubmitterState, entries: readonly Entry[]): void 
     }
   }
   for (const old of state.queue.putBack(kept)) finish(state, old, SUPERSEDED);
+  state.work.wake();
 }
 
 const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
