@@ -40,8 +40,8 @@ describe("two relayers of the same queries", () => {
       for (const { lateness } of queries) expect(lateness.isOverdue).toBe(false);
       expect([deadLetters, problems]).toEqual([0, []]);
     }
-    // Each was faster now and then.
-    for (const relayer of relayers)
-      expect(relayer.status().queries.reduce((sum, { results }) => sum + results, 0)).toBeGreaterThan(0);
+    // Which one is faster is a matter of milliseconds.
+    const results = relayers.flatMap((relayer) => relayer.status().queries.map((query) => query.results));
+    expect(results.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(QUERIES);
   }, 60_000);
 });
