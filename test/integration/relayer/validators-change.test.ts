@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createLocalQueries } from "../../../src/relayer/local-queries.ts";
+import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
+
+const signal = new AbortController().signal;
+
+describe("when none of the trusted validators has signed the newest remote block", () => {
+  let net: FaultyLocalnet;
+  beforeAll(async () => {
+    net = await startFaultyLocalnet();
+  });
+  afterAll(() => net.stop());
+
+  const height = async (): Promise<bigint> => (await net.net.clients.remote.status(signal)).latestHeight;
+
+  /** Replaces the only validator of the remote chain, and waits until the new one signs. */
+  async function replaceValidator(index: number): Promise<void> {
+    await net.net.control("remote-1/validators", { index, power: "10" });
+    await net.net.control("remote-1/validators", { index: index - 1, power: "0" });
+    const from = await height();
+    await vi.waitFor(async () => expect(await height()).toBeGreaterThan(from + 4n), WAIT);
+  }
+
+  async function consensusHeights(): Promise<readonly bigint[]> {
+    const queries = createLocalQueries(net.net.clients.local, "neutron");
+    const clientId = await queries.clientOfConnection("connection-0", signal);
+    return (await queries.consensusHeights(clientId, signal)).map((one) => one.height);
+  }
+
+  it("the client is updated through the headers between them, for values and for transactions", async () => {
+    const { remote } = net.proxies;
+    // No update moves the trusted height then.
+    remote.set({ kind: "hang" });
+    await replaceValidator(1);
+    const trusted = (await consensusHeights()).length;
+    await replaceValidator(2);
+    await net.transfer();
+    await replaceValidator(3);
+    await replaceValidator(4);
+    remote.set(undefined);
+    await net.register();
+    await net.expectNothingLost();
+    expect(net.view(net.transfersId)?.error).toBeUndefined();
+    // Two headers for each change: the last one of the old validator and the first one of the new.
+    expect((await consensusHeights()).length).toBeGreaterThanOrEqual(trusted + 8);
+  }, 90_000);
+});
