@@ -38,23 +38,36 @@ export function planHeaderPath(
   blocks: ReadonlyMap<bigint, SignedBlock>,
   level: TrustLevel,
 ): HeaderPath {
-  const heights: bigint[] = [];
-  const goals = [to];
-  let trusted = from;
+  let heights: readonly bigint[] = [];
+  // Farthest first.
+  let goals: readonly bigint[] = [to];
   for (;;) {
-    const goal = goals.at(-1);
-    if (goal === undefined) return { kind: "known", heights };
-    const next = blocks.get(trusted + 1n);
-    if (next === undefined) return { kind: "read", height: trusted + 1n };
+    const [trusted = from, nearest] = [heights.at(-1), goals.at(-1)];
+    if (nearest === undefined) return { kind: "known", heights };
+    if (!blocks.has(trusted + 1n)) return { kind: "read", height: trusted + 1n };
     if (heights.length === MAX_HEADERS) return { kind: "known", heights };
-    const block = blocks.get(goal);
-    if (block === undefined) return { kind: "read", height: goal };
-    if (goal === trusted + 1n || isTrusted(next.validators, block, level)) {
-      heights.push(goal);
-      goals.pop();
-      trusted = goal;
-    } else goals.push((trusted + goal) / 2n);
+    if (!blocks.has(nearest)) return { kind: "read", height: nearest };
+    const [goal] = goals.filter((height) => isVerifiable(trusted, height, blocks, level));
+    if (goal === undefined) goals = [...goals, (trusted + nearest) / 2n];
+    else {
+      goals = goals.filter((height) => height > goal);
+      // Without the heights on the way that are not needed.
+      const path = [from, ...heights];
+      const start = path.findIndex((height) => isVerifiable(height, goal, blocks, level));
+      heights = [...path.slice(1, start + 1), goal];
+    }
   }
+}
+
+function isVerifiable(
+  trusted: bigint,
+  height: bigint,
+  blocks: ReadonlyMap<bigint, SignedBlock>,
+  level: TrustLevel,
+): boolean {
+  if (height === trusted + 1n) return true;
+  const [next, block] = [blocks.get(trusted + 1n), blocks.get(height)];
+  return next !== undefined && block !== undefined && isTrusted(next.validators, block, level);
 }
 
 /**

@@ -15,10 +15,14 @@ describe("when none of the trusted validators has signed the newest remote block
 
   /** Replaces the only validator of the remote chain, and waits until the new one signs. */
   async function replaceValidator(index: number): Promise<void> {
-    await net.net.control("remote-1/validators", { index, power: "10" });
-    await net.net.control("remote-1/validators", { index: index - 1, power: "0" });
-    const from = await height();
-    await vi.waitFor(async () => expect(await height()).toBeGreaterThan(from + 4n), WAIT);
+    for (const update of [
+      { index, power: "10" },
+      { index: index - 1, power: "0" },
+    ]) {
+      await net.net.control("remote-1/validators", update);
+      const from = await height();
+      await vi.waitFor(async () => expect(await height()).toBeGreaterThan(from + 3n), WAIT);
+    }
   }
 
   async function consensusHeights(): Promise<readonly bigint[]> {
@@ -32,16 +36,18 @@ describe("when none of the trusted validators has signed the newest remote block
     // No update moves the trusted height then.
     remote.set({ kind: "hang" });
     await replaceValidator(1);
-    const trusted = (await consensusHeights()).length;
+    const trusted = await consensusHeights();
     await replaceValidator(2);
     await net.transfer();
     await replaceValidator(3);
     await replaceValidator(4);
+    const before = await height();
     remote.set(undefined);
     await net.register();
     await net.expectNothingLost();
     expect(net.view(net.transfersId)?.error).toBeUndefined();
-    // Two headers for each change: the last one of the old validator and the first one of the new.
-    expect((await consensusHeights()).length).toBeGreaterThanOrEqual(trusted + 8);
+    const between = (await consensusHeights()).filter((at) => at < before && !trusted.includes(at));
+    // The last block of each validator at least.
+    expect(between.length).toBeGreaterThanOrEqual(4);
   }, 90_000);
 });
