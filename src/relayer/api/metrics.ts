@@ -125,7 +125,8 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       registers,
     }),
   };
-  for (const outcome of ["included", "failed", "refused", "not-included"]) metrics.transactions.inc({ outcome }, 0);
+  for (const outcome of ["included", "failed", "refused", "not-included"])
+    metrics.transactions.inc({ outcome }, 0);
   for (const connection_id of connectionIds) startAtZero(metrics, connection_id);
   return metrics;
 }

@@ -49,7 +49,10 @@ export function createBridge(deps: BridgeDeps, client: LightClientState, signal:
     reached = [...reached, ...steps.map(({ trust }) => trust)];
     const last = nearest(block, from);
     if (isVerifiable(block, last, client)) return last;
-    throw changed({ block, from, client }, `the client was updated to height ${last.height.height} on the way`);
+    throw changed(
+      { block, from, client },
+      `the client was updated to height ${last.height.height} on the way`,
+    );
   };
   return async (block, trust) =>
     isVerifiable(block, trust, client) ? trust : mutex.runExclusive(() => build(block, trust), signal);

@@ -145,10 +145,7 @@ export function compareTxs(
 async function simulate(
   { account, config }: Preview,
   updates: readonly WireMessage[],
-  {
-    query,
-    result,
-  }: { readonly query: RegisteredQuery; readonly result: MsgSubmitQueryResult["result"] },
+  { query, result }: { readonly query: RegisteredQuery; readonly result: MsgSubmitQueryResult["result"] },
   signal: AbortSignal,
 ): Promise<Pick<TxPreview["txs"][number], "gas" | "reason">> {
   const message = { queryId: query.id, sender: account.address, clientId: "", result };

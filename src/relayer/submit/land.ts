@@ -44,7 +44,10 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
   const fields = { results: entries.length, hash: hashText(tx.hash) };
   if (confirmation.kind === "lost") {
     sent.release();
-    logger.warn("transaction was in no block, its results are sent again", { ...fields, reason: confirmation.reason });
+    logger.warn("transaction was in no block, its results are sent again", {
+      ...fields,
+      reason: confirmation.reason,
+    });
     return putBack(state, entries);
   }
   const reason = failureText(confirmation);

@@ -164,7 +164,13 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
     lightBlock: (at, signal) =>
       respond(signal, (): LightBlockBytes => {
         const { timeNs, appHash, header, validators } = blockAt(at);
-        return { height: at, timeNs, appHash, signedHeader: header, validatorSet: encodeValidators(validators) };
+        return {
+          height: at,
+          timeNs,
+          appHash,
+          signedHeader: header,
+          validatorSet: encodeValidators(validators),
+        };
       }),
     grpcQuery: () => Promise.reject(new Error("the relayer sends no gRPC query to a remote chain")),
     distrust: () => {},

@@ -80,17 +80,52 @@ describe("planHeaderPath", () => {
 describe("isTrusted", () => {
   const powers = (entries: readonly (readonly [string, bigint])[]) => new Map(entries);
   it.each<readonly [string, readonly (readonly [string, bigint])[], readonly string[], boolean]>([
-    ["more than a third", [["a", 34n], ["b", 66n]], ["a"], true],
-    ["exactly a third", [["a", 1n], ["b", 2n]], ["a"], false],
-    ["a third, rounded down as CometBFT does", [["a", 34n], ["b", 67n]], ["a"], true],
+    [
+      "more than a third",
+      [
+        ["a", 34n],
+        ["b", 66n],
+      ],
+      ["a"],
+      true,
+    ],
+    [
+      "exactly a third",
+      [
+        ["a", 1n],
+        ["b", 2n],
+      ],
+      ["a"],
+      false,
+    ],
+    [
+      "a third, rounded down as CometBFT does",
+      [
+        ["a", 34n],
+        ["b", 67n],
+      ],
+      ["a"],
+      true,
+    ],
     ["strangers only", [["a", 1n]], ["b", "c"], false],
-    ["all", [["a", 1n], ["b", 1n]], ["a", "b", "c"], true],
+    [
+      "all",
+      [
+        ["a", 1n],
+        ["b", 1n],
+      ],
+      ["a", "b", "c"],
+      true,
+    ],
   ])("says whether %s of the trusted power signed", (_case, trusted, signers, expected) => {
     expect(isTrusted(powers(trusted), { signers: new Set(signers) }, THIRD)).toBe(expected);
   });
 
   it("uses the trust level of the client", () => {
-    const trusted = powers([["a", 60n], ["b", 40n]]);
+    const trusted = powers([
+      ["a", 60n],
+      ["b", 40n],
+    ]);
     const signed = { signers: new Set(["a"]) };
     expect(isTrusted(trusted, signed, { numerator: 2n, denominator: 3n })).toBe(false);
     expect(isTrusted(trusted, signed, THIRD)).toBe(true);
