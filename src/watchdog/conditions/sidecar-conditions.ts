@@ -1,8 +1,8 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { Seen } from "../observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, latestCalls, type NodeInput } from "./judge.ts";
+import { judgeLatency } from "./latency-trail.ts";
 import type { WebSocketTrail } from "./trail.ts";
 
 /** What the node loses when its calls fail. */
@@ -72,7 +72,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "sidecar-slow",
     severity: "warning",
     title: "Sidecar responds slowly",
-    when: "the sidecar needs longer than `slow_after` for its prices",
+    when: "the sidecar needs longer than `slow_after` for its prices, or, while the watchdog cannot time that, for at least half of the node's calls",
     description:
       "The node waits a limited time for prices: client_timeout in its app.toml, 2 s by default. neutrond 9 ends the call after 1 s whatever the setting is.",
     impact: "A response after the node's limit is a failed call: one block each.",
@@ -85,7 +85,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: SIDECAR_NOT_KEPT,
-    judge: (input, limit) => judgeNodes(input, ({ node }) => judgeDuration(node.prices, limit("slow_after"))),
+    judge: (input, limit) => judgeNodes(input, (node) => judgeDuration(node, limit("slow_after"))),
   }),
   condition({
     name: "websocket-providers-failing",
@@ -126,8 +126,9 @@ function judgeCalls({ good, bad }: BlockCounts, minFailed: number, minBlocks: nu
   return percent >= minFailed ? active(reason, percent) : clear(reason);
 }
 
-function judgeDuration(prices: Seen<unknown>, slowAfterMs: number): Verdict {
-  if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
+function judgeDuration({ node: { prices }, trail, atMs }: NodeInput, slowAfterMs: number): Verdict {
+  // Prices that were derived from metrics took the time of a query, not of the sidecar.
+  if (prices.state !== "up" || prices.value.isDerived) return judgeLatency(trail.latency, atMs, slowAfterMs);
   const reason = `the price response took ${Math.round(prices.durationMs)} ms`;
   return prices.durationMs > slowAfterMs ? active(reason, prices.durationMs) : clear(reason);
 }
