@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MessageHandler } from "../../../src/chain/runtime/module.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
-import { findService } from "../../../src/proto/registry.ts";
+import { findService, type ServiceInfo } from "../../../src/proto/registry.ts";
 import { createLinkedChain } from "../../support/ibc/linked-chain.ts";
 
 // Every method of the services of ibc-go 8.7, by the name of its service. A method that no list names, and one that no handler
@@ -104,13 +104,10 @@ const REFUSED = [
 
 const chain = createLinkedChain({ chainId: "local-1" });
 
-function methodsOf(service: string): ReturnType<typeof required>["methods"] {
-  return required(findService(service)).methods;
-}
-
-function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("no such service");
-  return value;
+function methodsOf(name: string): ServiceInfo["methods"] {
+  const service = findService(name);
+  if (service === undefined) throw new Error(`no service ${name}`);
+  return service.methods;
 }
 
 /** Whether an empty message fails as not implemented. */
