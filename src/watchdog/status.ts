@@ -1,6 +1,6 @@
 import { type AlertStatus, alertStatuses } from "./api/alert-json.ts";
 import type { AlertRule } from "./conditions/condition.ts";
-import type { ValidatorConfig } from "./config.ts";
+import type { ValidatorConfig } from "./validators-config.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type BlockCounts, NO_BLOCKS } from "./ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "./ledger/ledger.ts";
