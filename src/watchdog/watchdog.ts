@@ -107,7 +107,9 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     ...deps,
     ...keeper,
     alerts: () => keeper.current().alerting.alerts,
-    work: () => ({ problem: [keeper, ...loops].map((part) => part.problem()).find((text) => text !== undefined) }),
+    work: () => ({
+      problem: [keeper, ...loops].map((part) => part.problem()).find((text) => text !== undefined),
+    }),
     metrics,
   });
   const ledger: Watchdog["ledger"] = (validator) => {
@@ -117,7 +119,11 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   const parts = { config, deps, keeper, notifier, loops, statuses, ledger };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      keeper.open(config.stateDir === undefined ? createMemoryState() : (deps.openState ?? openSqliteState)(config.stateDir));
+      keeper.open(
+        config.stateDir === undefined
+          ? createMemoryState()
+          : (deps.openState ?? openSqliteState)(config.stateDir),
+      );
       const [first] = await supervise(createServices(parts, ready), signal, deps.logger);
       if (first !== undefined) throw first.error;
     } catch (error) {

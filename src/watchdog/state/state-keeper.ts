@@ -61,7 +61,8 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
       // successful one stores what this one missed.
       if (failure !== undefined) store.reopen();
       store.save(state);
-      if (failure !== undefined) logger.warn("state stored again", { failed_since: isoTime(failure.sinceMs) });
+      if (failure !== undefined)
+        logger.warn("state stored again", { failed_since: isoTime(failure.sinceMs) });
       failure = undefined;
     } catch (error) {
       // A full disk must not end the watchdog: it goes on with the state in memory.
@@ -92,8 +93,7 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     },
     current: () => state,
     replace,
-    problem: () =>
-      failure && `the state is not stored since ${isoTime(failure.sinceMs)}: ${failure.text}`,
+    problem: () => failure && `the state is not stored since ${isoTime(failure.sinceMs)}: ${failure.text}`,
     outbox: { next, remove },
     changed: changed.next,
     close: () => {

@@ -28,7 +28,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** A state that differs from every other in a ledger and in its events. A greater number needs more space. */
 function stateOf(number: number): WatchdogState {
-  const event = { kind: "gap", fromMs: number, toMs: number, text: `${number} ${"x".repeat(20_000)}` } as const;
+  const event = {
+    kind: "gap",
+    fromMs: number,
+    toMs: number,
+    text: `${number} ${"x".repeat(20_000)}`,
+  } as const;
   const ledger: Ledger = {
     ...EMPTY_LEDGER,
     chainId: `c-${number}`,
