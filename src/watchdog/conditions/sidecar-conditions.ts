@@ -2,7 +2,7 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, latestCalls, type NodeInput } from "./judge.ts";
-import { judgeLatency } from "./latency-trail.ts";
+import type { LatencyTrail } from "./latency-trail.ts";
 import type { WebSocketTrail } from "./trail.ts";
 
 /** What the node loses when its calls fail. */
@@ -131,6 +131,26 @@ function judgeDuration({ node: { prices }, trail, atMs }: NodeInput, slowAfterMs
   if (prices.state !== "up" || prices.value.isDerived) return judgeLatency(trail.latency, atMs, slowAfterMs);
   const reason = `the price response took ${Math.round(prices.durationMs)} ms`;
   return prices.durationMs > slowAfterMs ? active(reason, prices.durationMs) : clear(reason);
+}
+
+/** Age up to which the node's calls show how the sidecar responds. */
+const RECENT_MS = 30_000;
+
+/**
+ * Judges the node's own times of its calls: active when at least half of the latest ones took longer than `slowAfterMs`. A
+ * histogram counts calls up to its bounds, so the least bound that is not shorter decides.
+ */
+function judgeLatency(trail: LatencyTrail | undefined, atMs: number, slowAfterMs: number): Verdict {
+  const recent = trail?.recent;
+  if (recent === undefined || atMs - recent.atMs > RECENT_MS)
+    return cannotSee("the sidecar's prices cannot be read, and the node times no call");
+  const bounds = [...recent.within.keys()].filter((bound) => bound >= slowAfterMs);
+  if (bounds.length === 0)
+    return cannotSee("the sidecar's prices cannot be read, and the node does not tell such long calls apart");
+  const bound = Math.min(...bounds);
+  const slow = recent.calls - (recent.within.get(bound) ?? 0n);
+  const reason = `${slow} of the node's last ${recent.calls} calls took longer than ${bound} ms`;
+  return 2n * slow >= recent.calls ? active(reason) : clear(reason);
 }
 
 /** Time without a message after which a provider fails. */

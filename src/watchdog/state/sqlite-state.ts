@@ -15,7 +15,7 @@ import { EMPTY_STATE, type StateStore, type WatchdogState } from "./state-store.
 /** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
-/** Opens a database file. Tests inject faults with it. */
+/** Opens a database file. A test replaces it by one whose disk fails. */
 export type OpenDatabase = (file: string, options: Database.Options) => Database.Database;
 
 /**
