@@ -2,7 +2,7 @@ import Database from "libsql";
 import type { OpenDatabase } from "../../../src/watchdog/state/sqlite-state.ts";
 
 /** What the disk does. "full": SQLite cannot add pages. "error": each statement fails, and files cannot be opened. */
-export type DiskState = "works" | "full" | "error";
+type DiskState = "works" | "full" | "error";
 
 /** Opens databases on a disk that a test breaks and repairs. */
 export interface FaultyDisk {
