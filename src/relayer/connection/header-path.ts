@@ -90,7 +90,7 @@ export function isTrusted(
 /** Decodes what a path needs of a block. */
 export function signedBlock({ signedHeader, validatorSet }: LightBlockBytes): SignedBlock {
   const { signatures = [] } = SignedHeader.decode(signedHeader).commit ?? {};
-  const signed = signatures.filter(({ blockIdFlag }) => Number(blockIdFlag) === BLOCK_ID_FLAG.commit);
+  const signed = signatures.filter(({ blockIdFlag }) => blockIdFlag === BLOCK_ID_FLAG.commit);
   return {
     signers: new Set(signed.map(({ validatorAddress }) => toHex(validatorAddress))),
     validators: powersOf(validatorSet),
