@@ -7,7 +7,13 @@ import type { ClientReading, ClientWatch } from "../health/client-watch.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import { RelayError } from "../relay-error.ts";
 import { createDryBridge } from "./bridge.ts";
-import { createTrustFinder, headerAny, isUpdatedTo, updateClientMessage } from "./client-update.ts";
+import {
+  createTrustFinder,
+  headerAny,
+  isUpdatedTo,
+  type Trust,
+  updateClientMessage,
+} from "./client-update.ts";
 import { createClientOfConnection, viewConnection } from "./connection-view.ts";
 import { sendUpdates, type SendUpdatesDeps, type UpdateChain } from "./send-updates.ts";
 
@@ -118,7 +124,8 @@ async function runRefresh(
   const { connectionId, watch } = connection;
   triedAtMs.set(connectionId, deps.clock.monotonicMs());
   try {
-    await refresh(deps, connection, signal);
+    // The rest of a long way follows at once.
+    if ((await refresh(deps, connection, signal)) === "part") triedAtMs.delete(connectionId);
   } catch (error) {
     signal.throwIfAborted();
     deps.logger.warn("light client could not be refreshed", { connectionId, reason: errorText(error) });
@@ -130,29 +137,38 @@ async function refresh(
   deps: ClientRefreshDeps,
   connection: RefreshedConnection,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<"whole" | "part"> {
   const { connectionId } = connection;
-  const updates = await newestUpdates(deps, connection, signal);
-  if (updates.length === 0) return;
+  const { updates, reach } = await newestUpdates(deps, connection, signal);
+  if (updates.length === 0) return reach;
   const localHeight = await sendUpdates(deps, { connectionId, updates }, signal);
   deps.logger.info("light client refreshed, since no result had updated it", { connectionId, localHeight });
+  return reach;
 }
 
-/** Returns the updates to the newest remote block; none when the client has it. */
+/** Returns the updates to the newest remote block, or a part of a long way to it; none when the client has it. */
 async function newestUpdates(
   { local, window, clock }: ClientRefreshDeps,
   { connectionId, remote }: RefreshedConnection,
   signal: AbortSignal,
-): Promise<readonly WireMessage[]> {
+): Promise<{ readonly updates: readonly WireMessage[]; readonly reach: "whole" | "part" }> {
   const viewDeps = { connectionId, remote, local, client: createClientOfConnection(local, connectionId) };
   const view = await viewConnection(viewDeps, signal);
-  if (view === undefined || isUpdatedTo(view.client, view.headerAt)) return [];
+  if (view === undefined || isUpdatedTo(view.client, view.headerAt)) return { updates: [], reach: "whole" };
   const finder = createTrustFinder({ local, remote, clock }, view.client, signal);
   const [block, below] = await Promise.all([
     remote.lightBlock(view.headerAt.height, signal),
     finder.below(view.headerAt),
   ]);
   const { bridge, updates } = createDryBridge({ remote, clock, signer: window.address }, view.client, signal);
-  const trust = await bridge(block, below);
-  return [...updates(), updateClientMessage(view.client.clientId, headerAny(block, trust), window.address)];
+  let trust: Trust;
+  try {
+    trust = await bridge(block, below);
+  } catch (error) {
+    // A part of the way makes the client younger too.
+    if (updates().length === 0) throw error;
+    return { updates: updates(), reach: "part" };
+  }
+  const newest = updateClientMessage(view.client.clientId, headerAny(block, trust), window.address);
+  return { updates: [...updates(), newest], reach: "whole" };
 }

@@ -57,7 +57,7 @@ export async function sendUpdates(
 }
 
 /** Splits in order. A message that alone is too large gets a transaction of its own. */
-export function splitByBytes(
+function splitByBytes(
   messages: readonly WireMessage[],
   maxBytes: number,
 ): readonly (readonly WireMessage[])[] {
