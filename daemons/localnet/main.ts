@@ -14,7 +14,7 @@ import {
 } from "../../src/node/localnet/create-localnet.ts";
 import type { LocalnetScenario } from "../../src/node/localnet/genesis.ts";
 import type { ServerAddress } from "../../src/node/node-options.ts";
-import type { ServerFactory } from "../../src/node/node-view.ts";
+import type { ServerFactory } from "../../src/node/node-server.ts";
 import { ORACLE_FAULTS, type OracleFaultName } from "../../src/node/oracle/oracle-faults.ts";
 import { createRestServer } from "../../src/node/rest/rest-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";

@@ -7,7 +7,7 @@ import { type ConnectionView, viewConnection } from "../connection/connection-vi
 import { type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
-import type { DeadLetter } from "../state/journal.ts";
+import type { DeadLetter } from "../state/journal-entries.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
 import { skipPruned } from "./pruned-range.ts";

@@ -1,7 +1,7 @@
 import { type AlertRule, runbookFile, type Severity } from "../conditions/condition.ts";
 import { type AlertEvent, alertKey, type EventKind } from "../notify/alert-event.ts";
 import type { AlertState, NotifiedState } from "./alert-state.ts";
-import type { JudgedPoll } from "./plan-alerts.ts";
+import type { JudgedPoll } from "./judged-poll.ts";
 
 /** Time between reminders of a firing alert, ms, by severity; 0: none. */
 export type ReminderTimes = Readonly<Record<Severity, number>>;
