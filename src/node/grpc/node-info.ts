@@ -12,8 +12,16 @@ const SDK_VERSION = "v0.50.11";
  */
 const BUILD_DEPS = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },
-  { path: "github.com/cosmos/ibc-go/v8", version: "v8.7.0", sum: "h1:HqhVOkO8bDpClXE81DFQgFjroQcTvtpm0tCS7SQVKVY=" },
-  { path: "github.com/cometbft/cometbft", version: `v${COMET_VERSION}`, sum: "h1:FkrQNbAjiFqXydeAO81FUzriL4Bz0abYxN/eOHrQGOk=" },
+  {
+    path: "github.com/cosmos/ibc-go/v8",
+    version: "v8.7.0",
+    sum: "h1:HqhVOkO8bDpClXE81DFQgFjroQcTvtpm0tCS7SQVKVY=",
+  },
+  {
+    path: "github.com/cometbft/cometbft",
+    version: `v${COMET_VERSION}`,
+    sum: "h1:FkrQNbAjiFqXydeAO81FUzriL4Bz0abYxN/eOHrQGOk=",
+  },
 ];
 
 /** What the node reports about itself. The Go version stays empty, and so do the dependencies that no client uses. */
