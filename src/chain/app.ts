@@ -10,6 +10,7 @@ import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
+import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
@@ -38,7 +39,7 @@ import { ErrUnauthorized } from "./runtime/sdk-errors.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
 import type { StateStorage } from "./store/state-storage.ts";
-import { limitTransfers, transferModule, type TransferRoute } from "./transfer-route.ts";
+import { transferModule, wrapTransfers, type TransferRoute } from "./transfer-route.ts";
 
 /** Identity and size of a chain. */
 export interface AppOptions {
@@ -98,6 +99,7 @@ const CONTRACT_QUERIES = [
     (rpc) => `/neutron.interchainqueries.Query/${rpc}`,
   ),
   "/neutron.harpoon.Query/SubscribedContracts",
+  ...["AddressFailures", "Failures"].map((rpc) => `/neutron.contractmanager.Query/${rpc}`),
   ...["Validator", "Delegation", "ValidatorDelegations"].map((rpc) => `/cosmos.staking.v1beta1.Query/${rpc}`),
 ];
 
@@ -113,6 +115,7 @@ const UPGRADES: readonly Upgrade[] = [
   { name: "staking", adds: ["staking", "slashing", "harpoon"] },
   { name: "adminmodule", adds: [AUTHORITY_NAME] },
   { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
+  { name: "contractmanager", adds: ["contractmanager"] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
@@ -249,7 +252,9 @@ function contractModules(
       accounts: { ensureAccount: (context, text) => accounts.ensure(context, address(text)) },
       findMessage: (typeUrl) => routes().messages.get(typeUrl),
       findQuery: (path) => routes().queries.get(path),
-      customMessages: (context, contract, message) => icq.handleCustomMessage(context, contract, message),
+      customMessages: (context, contract, message) =>
+        icq.handleCustomMessage(context, contract, message) ??
+        manager.handleCustomMessage(context, contract, message),
       customQueries: (context, request) => icq.handleCustomQuery(context, request),
     },
   );
@@ -266,11 +271,12 @@ function contractModules(
   const harpoon = createHarpoonModule(names, { contracts: wasm.host });
   stake.hooks.push(harpoon.hooks);
   const limits = createRateLimitModule(names, { contracts: wasm.host });
-  limitTransfers(route, limits);
+  const manager: ContractManagerModule = createContractManagerModule(names, { contracts: wasm.host });
+  wrapTransfers(route, manager, limits);
   // The genesis of contracts runs messages of other modules, so the contract host follows them. Subscriptions name contracts,
   // and the genesis of staking calls the subscribers.
   const admin = createAdminModule(names, { findMessage: (typeUrl) => routes().messages.get(typeUrl) });
-  const modules = [admin, icq, wasm, limits, harpoon, ...stake.modules];
+  const modules = [admin, icq, wasm, manager, limits, harpoon, ...stake.modules];
   const routes = once(() => routesOf([...base, ...modules]));
   return modules;
 }
