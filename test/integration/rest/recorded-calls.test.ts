@@ -52,7 +52,7 @@ describe("recorded REST calls", () => {
       } else if (index === NODE_CONFIG) {
         expect(call.status).toBe(501);
         expect(answer.status).toBe(200);
-        expect(body).toMatchObject({ minimum_gas_price: "" });
+        expect(body).toMatchObject({ minimum_gas_price: "0.002500000000000000untrn" });
       } else {
         expect(answer.status).toBe(call.status);
         expect(answer.headers.get("grpc-metadata-x-cosmos-block-height")).toBe(expectedHeight(call));
