@@ -49,7 +49,8 @@ export const sendingContract: ContractCode = {
 
 function act({ storage }: ContractScope, mode: string): void {
   if (mode === "fail") throw new ContractError("I do not want it");
-  for (let count = 0; mode === "loop"; count += 1) storage.set(utf8(`loop/${count}`), new Uint8Array(1000));
+  if (mode !== "loop") return;
+  for (let count = 0; ; count += 1) storage.set(utf8(`loop/${count}`), new Uint8Array(1000));
 }
 
 function withMessage(message: Parameters<typeof subMessage>[0]): ReturnType<ContractCode["instantiate"]> {
