@@ -3,6 +3,7 @@ import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
+import { dexModule } from "./dex-module.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/keys.ts";
 import { createAdminModule } from "./modules/adminmodule/module.ts";
 import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
@@ -12,7 +13,6 @@ import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
-import { createDexModule } from "./modules/dex/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
@@ -35,7 +35,6 @@ import { createApplication } from "./runtime/application.ts";
 import { collectHandlers } from "./runtime/message-router.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
-import { ErrUnauthorized } from "./runtime/sdk-errors.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
 import type { StateStorage } from "./store/state-storage.ts";
@@ -201,34 +200,6 @@ function localModules(
 ): readonly ChainModule[] {
   const shared = [...base, dexModule(names, keepers.bank)];
   return [...shared, ...contractModules(shared, names, keepers, contracts)];
-}
-
-/** Creates the exchange. As the bank module does for messages, it refuses to pay to accounts of modules. */
-function dexModule(names: ChainNames, bank: BankKeeper): ChainModule {
-  const requireOpen = (address: Uint8Array): void => {
-    if (!bank.isBlocked(address)) return;
-    throw ErrUnauthorized(`${formatAddress(names.bech32Prefix, address)} is not allowed to receive funds`);
-  };
-  return createDexModule(names, {
-    bank: {
-      balance: (context, address, denom) => bank.balance(context, address, denom).amount,
-      supply: bank.supply,
-      sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
-      sendFromDex: (context, to, coins) => {
-        requireOpen(to);
-        bank.sendFromModule(context, "dex", to, coins);
-      },
-      mint: (context, coins) => bank.mint(context, "dex", coins),
-      burn: (context, coins) => bank.burn(context, "dex", coins),
-    },
-    balances: {
-      balances: bank.balances,
-      holdings: function* (context, denom) {
-        for (const address of bank.holders(context, denom))
-          yield bank.balance(context, address, denom).amount;
-      },
-    },
-  });
 }
 
 /**
