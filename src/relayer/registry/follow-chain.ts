@@ -64,9 +64,9 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       }
       if (lastError !== undefined) logger.info("local chain can be read again", { failures });
       [failures, lastError] = [0, undefined];
-      const hasStream: boolean = subscription.isConnected() && !isStreamBehind;
+      const hasStream = subscription.isConnected() && !isStreamBehind;
       const silenceMs = hasStream ? SILENCE_MS : POLL_MS;
-      const notice = await withTimeout(silenceMs, clock, signal, subscription.next);
+      const notice: ChainNotice | undefined = await withTimeout(silenceMs, clock, signal, subscription.next);
       let nextMs = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
       if (notice !== undefined) nextMs = await applyNotice(deps, notice, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
