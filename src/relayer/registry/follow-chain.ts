@@ -65,9 +65,9 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       if (lastError !== undefined) logger.info("local chain can be read again", { failures });
       [failures, lastError] = [0, undefined];
       const hasStream = subscription.isConnected() && !isStreamBehind;
-      const silenceMs = hasStream ? SILENCE_MS : POLL_MS;
+      const silenceMs: number = hasStream ? SILENCE_MS : POLL_MS;
       const notice: ChainNotice | undefined = await withTimeout(silenceMs, clock, signal, subscription.next);
-      let nextMs = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
+      let nextMs: number = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
       if (notice !== undefined) nextMs = await applyNotice(deps, notice, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
       // Until a notice shows that the node of the stream goes on.
