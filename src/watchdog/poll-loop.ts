@@ -74,6 +74,7 @@ export function createPollLoop(
       nowMs: clock.nowMs(),
       lastSuccessMs,
       last,
+      storeProblem: keeper.problem(),
     });
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const known = keeper.current().ledgers.get(name);
