@@ -109,3 +109,23 @@ export const TRANSFER_TABLES = {
 export const RATE_LIMIT_TABLES = {
   Params: PARAMS_TABLE,
 } as const satisfies Readonly<Record<string, AnswerTable>>;
+
+const FAILURE_COLUMNS = [
+  column("CONTRACT", "address"),
+  column("FAILURE", "id"),
+  column("ERROR", "error"),
+  { title: "CALL", cell: (row: JsonValue) => callText(fieldAt(row, "sudo_payload")) },
+];
+
+/** The payload of a failed call is JSON in base64. */
+function callText(payload: JsonValue): string {
+  return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);
+}
+
+/** Tables of `neutron.contractmanager.Query`. */
+export const CONTRACT_MANAGER_TABLES = {
+  Params: PARAMS_TABLE,
+  Failures: { path: "failures", columns: FAILURE_COLUMNS },
+  AddressFailures: { path: "failures", columns: FAILURE_COLUMNS },
+  AddressFailure: { path: "failure", columns: FAILURE_COLUMNS },
+} as const satisfies Readonly<Record<string, AnswerTable>>;

@@ -6,12 +6,11 @@ import { type RecordedRestCall, recordedRestCalls } from "../../support/recorded
 
 /** Paths that this node does not serve, with the reason. They reply 501, as on a node without the module. */
 const NOT_SERVED: readonly (readonly [path: string, reason: string])[] = [
-  ["/neutron/contractmanager/", "a failed callback fails its message here, so there are no failures to list"],
   ["/neutron/revenue/", "the watchdog computes the revenue"],
   ["/slinky/", "prices come from the sidecar"],
 ];
 /** Recorded calls to these paths, without those to which the recorded node replied 501 as well. */
-const NOT_SERVED_COUNT = 9;
+const NOT_SERVED_COUNT = 7;
 
 /** A call to a service that the deployed chain serves over gRPC only. This node serves it over REST too, as other chains do. */
 const NODE_CONFIG = 33;
