@@ -169,7 +169,7 @@ describe("a localnet with packets under way", () => {
   it.each(QUERIES)("%s %s %j", async (side, path, request, expected) => {
     const name = path.slice(1).replace("Query/", "Query");
     const data = toHex(messageFromJson(`${name}Request`, request));
-    const value = await query(ends[side], { path, data, height: "0", prove: false });
+    const value = await abciValue(ends[side], { path, data, height: "0", prove: false });
     expect(messageToJson(`${name}Response`, fromBase64(value))).toMatchObject(expected);
   });
 
@@ -218,7 +218,7 @@ async function call(
   return json["result"];
 }
 
-async function query(end: ChainEnd, params: JsonObject): Promise<string> {
+async function abciValue(end: ChainEnd, params: JsonObject): Promise<string> {
   const { response } = await call(end, "abci_query", params);
   if (!isRecord(response) || response["code"] !== 0 || typeof response["value"] !== "string")
     throw new Error(JSON.stringify(response));

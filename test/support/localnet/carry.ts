@@ -8,8 +8,8 @@ import { type ChainEnd, textOf } from "./chain-end.ts";
 
 /** The clients of both chains at genesis. */
 export const CLIENT = "07-tendermint-0";
-/** The ends of the channel that {@link openTransferChannel} opens. */
-export const END = { port_id: "transfer", channel_id: "channel-0" };
+/** The ends of the channel that `openTransferChannel` opens. */
+const END = { port_id: "transfer", channel_id: "channel-0" };
 const CHANNEL = "channelEnds/ports/transfer/channels/channel-0";
 const ENTRY = "ports/transfer/channels/channel-0/sequences";
 const TIMEOUT_HEIGHT = { revision_number: "1", revision_height: "100000" };
@@ -48,7 +48,7 @@ export async function openTransferChannel(local: ChainEnd, remote: ChainEnd): Pr
 }
 
 /** A transfer of the local denomination between the accounts of both ends. */
-export interface Transfer {
+interface Transfer {
   readonly sequence: string;
   readonly amount: string;
 }
