@@ -13,7 +13,7 @@ import type { Registry } from "./registry.ts";
 
 /** When no notice arrives for this long, the height is read over RPC: the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
-/** Interval of the reads of the height while there is no WebSocket, or one of a node that stands still. */
+/** Interval of the reads of the height while there is no WebSocket, or one of a node without new blocks. */
 const POLL_MS = 1_000;
 /** Interval of the reloads meanwhile: nothing announces a new query then. */
 const POLL_RELOAD_MS = 10_000;
