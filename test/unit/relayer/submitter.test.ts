@@ -59,6 +59,14 @@ describe("the room for further results of a connection", () => {
     expect(submitter.room("connection-1")).toBe(BLOCK / 3n);
   });
 
+  it("lets each connection count on its part only of the block that leaves next", () => {
+    const submitter = submitterOf(sampleSubmitter(3).state);
+    submitter.offer([ofGas(1n, BLOCK / 3n + BLOCK / 12n)]);
+    expect(submitter.room("connection-0")).toBeGreaterThan(0n);
+    submitter.offer([ofGas(2n, 1n)]);
+    expect(submitter.room("connection-0")).toBe(0n);
+  });
+
   it("is none while nothing may be sent, and while the queue holds half of its bytes", async () => {
     const sample = sampleSubmitter();
     const submitter = submitterOf(sample.state);
@@ -112,6 +120,21 @@ describe("offer", () => {
   });
 });
 
+describe("the metric of results that another relayer made redundant", () => {
+  it("counts those only", async () => {
+    const sample = sampleSubmitter();
+    const { results } = sample.state.deps.metrics;
+    const count = async (): Promise<number> => {
+      const { values } = await results.get();
+      return values.find(({ labels }) => labels["outcome"] === "redundant")?.value ?? 0;
+    };
+    finish(sample.state, sampleEntry(resultOf(1n)), { kind: "included", height: 1n });
+    expect(await count()).toBe(0);
+    finish(sample.state, sampleEntry(resultOf(1n)), { kind: "dropped", reason: "redundant" });
+    expect(await count()).toBe(1);
+  });
+});
+
 describe("a settled result", () => {
   it.each<readonly [ResultOutcome, string, string | undefined]>([
     [{ kind: "included", height: 7n }, "included", undefined],
@@ -150,6 +173,34 @@ describe("putting back", () => {
     expect(sample.attempts).toMatchObject([{ queryId: 1n, outcome: "superseded" }]);
     expect([...sample.state.flying.keys()]).toEqual([]);
     expect(sample.state.work.version()).toBeGreaterThan(version);
+  });
+
+  it("keeps what was planned, unless a newer result of the query is in the queue", () => {
+    const sample = sampleSubmitter();
+    const at = (height: bigint) => ({ at: { revision: 1n, height } });
+    const [alone, old, newer] = [
+      resultOf(1n),
+      resultOf(2n, "connection-0", at(9n)),
+      resultOf(2n, "connection-0", at(10n)),
+    ].map(sampleEntry);
+    if (alone === undefined || old === undefined || newer === undefined) throw new Error("three entries");
+    for (const entry of [alone, old]) move(sample.state, entry, "planned");
+    sample.state.queue.add(newer);
+    putBack(sample.state, [alone, old]);
+    expect([alone.place, old.place, newer.place]).toEqual(["queued", "done", "queued"]);
+    expect(sample.attempts).toMatchObject([{ queryId: 2n, remoteHeight: 9n, outcome: "superseded" }]);
+  });
+
+  it("of one TX result leaves the others of its query planned", () => {
+    const sample = sampleSubmitter();
+    const query = sampleQuery({ type: "tx" });
+    const [first, second] = [1, 2].map(() => sampleEntry(sampleResult(1n, 100, { query })));
+    if (first === undefined || second === undefined) throw new Error("two entries");
+    for (const entry of [first, second]) move(sample.state, entry, "planned");
+    putBack(sample.state, [first]);
+    expect(sample.state.planned.get(1n)).toEqual([second]);
+    putBack(sample.state, [second]);
+    expect(sample.state.planned.size).toBe(0);
   });
 
   it("settles the results of a query that was withdrawn, and leaves settled ones alone", () => {
