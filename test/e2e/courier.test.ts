@@ -8,6 +8,8 @@ const home = await openCliHome();
 const transfers = openTransfers(home);
 const STATE = join(home.directory, "chains");
 const START = ["--block-time", "300", "--log-level", "warn", "$PORTS"];
+/** Each test starts a localnet several times. */
+const LONG_MS = 300_000;
 const BOTH = ["local", "remote"] as const satisfies readonly LocalnetPart[];
 
 let running: CliProcess[] = [];
@@ -54,38 +56,46 @@ async function sendBothWays(count: number): Promise<void> {
 }
 
 describe("a localnet with a home and a courier", () => {
-  it("goes on after SIGKILL of everything with packets on their way: none is lost, none is doubled", async () => {
-    const everything = (): Promise<CliProcess> =>
-      start("local", "remote", "sidecar", "--courier", "--home", STATE);
-    let localnet = await everything();
-    await transfers.untilCarrying();
-    for (let kills = 1; kills <= 3; kills++) {
-      await sendBothWays(5);
-      await killAll(localnet);
-      localnet = await everything();
+  it(
+    "goes on after SIGKILL of everything with packets on their way: none is lost, none is doubled",
+    async () => {
+      const everything = (): Promise<CliProcess> =>
+        start("local", "remote", "sidecar", "--courier", "--home", STATE);
+      let localnet = await everything();
       await transfers.untilCarrying();
-    }
-    await checkSettled({ local: 15, remote: 15 });
-  });
+      for (let kills = 1; kills <= 3; kills++) {
+        await sendBothWays(5);
+        await killAll(localnet);
+        localnet = await everything();
+        await transfers.untilCarrying();
+      }
+      await checkSettled({ local: 15, remote: 15 });
+    },
+    LONG_MS,
+  );
 
-  it("goes on after SIGKILL of the courier alone, and of a chain that it needs", async () => {
-    const remote = await start("remote", "--home", STATE);
-    await remote.printed(/remote-1 gRPC/);
-    const local = await start("local", "sidecar", "--home", STATE);
-    await local.printed(/local-1 gRPC/);
-    for (let kills = 1; kills <= 2; kills++) {
-      const courier = await start("courier");
+  it(
+    "goes on after SIGKILL of the courier alone, and of a chain that it needs",
+    async () => {
+      const remote = await start("remote", "--home", STATE);
+      await remote.printed(/remote-1 gRPC/);
+      const local = await start("local", "sidecar", "--home", STATE);
+      await local.printed(/local-1 gRPC/);
+      for (let kills = 1; kills <= 2; kills++) {
+        const courier = await start("courier");
+        await sendBothWays(4);
+        await killAll(courier);
+      }
       await sendBothWays(4);
-      await killAll(courier);
-    }
-    await sendBothWays(4);
-    for (const part of BOTH) expect((await transfers.onTheWay(part)).length).toBeGreaterThanOrEqual(4);
-    await killAll(remote);
-    await start("courier");
-    const again = await start("remote", "--home", STATE);
-    await again.printed(/remote-1 gRPC/);
-    await checkSettled({ local: 27, remote: 27 });
-  });
+      for (const part of BOTH) expect((await transfers.onTheWay(part)).length).toBeGreaterThanOrEqual(4);
+      await killAll(remote);
+      await start("courier");
+      const again = await start("remote", "--home", STATE);
+      await again.printed(/remote-1 gRPC/);
+      await checkSettled({ local: 27, remote: 27 });
+    },
+    LONG_MS,
+  );
 });
 
 describe("relaywatch localnet scenario over-quota", () => {
