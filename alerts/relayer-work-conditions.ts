@@ -1,4 +1,11 @@
-import { BY_CONNECTION, CONNECTION_SCOPE, LATE, NO_STANDBY, type RelayerCondition, STALE } from "./relayer-condition.ts";
+import {
+  BY_CONNECTION,
+  CONNECTION_SCOPE,
+  LATE,
+  NO_STANDBY,
+  type RelayerCondition,
+  STALE,
+} from "./relayer-condition.ts";
 
 /** Alerts about the relayer itself: its account, its state, its results, its endpoints. */
 export const WORK_CONDITIONS: readonly RelayerCondition[] = [
@@ -69,8 +76,7 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-queries-overdue",
     severity: "critical",
     title: "Query results are overdue",
-    description:
-      "{{ $value }} queries are later than health.overdue_blocks, and a result is possible.",
+    description: "{{ $value }} queries are later than health.overdue_blocks, and a result is possible.",
     impact: "Contracts work with values that are older than they asked for.",
     problems: ["queries-overdue", "queries-failing"],
     expr: () => `max ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}`,
@@ -158,8 +164,7 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-pruned-blocks",
     severity: "warning",
     title: "TX queries skip pruned blocks",
-    description:
-      "{{ $value | humanize }} remote blocks were not searched: every endpoint has pruned them.",
+    description: "{{ $value | humanize }} remote blocks were not searched: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
     expr: (times) =>
       `sum ${BY_CONNECTION} (increase(relaywatch_relayer_tx_pruned_blocks_total[${times("1h")}])) > 0`,

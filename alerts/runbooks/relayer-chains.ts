@@ -171,7 +171,11 @@ export const RELAYER_CHAIN_RUNBOOKS: Readonly<Record<string, RunbookBody>> = {
   },
   "relayer-client-expiring": {
     checks: [
-      see("When does it expire? That is the time that you have.", "doctor", DOCTOR.replace("13 days", "2 days")),
+      see(
+        "When does it expire? That is the time that you have.",
+        "doctor",
+        DOCTOR.replace("13 days", "2 days"),
+      ),
       see(
         "What keeps the relayer from updating it?",
         "ready",

@@ -198,10 +198,7 @@ function unseen(): undefined {
   return undefined;
 }
 
-function toView(
-  state: QueryState,
-  monotonicMs: number,
-): Omit<QueryView, "lateness" | "resultAge" | "cost"> {
+function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "lateness" | "resultAge" | "cost"> {
   const { query } = state;
   return {
     id: query.id,

@@ -3,13 +3,7 @@ import { formatDuration } from "../../base/duration-text.ts";
 import { type Html, html } from "../../web/html.ts";
 import { badge, type Column, dataTable, grouped } from "../../web/parts.ts";
 import type { QueryView } from "../api/status.ts";
-import {
-  type QueriesPage,
-  type QueriesView,
-  type Sort,
-  STATE_FILTERS,
-  viewHref,
-} from "./queries-view.ts";
+import { type QueriesPage, type QueriesView, type Sort, STATE_FILTERS, viewHref } from "./queries-view.ts";
 
 /** The table of queries with its filter. */
 export function querySection(page: QueriesPage, total: number, view: QueriesView): Html {

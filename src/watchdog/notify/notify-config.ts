@@ -63,7 +63,8 @@ const reminder = (initial: string, severity: string) =>
       if (text.trim() === "0s") return [];
       const parts = text.split(",");
       const times = parts.flatMap((part) => parseDurationMs(part.trim()) ?? []);
-      if (times.length === parts.length && times.length <= 10 && times.every((ms) => ms >= 1000)) return times;
+      if (times.length === parts.length && times.length <= 10 && times.every((ms) => ms >= 1000))
+        return times;
       context.addIssue(issueText("is not a list of usable durations", REMINDERS));
       return z.NEVER;
     })

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts";
-import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../../../src/relayer/health/problems.ts";
+import {
+  CONNECTION_PROBLEM_CODES,
+  PROBLEM_CODES,
+  type ProblemCode,
+} from "../../../src/relayer/health/problems.ts";
 import { createActivity } from "../../../src/relayer/page/activity.ts";
 import { relayerPage } from "../../../src/relayer/page/relayer-page.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
@@ -216,7 +220,12 @@ describe("a state that makes results late", () => {
       expect(during.livez.status).toBe(200);
       expect(during.page).toMatch(new RegExp(`<strong>${code}</strong>: .*${text.source}`));
       expect(during.page).not.toMatch(/In order|Current, except/);
-      expect(during.metrics).toMatch(new RegExp(`^relaywatch_relayer_problems\\{code="${code}",connection_id="${connectionOf(code)}"\\} 1$`, "m"));
+      expect(during.metrics).toMatch(
+        new RegExp(
+          `^relaywatch_relayer_problems\\{code="${code}",connection_id="${connectionOf(code)}"\\} 1$`,
+          "m",
+        ),
+      );
       expect(during.metrics).toMatch(/^relaywatch_relayer_ready 0$/m);
       await world.run(60);
       expect(logged(world, begins, code)).toBe(1);

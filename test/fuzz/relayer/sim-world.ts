@@ -250,7 +250,10 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const stop = new AbortController();
   let state: SimGate = { storeError: undefined, refusal: undefined };
   const health = createHealth(
-    { health: { no_block_after: 30_000, client_expires_soon: EXPIRES_SOON }, queries: { min_kv_update_period: 0n } },
+    {
+      health: { no_block_after: 30_000, client_expires_soon: EXPIRES_SOON },
+      queries: { min_kv_update_period: 0n },
+    },
     {
       engine,
       registry,

@@ -129,7 +129,9 @@ describe("findProblems", () => {
     // Less: a quarter, which comes after the refresh at a third.
     expect(noticeOf(2 * HOUR_MS)).toBe(HOUR_MS / 2);
     expect(noticeOf(100_000)).toBe(25_000);
-    expect(noticeOf(14 * 24 * HOUR_MS, { trustingPeriodShare: DEC18_ONE / 10n })).toBe((14 * 24 * HOUR_MS) / 10);
+    expect(noticeOf(14 * 24 * HOUR_MS, { trustingPeriodShare: DEC18_ONE / 10n })).toBe(
+      (14 * 24 * HOUR_MS) / 10,
+    );
     expect(noticeOf(14 * 24 * HOUR_MS, { withinMs: 72 * HOUR_MS })).toBe(72 * HOUR_MS);
     const text = found(withClient({ expiresAtMs: NOW_MS + 6 * HOUR_MS }));
     expect(text).toEqual([
