@@ -142,6 +142,10 @@ export const PROCESS: DashboardSpec = {
             emptyText: "No monitor is configured",
           },
         ),
+        graph("State stored", [query(`min by (instance) (${W}_state_stored{${JOB}})`, "{{instance}}")], {
+          description: "0 while the watchdog cannot write its state file.",
+          unit: "none",
+        }),
         graph("Last poll", [query(`time() - ${W}_last_poll_timestamp_seconds{${JOB}}`, "{{validator}}")], {
           description: "Grows when the watchdog has stopped.",
           unit: "s",

@@ -26,9 +26,19 @@ export function createWatchdogReports(
   nowMs: () => number,
 ): WatchdogReports {
   let file: LedgerFile | undefined;
+  const close = (): void => {
+    file?.close();
+    file = undefined;
+  };
   const viewOf = (validator: string): LedgerView | undefined => {
     if (stateDir !== undefined && existsSync(join(stateDir, STATE_FILE))) file ??= openLedgerFile(stateDir);
-    return file?.view(validator) ?? watchdog().ledger(validator);
+    try {
+      return file?.view(validator) ?? watchdog().ledger(validator);
+    } catch (error) {
+      // After an error of its disk a connection may never work again.
+      close();
+      throw error;
+    }
   };
   const validators = (): readonly ValidatorData[] => {
     const history = watchdog().alertHistory();
@@ -46,10 +56,7 @@ export function createWatchdogReports(
     polledAtMs: () => oldestPoll(watchdog()),
     validators,
     ledger: viewOf,
-    close: () => {
-      file?.close();
-      file = undefined;
-    },
+    close,
   };
 }
 

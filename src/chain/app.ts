@@ -3,6 +3,7 @@ import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
+import { dexModule } from "./dex-module.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/keys.ts";
 import { createAdminModule } from "./modules/adminmodule/module.ts";
 import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
@@ -10,8 +11,8 @@ import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
+import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
-import { createDexModule } from "./modules/dex/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
@@ -34,11 +35,10 @@ import { createApplication } from "./runtime/application.ts";
 import { collectHandlers } from "./runtime/message-router.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
-import { ErrUnauthorized } from "./runtime/sdk-errors.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
 import type { StateStorage } from "./store/state-storage.ts";
-import { limitTransfers, transferModule, type TransferRoute } from "./transfer-route.ts";
+import { transferModule, wrapTransfers, type TransferRoute } from "./transfer-route.ts";
 
 /** Identity and size of a chain. */
 export interface AppOptions {
@@ -98,6 +98,7 @@ const CONTRACT_QUERIES = [
     (rpc) => `/neutron.interchainqueries.Query/${rpc}`,
   ),
   "/neutron.harpoon.Query/SubscribedContracts",
+  ...["AddressFailures", "Failures"].map((rpc) => `/neutron.contractmanager.Query/${rpc}`),
   ...["Validator", "Delegation", "ValidatorDelegations"].map((rpc) => `/cosmos.staking.v1beta1.Query/${rpc}`),
 ];
 
@@ -113,6 +114,7 @@ const UPGRADES: readonly Upgrade[] = [
   { name: "staking", adds: ["staking", "slashing", "harpoon"] },
   { name: "adminmodule", adds: [AUTHORITY_NAME] },
   { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
+  { name: "contractmanager", adds: ["contractmanager"] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
@@ -200,34 +202,6 @@ function localModules(
   return [...shared, ...contractModules(shared, names, keepers, contracts)];
 }
 
-/** Creates the exchange. As the bank module does for messages, it refuses to pay to accounts of modules. */
-function dexModule(names: ChainNames, bank: BankKeeper): ChainModule {
-  const requireOpen = (address: Uint8Array): void => {
-    if (!bank.isBlocked(address)) return;
-    throw ErrUnauthorized(`${formatAddress(names.bech32Prefix, address)} is not allowed to receive funds`);
-  };
-  return createDexModule(names, {
-    bank: {
-      balance: (context, address, denom) => bank.balance(context, address, denom).amount,
-      supply: bank.supply,
-      sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
-      sendFromDex: (context, to, coins) => {
-        requireOpen(to);
-        bank.sendFromModule(context, "dex", to, coins);
-      },
-      mint: (context, coins) => bank.mint(context, "dex", coins),
-      burn: (context, coins) => bank.burn(context, "dex", coins),
-    },
-    balances: {
-      balances: bank.balances,
-      holdings: function* (context, denom) {
-        for (const address of bank.holders(context, denom))
-          yield bank.balance(context, address, denom).amount;
-      },
-    },
-  });
-}
-
 /**
  * Creates interchain queries and the contract host. Each of them calls the other, so the contract host gets functions
  * that read `icq` and `routes` when they are called.
@@ -249,7 +223,9 @@ function contractModules(
       accounts: { ensureAccount: (context, text) => accounts.ensure(context, address(text)) },
       findMessage: (typeUrl) => routes().messages.get(typeUrl),
       findQuery: (path) => routes().queries.get(path),
-      customMessages: (context, contract, message) => icq.handleCustomMessage(context, contract, message),
+      customMessages: (context, contract, message) =>
+        icq.handleCustomMessage(context, contract, message) ??
+        manager.handleCustomMessage(context, contract, message),
       customQueries: (context, request) => icq.handleCustomQuery(context, request),
     },
   );
@@ -266,11 +242,12 @@ function contractModules(
   const harpoon = createHarpoonModule(names, { contracts: wasm.host });
   stake.hooks.push(harpoon.hooks);
   const limits = createRateLimitModule(names, { contracts: wasm.host });
-  limitTransfers(route, limits);
+  const manager: ContractManagerModule = createContractManagerModule(names, { contracts: wasm.host });
+  wrapTransfers(route, manager, limits);
   // The genesis of contracts runs messages of other modules, so the contract host follows them. Subscriptions name contracts,
   // and the genesis of staking calls the subscribers.
   const admin = createAdminModule(names, { findMessage: (typeUrl) => routes().messages.get(typeUrl) });
-  const modules = [admin, icq, wasm, limits, harpoon, ...stake.modules];
+  const modules = [admin, icq, wasm, manager, limits, harpoon, ...stake.modules];
   const routes = once(() => routesOf([...base, ...modules]));
   return modules;
 }

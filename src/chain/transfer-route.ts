@@ -2,6 +2,7 @@ import { unreachable } from "../base/errors.ts";
 import { toChainTypeUrl } from "../proto/type-urls.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
 import type { IbcApplication, PacketSender } from "./modules/ibc/channel/application.ts";
+import type { ContractManagerModule } from "./modules/contractmanager/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import type { RateLimitModule } from "./modules/ibc-rate-limit/module.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
@@ -37,9 +38,16 @@ export function transferModule(
   return transfer;
 }
 
-/** Puts the limiter between transfers and channels, in both directions. */
-export function limitTransfers(route: TransferRoute, limits: RateLimitModule): void {
+/**
+ * Puts the limiter between transfers and channels, in both directions. A contract that sent a transfer is called right after the
+ * application; the limiter is further out.
+ */
+export function wrapTransfers(
+  route: TransferRoute,
+  manager: ContractManagerModule,
+  limits: RateLimitModule,
+): void {
   const inner = route.ports.get(PORT_ID) ?? unreachable("the port of transfers has no application");
   route.sender = limits.limitSender(route.sender);
-  route.ports.set(PORT_ID, limits.limitApplication(inner));
+  route.ports.set(PORT_ID, limits.limitApplication(manager.informSenders(inner)));
 }

@@ -75,7 +75,7 @@ function toCliError(error: unknown): unknown {
 }
 
 /** Accepts `tcp://` for plain HTTP, as the `--node` option of a Cosmos SDK binary does. */
-function parseNodeUrl(text: string): string {
+export function parseNodeUrl(text: string): string {
   const url = text.replace(/^tcp:\/\//, "http://");
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
   throw new InvalidArgumentError("a URL such as http://127.0.0.1:26657 was expected");

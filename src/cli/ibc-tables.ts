@@ -33,6 +33,7 @@ const CLIENT_COLUMNS = [
 /** Tables of `ibc.core.client.v1.Query`. */
 export const IBC_CLIENT_TABLES = {
   ClientStates: { path: "client_states", columns: [column("CLIENT", "client_id"), ...CLIENT_COLUMNS] },
+  ClientState: { path: "", columns: CLIENT_COLUMNS },
   ConsensusStateHeights: {
     path: "consensus_state_heights",
     columns: [{ title: "HEIGHT", cell: heightText }],
@@ -52,6 +53,7 @@ const CONNECTION_COLUMNS = [
 export const IBC_CONNECTION_TABLES = {
   Connections: { path: "connections", columns: [column("CONNECTION", "id"), ...CONNECTION_COLUMNS] },
   Connection: { path: "connection", columns: CONNECTION_COLUMNS },
+  ClientConnections: { path: "connection_paths", columns: [{ title: "CONNECTION", cell: cellText }] },
   ConnectionParams: PARAMS_TABLE,
 } as const satisfies Readonly<Record<string, AnswerTable>>;
 
@@ -69,6 +71,7 @@ const NAMED_CHANNEL_COLUMNS = [
   ...CHANNEL_COLUMNS,
 ];
 const PACKET_COLUMNS = [column("SEQUENCE", "sequence"), column("HASH", "data")];
+const SEQUENCES = { path: "sequences", columns: [{ title: "SEQUENCE", cell: cellText }] };
 
 /** Tables of `ibc.core.channel.v1.Query`. */
 export const IBC_CHANNEL_TABLES = {
@@ -77,6 +80,12 @@ export const IBC_CHANNEL_TABLES = {
   ConnectionChannels: { path: "channels", columns: NAMED_CHANNEL_COLUMNS },
   PacketCommitments: { path: "commitments", columns: PACKET_COLUMNS },
   PacketAcknowledgements: { path: "acknowledgements", columns: PACKET_COLUMNS },
+  PacketCommitment: { path: "commitment", columns: [{ title: "HASH", cell: cellText }] },
+  PacketReceipt: { path: "received", columns: [{ title: "RECEIVED", cell: cellText }] },
+  PacketAcknowledgement: { path: "acknowledgement", columns: [{ title: "HASH", cell: cellText }] },
+  UnreceivedPackets: SEQUENCES,
+  UnreceivedAcks: SEQUENCES,
+  ChannelParams: PARAMS_TABLE,
   NextSequenceSend: { path: "next_sequence_send", columns: [{ title: "NEXT", cell: cellText }] },
   NextSequenceReceive: { path: "next_sequence_receive", columns: [{ title: "NEXT", cell: cellText }] },
 } as const satisfies Readonly<Record<string, AnswerTable>>;
@@ -99,4 +108,24 @@ export const TRANSFER_TABLES = {
 /** Tables of `neutron.ibcratelimit.v1beta1.Query`. */
 export const RATE_LIMIT_TABLES = {
   Params: PARAMS_TABLE,
+} as const satisfies Readonly<Record<string, AnswerTable>>;
+
+const FAILURE_COLUMNS = [
+  column("CONTRACT", "address"),
+  column("FAILURE", "id"),
+  column("ERROR", "error"),
+  { title: "CALL", cell: (row: JsonValue) => callText(fieldAt(row, "sudo_payload")) },
+];
+
+/** The payload of a failed call is JSON in base64. */
+function callText(payload: JsonValue): string {
+  return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);
+}
+
+/** Tables of `neutron.contractmanager.Query`. */
+export const CONTRACT_MANAGER_TABLES = {
+  Params: PARAMS_TABLE,
+  Failures: { path: "failures", columns: FAILURE_COLUMNS },
+  AddressFailures: { path: "failures", columns: FAILURE_COLUMNS },
+  AddressFailure: { path: "failure", columns: FAILURE_COLUMNS },
 } as const satisfies Readonly<Record<string, AnswerTable>>;

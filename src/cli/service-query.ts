@@ -64,8 +64,9 @@ function queryCommand<Field extends string, Rpc extends string>(
   });
 }
 
-/** An argument is text, or what its parser made of it: a number of an enum, or a 64-bit integer. */
+/** An argument is text, or what its parser made of it: a number of an enum, a 64-bit integer, or a list of texts. */
 function toJson(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(String);
   return typeof value === "number" ? value : String(value);
 }
 

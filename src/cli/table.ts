@@ -11,8 +11,9 @@ export function column(title: string, path: string): Column {
   return { title, cell: (row) => cellText(fieldAt(row, path)) };
 }
 
-/** Returns the field at a path of names with dots, or null. */
+/** Returns the field at a path of names with dots, or null. The empty path is the value itself. */
 export function fieldAt(value: JsonValue, path: string): JsonValue {
+  if (path === "") return value;
   let current: JsonValue = value;
   for (const name of path.split(".")) {
     if (!isRecord(current)) return null;

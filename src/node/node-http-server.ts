@@ -8,7 +8,7 @@ import {
   openHttpServer,
 } from "../ops/http-server.ts";
 import type { ServerAddress } from "./node-options.ts";
-import type { NodeServer } from "./node-view.ts";
+import type { NodeServer } from "./node-server.ts";
 
 /** Bounds of the RPC and REST servers. */
 export const NODE_HTTP_LIMITS: HttpLimits = {

@@ -5,7 +5,7 @@ import type { StateStorage } from "../chain/store/state-storage.ts";
 import type { HttpAccess } from "../ops/http-access.ts";
 import type { MempoolOptions } from "./consensus/mempool.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";
-import type { ServerFactory } from "./node-view.ts";
+import type { ServerFactory } from "./node-server.ts";
 import type { OracleOptions } from "./oracle/oracle-client.ts";
 import type { SubscriptionLimits } from "./rpc/subscriptions.ts";
 import type { WebSocketOptions } from "./rpc/websocket-rpc.ts";

@@ -1,7 +1,6 @@
 import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../chain/abci.ts";
 import type { ChainEvent } from "../chain/runtime/events.ts";
 import type { BlockId, Commit, Header, ValidatorSet } from "../comet/block-types.ts";
-import type { CallRouter } from "./grpc/call-router.ts";
 
 /** A committed block. It contains no evidence. */
 export interface StoredBlock {
@@ -106,15 +105,3 @@ export interface NodeView {
   /** Calls `listener` after every committed block, in order of height. Returns a function that removes the listener. */
   readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
 }
-
-/** A network server of a node. */
-export interface NodeServer {
-  readonly name: string;
-  /** Starts to listen. Returns the bound port. Rejects with `ListenError`. */
-  readonly listen: () => Promise<number>;
-  /** Stops listening and closes open connections within a second. */
-  readonly close: () => Promise<void>;
-}
-
-/** Creates a server of a node's gRPC methods. REST and gRPC are attached to a node in this way. */
-export type ServerFactory = (router: CallRouter) => NodeServer;

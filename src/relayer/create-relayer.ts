@@ -100,6 +100,20 @@ export async function createRelayer(
     { journal, registry, wake: height.wake, clock },
     config.deadlines.inclusion,
   );
+  const clients = createClientRefresh({
+    ...common,
+    connections: chains.remotes.map(({ connectionId, client: remote }) => ({
+      connectionId,
+      remote,
+      watch: watchOf(watches, connectionId).client,
+    })),
+    local,
+    window,
+    gate,
+    height,
+    maxTxBytes: config.batch.bytes,
+    leads: leadership.leads,
+  });
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
@@ -117,6 +131,7 @@ export async function createRelayer(
         journal,
         blockHash: createBlockHashReader(client),
       }),
+      clients,
       settings: workerSettings(config),
     })),
     height,
@@ -133,19 +148,7 @@ export async function createRelayer(
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,
     gate,
-    upkeep: createClientRefresh({
-      ...common,
-      connections: chains.remotes.map(({ connectionId, client: remote }) => ({
-        connectionId,
-        remote,
-        watch: watchOf(watches, connectionId).client,
-      })),
-      local,
-      window,
-      gate,
-      height,
-      leads: leadership.leads,
-    }),
+    upkeep: clients,
     attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),
     leads: leadership.leads,
   });

@@ -1,4 +1,5 @@
 import type { ChainClient } from "../client/chain-client.ts";
+import type { TrustLevel } from "../comet/verify-commit.ts";
 import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { QueryBalanceRequest, QueryBalanceResponse } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
 import {
@@ -37,6 +38,8 @@ export interface LightClientState {
   readonly chainId: string;
   readonly latestHeight: RemoteHeight;
   readonly trustingPeriodNs: bigint;
+  /** Share of the trusted validators' power that must be exceeded by those who signed a header that is not the next one. */
+  readonly trustLevel: TrustLevel;
 }
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`; those that say so also with `RelayError`. */
@@ -141,6 +144,7 @@ function clientQueries(
         chainId: state.chainId,
         latestHeight: toRemoteHeight(state.latestHeight),
         trustingPeriodNs: toNs(state.trustingPeriod),
+        trustLevel: toTrustLevel(state.trustLevel),
       };
     },
     clientStatus: async (clientId, signal) => {
@@ -208,6 +212,11 @@ function toRemoteHeight(
   height: { revisionNumber: bigint; revisionHeight: bigint } | undefined,
 ): RemoteHeight {
   return { revision: height?.revisionNumber ?? 0n, height: height?.revisionHeight ?? 0n };
+}
+
+/** CometBFT's default for a client that says none. */
+function toTrustLevel(level: TrustLevel | undefined): TrustLevel {
+  return level === undefined || level.denominator === 0n ? { numerator: 1n, denominator: 3n } : level;
 }
 
 function toNs(time: { seconds: bigint; nanos: number } | undefined): bigint {

@@ -25,6 +25,13 @@ export type RelayErrorFacts =
       readonly clientId: string;
       readonly heights: readonly bigint[];
     }
+  /** too few of the validators that are trusted at `from` have signed the block `to` */
+  | {
+      readonly code: "validators-changed";
+      readonly clientId: string;
+      readonly from: bigint;
+      readonly to: bigint;
+    }
   | { readonly code: "remote-behind"; readonly chainId: string; readonly height: bigint }
   /** an endpoint returns contradictory data about one block */
   | { readonly code: "bad-block"; readonly height: bigint }

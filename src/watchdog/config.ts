@@ -9,7 +9,6 @@ import {
 } from "../ops/config-fields.ts";
 import { type AlertsConfig, alertsSchema } from "./conditions/alerts-config.ts";
 import { type NotifyConfig, notifySchema } from "./notify/notify-config.ts";
-import type { PolicyChoice } from "./evaluation.ts";
 import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
 import {
   backfill,
@@ -21,7 +20,7 @@ import {
 } from "./prometheus-config.ts";
 import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
 import { maintenanceField, type MaintenanceWindow } from "./silences/maintenance.ts";
-import type { SourceLimits, ValidatorTarget } from "./sources/targets.ts";
+import type { SourceLimits } from "./sources/targets.ts";
 import {
   chain,
   identity,
@@ -30,6 +29,7 @@ import {
   source,
   sources,
   toValidators,
+  type ValidatorConfig,
   validators,
 } from "./validators-config.ts";
 
@@ -55,12 +55,6 @@ export interface WatchdogConfig {
   readonly prometheus?: PrometheusConfig;
   /** Absent: gaps are not filled. Needs `prometheus`. */
   readonly backfill?: BackfillOptions;
-}
-
-/** One validator, and how it is paid. */
-export interface ValidatorConfig {
-  readonly target: ValidatorTarget;
-  readonly policy: PolicyChoice;
 }
 
 const fileSchema = z.strictObject({

@@ -83,6 +83,12 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
       polledAtMs === undefined ? [] : [series(polledAtMs / 1000, { validator })],
   },
   {
+    name: "oracle_watchdog_state_stored",
+    help: "1 while the state is stored, 0 when the last attempt to write the state file failed: the state is then in memory only.",
+    labelNames: [],
+    values: ({ storeProblem }) => [series(storeProblem === undefined ? 1 : 0)],
+  },
+  {
     name: "oracle_watchdog_active_silences",
     help: "Silences that have begun and not ended.",
     labelNames: [],

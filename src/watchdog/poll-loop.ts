@@ -2,7 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AlertOptions } from "./alerts/alert-on-poll.ts";
 import { createChangeLog } from "./change-log.ts";
-import type { ValidatorConfig, WatchdogConfig } from "./config.ts";
+import type { WatchdogConfig } from "./config.ts";
+import type { ValidatorConfig } from "./validators-config.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import type { Ledger, LedgerOptions } from "./ledger/ledger.ts";
 import { monthOf, nextMonthMs } from "./ledger/month.ts";
@@ -73,6 +74,7 @@ export function createPollLoop(
       nowMs: clock.nowMs(),
       lastSuccessMs,
       last,
+      storeProblem: keeper.problem(),
     });
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const known = keeper.current().ledgers.get(name);

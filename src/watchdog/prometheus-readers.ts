@@ -1,7 +1,8 @@
 import { withDeadline } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ValidatorConfig, WatchdogConfig } from "./config.ts";
+import type { WatchdogConfig } from "./config.ts";
+import type { ValidatorConfig } from "./validators-config.ts";
 import { countingOptions } from "./poll-loop.ts";
 import { createSampleReader, type ReadSamples } from "./prometheus-api/api-client.ts";
 import { type Backfiller, createBackfiller } from "./prometheus-api/backfiller.ts";

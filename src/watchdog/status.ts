@@ -1,6 +1,6 @@
 import { type AlertStatus, alertStatuses } from "./api/alert-json.ts";
 import type { AlertRule } from "./conditions/condition.ts";
-import type { ValidatorConfig } from "./config.ts";
+import type { ValidatorConfig } from "./validators-config.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type BlockCounts, NO_BLOCKS } from "./ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "./ledger/ledger.ts";
@@ -69,6 +69,8 @@ export interface WatchdogStatus {
   readonly pending: ReadonlyMap<string, number>;
   /** Silences that have begun and not ended. */
   readonly activeSilences: number;
+  /** Since when the state of all validators is not stored, and why; undefined while it is. */
+  readonly storeProblem?: string | undefined;
 }
 
 export interface StatusInput {
@@ -83,6 +85,7 @@ export interface StatusInput {
   readonly lastSuccessMs: ReadonlyMap<string, number>;
   /** The last evaluation; undefined before the first poll. */
   readonly last: Pick<Evaluation, "observation" | "assessment"> | undefined;
+  readonly storeProblem?: string | undefined;
 }
 
 /** Identifies a source of a validator. */
@@ -124,6 +127,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     activeSilences: alerting.silences.filter(
       ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
     ).length,
+    storeProblem: input.storeProblem,
   };
 }
 
@@ -139,6 +143,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
     months: status.months.map(monthJson),
     prices: { state: status.prices, pairs: status.pairs },
     alerts: status.alerts.map(alertJson),
+    store_error: status.storeProblem ?? null,
     pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
     sources: status.sources.map((source) => ({
       name: source.name,

@@ -2,13 +2,19 @@ import { z } from "zod";
 import { parseDec18 } from "../base/decimal.ts";
 import { durationField, httpUrlField } from "../ops/config-fields.ts";
 import { issueText } from "../ops/config-issue.ts";
-import type { ValidatorConfig } from "./config.ts";
+import type { PolicyChoice } from "./evaluation.ts";
 import { addressField, nameField, targetField } from "./identity-fields.ts";
 import { CURVES } from "./policy/assessment.ts";
 import { SPECIFIED_POLICY } from "./policy/policies.ts";
 import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
 import type { NodeTarget, ValidatorTarget } from "./sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "./state/schema.ts";
+
+/** One validator, and how it is paid. */
+export interface ValidatorConfig {
+  readonly target: ValidatorTarget;
+  readonly policy: PolicyChoice;
+}
 
 const NODE_URL = "http://127.0.0.1:26660/metrics";
 const PRICES_URL = "http://127.0.0.1:8080/";

@@ -27,7 +27,7 @@ import { createPoller } from "./sources/poller.ts";
 import { type Reach, reachTcp } from "./sources/reach.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
-import { createMemoryState } from "./state/state-store.ts";
+import { createMemoryState, type StateStore } from "./state/state-store.ts";
 import { createWatchdogPage } from "./page/create-page.ts";
 import type { WatchdogStatus } from "./status.ts";
 
@@ -49,6 +49,8 @@ export interface WatchdogDeps {
   readonly post?: PostJson;
   /** Default: SMTP. */
   readonly mail?: SendMail;
+  /** Default: the state file in the folder. */
+  readonly openState?: (folder: string) => StateStore;
   /** Default: that of this program. */
   readonly build?: BuildInfo;
   /** Counts for the page, older ones too. May throw. Default: what is in memory. */
@@ -76,7 +78,7 @@ export interface Watchdog extends Service {
  */
 export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watchdog {
   const ready = createDeferred<ListenAddress>();
-  const keeper = createStateKeeper(deps.logger);
+  const keeper = createStateKeeper(deps);
   const metrics = createWatchdogMetrics(
     deps.registry,
     config.notify.channels.map(({ name }) => name),
@@ -105,7 +107,9 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     ...deps,
     ...keeper,
     alerts: () => keeper.current().alerting.alerts,
-    work: () => ({ problem: loops.map((loop) => loop.problem()).find((problem) => problem !== undefined) }),
+    work: () => ({
+      problem: [keeper, ...loops].map((part) => part.problem()).find((text) => text !== undefined),
+    }),
     metrics,
   });
   const ledger: Watchdog["ledger"] = (validator) => {
@@ -115,7 +119,11 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   const parts = { config, deps, keeper, notifier, loops, statuses, ledger };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      keeper.open(config.stateDir === undefined ? createMemoryState() : openSqliteState(config.stateDir));
+      keeper.open(
+        config.stateDir === undefined
+          ? createMemoryState()
+          : (deps.openState ?? openSqliteState)(config.stateDir),
+      );
       const [first] = await supervise(createServices(parts, ready), signal, deps.logger);
       if (first !== undefined) throw first.error;
     } catch (error) {

@@ -91,6 +91,20 @@ describe("the house", () => {
     expect(odd).toEqual([]);
   });
 
+  it("has no file that imports itself through others, types included", () => {
+    let left = files;
+    for (;;) {
+      const paths = new Set(left.map((file) => file.path));
+      const imported = new Set(left.flatMap((file) => file.imports));
+      const next = left.filter(
+        (file) => imported.has(file.path) && file.imports.some((target) => paths.has(target)),
+      );
+      if (next.length === left.length) break;
+      left = next;
+    }
+    expect(left.map((file) => file.path)).toEqual([]);
+  });
+
   it("never joins signals with AbortSignal.any", () => {
     // Every call leaves an entry on its sources, and a signal of the process lives as long as the process.
     expect(files.filter((file) => file.code.includes("AbortSignal.any")).map((file) => file.path)).toEqual(

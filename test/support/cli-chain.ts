@@ -11,12 +11,16 @@ export interface CliResult {
   readonly out: string;
   readonly exitCode: number;
   readonly message: string | undefined;
+  /** What the parser of the command line wrote to stderr: what is wrong with the words. */
+  readonly usage: string;
 }
 
 /** A running local chain with a few blocks, and a command line in this process. */
 export interface CliChain {
   /** Value for `--node`: the RPC of `local-1`. */
   readonly url: string;
+  /** The RPC of `remote-1`. */
+  readonly remoteUrl: string;
   readonly run: (...args: readonly string[]) => Promise<CliResult>;
   readonly stop: () => Promise<void>;
 }
@@ -36,6 +40,7 @@ export async function startCliChain(): Promise<CliChain> {
   running.chains.local?.control.produce(3);
   return {
     url: `tcp://127.0.0.1:${running.chains.local?.ports.get("rpc")}`,
+    remoteUrl: `http://127.0.0.1:${running.chains.remote?.ports.get("rpc")}`,
     run: (...args) => runCommand(args, stop.signal),
     stop: async () => {
       stop.abort(new Error("test over"));
@@ -51,6 +56,8 @@ export async function runCommand(
   create = createProgram,
 ): Promise<CliResult> {
   const lines: string[] = [];
+  const usage: string[] = [];
+  const written = () => ({ out: lines.join("\n"), usage: usage.join("") });
   const context: CliContext = {
     words: args,
     print: (line) => void lines.push(line),
@@ -59,16 +66,16 @@ export async function runCommand(
     isTerminal: false,
   };
   try {
-    await quiet(await create(context)).parseAsync([...args], { from: "user" });
-    return { out: lines.join("\n"), exitCode: 0, message: undefined };
+    await quiet(await create(context), usage).parseAsync([...args], { from: "user" });
+    return { ...written(), exitCode: 0, message: undefined };
   } catch (error) {
-    return { out: lines.join("\n"), ...toExit(error) };
+    return { ...written(), ...toExit(error) };
   }
 }
 
 /** Commander writes help and errors by itself; the tests need only the exit. */
-function quiet(command: Command): Command {
-  command.configureOutput({ writeErr: () => {}, writeOut: () => {} });
-  for (const inner of command.commands) quiet(inner);
+function quiet(command: Command, errors: string[]): Command {
+  command.configureOutput({ writeErr: (text) => void errors.push(text), writeOut: () => {} });
+  for (const inner of command.commands) quiet(inner, errors);
   return command;
 }

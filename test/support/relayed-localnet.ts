@@ -45,6 +45,8 @@ export interface RelayedLocalnet {
   readonly execute: (...messages: readonly unknown[]) => Promise<bigint>;
   /** Queries the consumer contract. */
   readonly queryConsumer: (message: unknown) => Promise<unknown>;
+  /** Calls the control API: `path` is chain id and command. Throws unless it succeeds. */
+  readonly control: (path: string, body: Readonly<Record<string, unknown>>) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -139,6 +141,14 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
         signal,
       );
       return JSON.parse(fromUtf8(QuerySmartContractStateResponse.decode(response).data));
+    },
+    control: async (path, body) => {
+      const reply = await fetch(`http://127.0.0.1:${running.controlPort}/chains/${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${CONTROL_TOKEN}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      if (!reply.ok) throw new Error(`${reply.status}: ${await reply.text()}`);
     },
     stop: async () => {
       stop.abort(new Error("the test is over"));

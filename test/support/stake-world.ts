@@ -4,6 +4,7 @@ import { createAdminModule } from "../../src/chain/modules/adminmodule/module.ts
 import { createAuthModule } from "../../src/chain/modules/auth/module.ts";
 import { createBankModule } from "../../src/chain/modules/bank/module.ts";
 import { evidenceAge, keyTypes } from "../../src/chain/modules/consensus/params.ts";
+import { createContractManagerModule } from "../../src/chain/modules/contractmanager/module.ts";
 import { createHarpoonModule } from "../../src/chain/modules/harpoon/module.ts";
 import { createSlashingModule } from "../../src/chain/modules/slashing/module.ts";
 import { joinHooks, type StakingHooks } from "../../src/chain/modules/staking/hooks.ts";
@@ -68,8 +69,9 @@ function createStakeModules(sudo: (context: Context, contract: string, message: 
   const isContract = (_context: Context, address: string): boolean =>
     address.length === CONTRACT_ADDRESS_LENGTH;
   const harpoon = createHarpoonModule(names, { contracts: { isContract, sudo } });
+  const manager = createContractManagerModule(names, { contracts: { isContract, sudo } });
   hooks.push(slashing.hooks, harpoon.hooks);
-  const others: readonly ChainModule[] = [auth, bank, harpoon, staking, slashing];
+  const others: readonly ChainModule[] = [auth, bank, manager, harpoon, staking, slashing];
   const admin = createAdminModule(names, { findMessage: (typeUrl) => collectHandlers(others).get(typeUrl) });
   return { modules: [admin, ...others], staking, slashing };
 }

@@ -1,5 +1,7 @@
 import { Argument, Command } from "commander";
 import type { CliContext } from "../cli-context.ts";
+import { sequencesArgument } from "../ibc-arguments.ts";
+import { parseUint64 } from "../options.ts";
 import { IBC_CHANNEL_TABLES, IBC_CLIENT_TABLES, IBC_CONNECTION_TABLES } from "../ibc-tables.ts";
 import { type ServiceQuery, serviceQueryCommands } from "../service-query.ts";
 
@@ -17,6 +19,9 @@ const ARGUMENTS = {
   connection: () => new Argument("<connection>", "connection, e.g. connection-0"),
   port_id: () => new Argument("<port>", "port, e.g. transfer"),
   channel_id: () => new Argument("<channel>", "channel, e.g. channel-0"),
+  sequence: () => new Argument("<sequence>", "number of a packet").argParser(parseUint64),
+  packet_commitment_sequences: sequencesArgument,
+  packet_ack_sequences: sequencesArgument,
 };
 type Field = keyof typeof ARGUMENTS;
 
@@ -36,6 +41,7 @@ function clientCommand(context: CliContext): Command {
 
 const CLIENT_QUERIES: readonly ServiceQuery<Field, keyof typeof IBC_CLIENT_TABLES>[] = [
   { name: "states", rpc: "ClientStates", description: "list the clients", isList: true },
+  { name: "state", rpc: "ClientState", description: "print a client", arguments: ["client_id"] },
   {
     name: "status",
     rpc: "ClientStatus",
@@ -69,6 +75,12 @@ function connectionCommand(context: CliContext): Command {
 const CONNECTION_QUERIES: readonly ServiceQuery<Field, keyof typeof IBC_CONNECTION_TABLES>[] = [
   { name: "connections", rpc: "Connections", description: "list the connections", isList: true },
   { name: "end", rpc: "Connection", description: "print a connection", arguments: ["connection_id"] },
+  {
+    name: "path",
+    rpc: "ClientConnections",
+    description: "print the connections of a client",
+    arguments: ["client_id"],
+  },
   { name: "params", rpc: "ConnectionParams", description: "print the parameters of the connections" },
 ];
 
@@ -104,6 +116,36 @@ const CHANNEL_QUERIES: readonly ServiceQuery<Field, keyof typeof IBC_CHANNEL_TAB
     isList: true,
   },
   {
+    name: "packet-commitment",
+    rpc: "PacketCommitment",
+    description: "print the hash of a packet that was sent and not yet acknowledged",
+    arguments: ["port_id", "channel_id", "sequence"],
+  },
+  {
+    name: "packet-receipt",
+    rpc: "PacketReceipt",
+    description: "print whether a packet was received on an unordered channel",
+    arguments: ["port_id", "channel_id", "sequence"],
+  },
+  {
+    name: "packet-ack",
+    rpc: "PacketAcknowledgement",
+    description: "print the hash of the acknowledgement of a received packet",
+    arguments: ["port_id", "channel_id", "sequence"],
+  },
+  {
+    name: "unreceived-packets",
+    rpc: "UnreceivedPackets",
+    description: "list those of the other chain's packets that did not arrive here",
+    arguments: ["port_id", "channel_id", "packet_commitment_sequences"],
+  },
+  {
+    name: "unreceived-acks",
+    rpc: "UnreceivedAcks",
+    description: "list those of this chain's packets whose acknowledgement did not arrive here",
+    arguments: ["port_id", "channel_id", "packet_ack_sequences"],
+  },
+  {
     name: "packet-acknowledgements",
     rpc: "PacketAcknowledgements",
     description: "list the acknowledgements of received packets",
@@ -122,4 +164,5 @@ const CHANNEL_QUERIES: readonly ServiceQuery<Field, keyof typeof IBC_CHANNEL_TAB
     description: "print the number of the next packet to receive on an ordered channel",
     arguments: ["port_id", "channel_id"],
   },
+  { name: "params", rpc: "ChannelParams", description: "print the parameters of the channels" },
 ];

@@ -41,6 +41,11 @@ const MODULES: readonly LazyCommand[] = [
     load: async () => (await import("./query-ibc-transfer.ts")).queryIbcTransferCommand,
   },
   {
+    name: "contractmanager",
+    description: "calls of contracts that failed and can be asked for again",
+    load: async () => (await import("./query-contractmanager.ts")).queryContractManagerCommand,
+  },
+  {
     name: "ibc-rate-limit",
     description: "the contract that limits transfers to other chains",
     load: async () => (await import("./query-ibc-rate-limit.ts")).queryIbcRateLimitCommand,

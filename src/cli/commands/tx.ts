@@ -30,6 +30,26 @@ const MODULES: readonly LazyCommand[] = [
     description: "choose the hook types for which a contract is called",
     load: async () => (await import("./tx-harpoon.ts")).txHarpoonCommand,
   },
+  {
+    name: "transfer",
+    description: "send coins to an account of another chain",
+    load: async () => (await import("./tx-ibc-transfer.ts")).txTransferCommand,
+  },
+  {
+    name: "ibc-transfer",
+    description: "the same with the arguments of ibc-go",
+    load: async () => (await import("./tx-ibc-transfer.ts")).txIbcTransferCommand,
+  },
+  {
+    name: "ibc",
+    description: "update a light client, open and close channels",
+    load: async () => (await import("./tx-ibc.ts")).txIbcCommand,
+  },
+  {
+    name: "ibc-rate-limit",
+    description: "choose the contract that limits transfers to other chains",
+    load: async () => (await import("./tx-ibc-rate-limit.ts")).txIbcRateLimitCommand,
+  },
 ];
 
 /** `relaywatch tx`. */

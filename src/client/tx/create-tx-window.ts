@@ -171,9 +171,8 @@ async function sign(
     deps.signer,
   );
   const { bytes, hash } = signed;
-  const sentAtMs = deps.clock.nowMs();
   const deadlineMs = deps.clock.monotonicMs() + limits.confirmDeadlineMs;
-  const tx = { hash, sequence, size: bytes.length, gasLimit, feeAmount, sentAtMs };
+  const tx = { hash, sequence, size: bytes.length, gasLimit, feeAmount };
   return {
     signed,
     flight: {

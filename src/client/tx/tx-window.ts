@@ -16,8 +16,6 @@ export interface FlightTx {
   readonly size: number;
   readonly gasLimit: bigint;
   readonly feeAmount: bigint;
-  /** Wall-clock time of the broadcast, ms. */
-  readonly sentAtMs: number;
 }
 
 /** Result of the broadcast of one draft. */

@@ -4,7 +4,7 @@ import type { Logger } from "../../base/logger.ts";
 import { listen } from "../../ops/listen.ts";
 import { createSendBudget } from "../../ops/send-budget.ts";
 import type { ServerAddress } from "../node-options.ts";
-import type { ServerFactory } from "../node-view.ts";
+import type { ServerFactory } from "../node-server.ts";
 import { createGrpcConnections, type GrpcConnectionLimits } from "./grpc-connections.ts";
 import { createGrpcServer } from "./grpc-server.ts";
 

@@ -1,3 +1,4 @@
+import { formatDec18 } from "../../base/decimal.ts";
 import { nsToTimestamp } from "../../comet/proto-blocks.ts";
 import { QueryError } from "../../chain/runtime/module.ts";
 import {
@@ -6,6 +7,8 @@ import {
   StatusRequest,
   StatusResponse,
 } from "../../proto/gen/cosmos/base/node/v1beta1/query.ts";
+import { ParamsResponse } from "../../proto/gen/feemarket/feemarket/v1/query.ts";
+import type { NodeView } from "../node-view.ts";
 import { GRPC } from "./grpc-status.ts";
 import { type NodeMethod, nodeMethod } from "./node-method.ts";
 
@@ -13,9 +16,8 @@ const SERVICE = "/cosmos.base.node.v1beta1.Service";
 
 /** `cosmos.base.node.v1beta1.Service`: settings and state of the node. */
 export const NODE_METHODS: readonly NodeMethod[] = [
-  nodeMethod(`${SERVICE}/Config`, ConfigRequest, ConfigResponse, () => ({
-    // Empty as in a Go node whose app.toml has no minimum: the fee market sets the price.
-    minimumGasPrice: "",
+  nodeMethod(`${SERVICE}/Config`, ConfigRequest, ConfigResponse, (_request, { view }) => ({
+    minimumGasPrice: minimumGasPrice(view),
     // The defaults of app.toml.
     pruningKeepRecent: "0",
     pruningInterval: "0",
@@ -36,3 +38,20 @@ export const NODE_METHODS: readonly NodeMethod[] = [
     };
   }),
 ];
+
+const FEE_MARKET_PARAMS = {
+  path: "/feemarket.feemarket.v1.Query/Params",
+  data: new Uint8Array(0),
+  height: 0n,
+  prove: false,
+};
+
+/**
+ * The lowest price that the fee market ever takes, which an operator writes into app.toml: relayers warn of a chain without
+ * one. Empty for a chain without a fee market.
+ */
+function minimumGasPrice(view: NodeView): string {
+  const { code, value } = view.query(FEE_MARKET_PARAMS);
+  const params = code === 0 ? ParamsResponse.decode(value).params : undefined;
+  return params === undefined ? "" : `${formatDec18(BigInt(params.minBaseGasPrice))}${params.feeDenom}`;
+}

@@ -11,7 +11,7 @@ import { controlRoutes } from "../control/control-routes.ts";
 import { createNode, type Node, type RunningNode } from "../create-node.ts";
 import type { GenesisDoc } from "../genesis-doc.ts";
 import type { ServerAddress } from "../node-options.ts";
-import type { ServerFactory } from "../node-view.ts";
+import type { ServerFactory } from "../node-server.ts";
 import type { OracleOptions } from "../oracle/oracle-client.ts";
 import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
 import { localGenesis, localnetSeeds, type LocalnetScenario, remoteGenesis } from "./genesis.ts";

@@ -4,7 +4,7 @@ import { type HttpReply, textReply } from "../../ops/http-reply.ts";
 import { openRouteServer } from "../../ops/route-server.ts";
 import { toNodeServer } from "../node-http-server.ts";
 import type { ServerAddress } from "../node-options.ts";
-import type { NodeServer } from "../node-view.ts";
+import type { NodeServer } from "../node-server.ts";
 
 /** Concurrent scrapes; CometBFT's default for `max_open_connections` of its metrics. */
 const MAX_SCRAPES = 3;

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { createNodeHttpServer } from "../node-http-server.ts";
 import type { ServerAddress } from "../node-options.ts";
-import type { ServerFactory } from "../node-view.ts";
+import type { ServerFactory } from "../node-server.ts";
 import { createGateway } from "./gateway.ts";
 
 export interface RestServerOptions extends ServerAddress {

@@ -3,7 +3,7 @@ import type { Logger } from "../../base/logger.ts";
 import { createSendBudget } from "../../ops/send-budget.ts";
 import { createNodeHttpServer, NODE_HTTP_LIMITS } from "../node-http-server.ts";
 import type { NodeOptions } from "../node-options.ts";
-import type { NodeServer } from "../node-view.ts";
+import type { NodeServer } from "../node-server.ts";
 import { createHttpRpc } from "./http-rpc.ts";
 import type { RpcContext } from "./method.ts";
 import { publishedEvents } from "./published-events.ts";

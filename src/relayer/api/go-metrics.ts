@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
-import type { Attempt, AttemptSink } from "../state/attempt.ts";
+import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
 
 /** What the gauges are read from, at each scrape. */
 interface GoGaugeSource {
@@ -27,7 +27,6 @@ const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
 /** Outcomes of attempts that are no failure: the result was not needed any more. */
-const NOT_NEEDED: ReadonlySet<Attempt["outcome"]> = new Set(["superseded", "redundant", "removed"] as const);
 
 /**
  * Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). `nowMs` is the wall-clock time. Gauges are absent before

@@ -3,7 +3,8 @@ import { errorText } from "../../base/errors.ts";
 import { isRecord, stringifyJson } from "../../base/json.ts";
 import { type HttpReply, textReply } from "../../ops/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
-import type { DeadLetter, Journal } from "../state/journal.ts";
+import type { Journal } from "../state/journal.ts";
+import type { DeadLetter } from "../state/journal-entries.ts";
 import type { Resubmissions } from "../tx/resubmissions.ts";
 
 export interface GoRouteDeps {

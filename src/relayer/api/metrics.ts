@@ -60,7 +60,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     }),
     transactions: new Counter({
       name: "relaywatch_relayer_transactions_total",
-      help: "Transactions by outcome: included, failed in a block, refused by the node, or lost.",
+      help: "Transactions by outcome: included, failed in a block, refused by the node, or not included in any block. The results of the last three are sent again.",
       labelNames: ["outcome"],
       registers,
     }),
@@ -125,7 +125,8 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
       registers,
     }),
   };
-  for (const outcome of ["included", "failed", "refused", "lost"]) metrics.transactions.inc({ outcome }, 0);
+  for (const outcome of ["included", "failed", "refused", "not-included"])
+    metrics.transactions.inc({ outcome }, 0);
   for (const connection_id of connectionIds) startAtZero(metrics, connection_id);
   return metrics;
 }

@@ -3,13 +3,15 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import type { LocalQueries } from "../local-queries.ts";
+import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import { failed, type QueryFailure, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { AttemptSink } from "../state/attempt.ts";
 import type { ResultOutcome } from "../submit/proven-result.ts";
 import type { Submitter } from "../submit/submitter.ts";
+import { type Bridge, createBridge } from "./bridge.ts";
+import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 import type { SubmissionHealth } from "./submission-health.ts";
 
@@ -30,6 +32,8 @@ export interface ConnectionWorker {
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
   readonly checkHistory?: ViewDeps["checkHistory"];
+  /** Updates clients in front of all results. */
+  readonly clients: Pick<ClientRefresh, "send">;
   readonly submission: SubmissionHealth;
 }
 
@@ -41,6 +45,27 @@ export interface WorkerSettings {
   readonly maxResultBytes: number;
   /** Backoff of a query after a failure. */
   readonly backoff: BackoffOptions;
+}
+
+/** Creates the bridge of one cycle. */
+export function bridgeOf(worker: ConnectionWorker, client: LightClientState, signal: AbortSignal): Bridge {
+  const { connectionId, remote, clock, submitter, clients, logger } = worker;
+  return createBridge(
+    {
+      remote,
+      clock,
+      signer: submitter.address,
+      send: async (updates, inner) => {
+        await clients.send({ connectionId, updates }, inner);
+        logger.info("client updated through headers on the way: the remote validators have changed", {
+          connectionId,
+          headers: updates.length,
+        });
+      },
+    },
+    client,
+    signal,
+  );
 }
 
 /** Replaces the present state of a query, unless the question has changed since `query` was read. */

@@ -8,6 +8,7 @@ import {
 } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import {
+  bridgeOf,
   type ConnectionWorker,
   dueHeight,
   noteFailure,
@@ -80,7 +81,7 @@ async function readRemote(
     readKeys(worker.remote, keys, stateAt.height, signal),
     isUpdatedTo(client, headerAt) ? undefined : finder.below(headerAt),
   ]);
-  return { block, answers, trust };
+  return { block, answers, trust: trust && (await bridgeOf(worker, client, signal)(block, trust)) };
 }
 
 interface KvCycle {

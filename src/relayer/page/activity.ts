@@ -1,5 +1,5 @@
 import type { QueryCost } from "../api/status.ts";
-import type { Attempt, AttemptSink } from "../state/attempt.ts";
+import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
 
 /** What was done in one span of time. */
 export interface ActivitySample {
@@ -77,7 +77,7 @@ export function createActivity(nowMs: () => number): Activity {
 
 function addToSample(sample: OpenSample, { outcome, gas, txHash, localHeight }: Attempt): void {
   if (outcome === "included") sample.included += 1;
-  else if (outcome !== "superseded" && outcome !== "removed") sample.failed += 1;
+  else if (!NOT_NEEDED.has(outcome)) sample.failed += 1;
   sample.gas += gas;
   if (txHash !== undefined && localHeight !== undefined) sample.hashes.add(txHash);
 }

@@ -1,6 +1,6 @@
 import type { PageContent } from "../../web/page-shell.ts";
 import type { RelayerStatus } from "../api/status.ts";
-import type { DeadLetter } from "../state/journal.ts";
+import type { DeadLetter } from "../state/journal-entries.ts";
 import type { Activity } from "./activity.ts";
 import { activitySection } from "./activity-section.ts";
 import { connectionSection, endpointSection } from "./connection-section.ts";

@@ -3,6 +3,7 @@ import { errorText } from "../../base/errors.ts";
 import { mapLimit } from "../../base/map-limit.ts";
 import type { WireMessage } from "../../client/tx/tx-sender.ts";
 import { MsgSubmitQueryResult, type StorageValue } from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import { createDryBridge } from "../connection/bridge.ts";
 import {
   createTrustFinder,
   headerAny,
@@ -75,16 +76,13 @@ export async function previewKv(
       `${connection.chainId} has too few blocks for proofs`,
     );
   const proven = await proveAt(preview, connection, { queries, at: view.stateAt }, signal);
-  const update = await updateMessage(preview, connection, view, signal);
+  const updates = await updateMessages(preview, connection, view, signal);
   const submitUrl = `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`;
   return mapLimit(proven, AT_ONCE, async ({ query, result }) => {
     const other = await compare(preview, connection, query, signal);
     const common = { query, at: view.stateAt, other };
     if (!result.ok) return { ...common, outcome: { kind: "unproven", reason: result.reason } as const };
-    const messages = [
-      ...(update === undefined ? [] : [update]),
-      { typeUrl: submitUrl, value: result.message },
-    ];
+    const messages = [...updates, { typeUrl: submitUrl, value: result.message }];
     const simulation = await account.simulate(messages, signal);
     if (!simulation.ok) return { ...common, outcome: refusalOf(failureText(simulation)) };
     const values = valuesOf(result.message);
@@ -132,19 +130,23 @@ async function proveAt(
   }));
 }
 
-async function updateMessage(
+async function updateMessages(
   { local, account, context }: Preview,
   { remote }: PreviewConnection,
   { client, headerAt }: ConnectionView,
   signal: AbortSignal,
-): Promise<WireMessage | undefined> {
-  if (isUpdatedTo(client, headerAt)) return undefined;
-  const finder = createTrustFinder({ local, remote, clock: context.clock }, client, signal);
-  const [block, trust] = await Promise.all([
+): Promise<readonly WireMessage[]> {
+  if (isUpdatedTo(client, headerAt)) return [];
+  const { clock } = context;
+  const { address: signer } = account;
+  const finder = createTrustFinder({ local, remote, clock }, client, signal);
+  const { bridge, updates } = createDryBridge({ remote, clock, signer }, client, signal);
+  const [block, below] = await Promise.all([
     remote.lightBlock(headerAt.height, signal),
     finder.below(headerAt),
   ]);
-  return updateClientMessage(client.clientId, headerAny(block, trust), account.address);
+  const trust = await bridge(block, below);
+  return [...updates(), updateClientMessage(client.clientId, headerAny(block, trust), signer)];
 }
 
 /** Reads the last result from the chain and the same keys from the remote chain at its height. */

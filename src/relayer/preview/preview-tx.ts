@@ -1,5 +1,7 @@
 import { concat, toHex, uint64BigEndian } from "../../base/bytes.ts";
 import { errorText } from "../../base/errors.ts";
+import type { WireMessage } from "../../client/tx/tx-sender.ts";
+import { createDryBridge } from "../connection/bridge.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
@@ -70,7 +72,13 @@ export async function previewTx(
     const search = { conditions: filter.value, range: { from, to }, isHandled: () => false };
     const { found } = await finder.find(search, signal);
     const trust = createTrustFinder({ local, remote, clock: context.clock }, view.client, signal);
-    const prover = createTxProver(remote, trust, view.stateAt.revision, signal);
+    const signer = preview.account.address;
+    const { bridge, updates } = createDryBridge(
+      { remote, clock: context.clock, signer },
+      view.client,
+      signal,
+    );
+    const prover = createTxProver({ remote, trust, bridge, revision: view.stateAt.revision }, signal);
     const txs: TxPreview["txs"][number][] = [];
     for (const tx of found.slice(0, MAX_TXS)) {
       const height = BigInt(tx.height);
@@ -81,7 +89,10 @@ export async function previewTx(
       };
       try {
         const [proven] = await prover.prove(height, [tx]);
-        txs.push({ ...common, ...(await simulate(preview, query, proven?.result, signal)) });
+        txs.push({
+          ...common,
+          ...(await simulate(preview, updates(), { query, result: proven?.result }, signal)),
+        });
       } catch (error) {
         signal.throwIfAborted();
         txs.push({ ...common, gas: undefined, reason: errorText(error) });
@@ -133,14 +144,14 @@ export function compareTxs(
 
 async function simulate(
   { account, config }: Preview,
-  query: RegisteredQuery,
-  result: MsgSubmitQueryResult["result"],
+  updates: readonly WireMessage[],
+  { query, result }: { readonly query: RegisteredQuery; readonly result: MsgSubmitQueryResult["result"] },
   signal: AbortSignal,
 ): Promise<Pick<TxPreview["txs"][number], "gas" | "reason">> {
   const message = { queryId: query.id, sender: account.address, clientId: "", result };
   const typeUrl = `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`;
   const value = MsgSubmitQueryResult.encode(message).finish();
-  const simulation = await account.simulate([{ typeUrl, value }], signal);
+  const simulation = await account.simulate([...updates, { typeUrl, value }], signal);
   if (simulation.ok) return { gas: simulation.gasUsed, reason: undefined };
   return { gas: undefined, reason: `${simulation.codespace}/${simulation.code}: ${simulation.log}` };
 }

@@ -223,9 +223,9 @@ function toAttempt(row: SqlRow): Attempt {
   };
 }
 
-/** A code that only a newer program knows counts as "lost". */
+/** A code that only a newer program knows counts as "not-broadcast". */
 function toOutcome(text: string | undefined): AttemptOutcome {
-  return ATTEMPT_OUTCOMES.find((outcome) => outcome === text) ?? "lost";
+  return ATTEMPT_OUTCOMES.find((outcome) => outcome === text) ?? "not-broadcast";
 }
 
 function toCost(row: SqlRow): DailyCost {

@@ -9,7 +9,8 @@ import type { RegisteredQuery } from "../registry/registered-query.ts";
  * - "superseded": a newer result of the same query took its place before it was sent;
  * - "redundant": the chain had a result of this remote height or a newer one, since another relayer was faster;
  * - "removed": the query was removed from the chain;
- * - "lost": the transaction was in no block. The query is due again.
+ * - "not-broadcast": it was not sent, for the reason that the attempt names: the local node could not be reached or refused
+ *   the transaction, or the value grew too old. Nothing is lost: the query is due again.
  */
 export const ATTEMPT_OUTCOMES = [
   "included",
@@ -17,11 +18,18 @@ export const ATTEMPT_OUTCOMES = [
   "superseded",
   "redundant",
   "removed",
-  "lost",
+  "not-broadcast",
 ] as const;
 
 /** One of {@link ATTEMPT_OUTCOMES}. */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+/** Outcomes of results that nobody needed any more, which is no failure. */
+export const NOT_NEEDED: ReadonlySet<AttemptOutcome> = new Set([
+  "superseded",
+  "redundant",
+  "removed",
+] as const);
 
 /** One attempt to answer a query, from the moment it was due to its end. */
 export interface Attempt {

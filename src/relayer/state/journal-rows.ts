@@ -1,5 +1,5 @@
 import { bigintOf, numberOf, type SqlRow, type SqlSession, textOf } from "../../storage/sql-database.ts";
-import type { DeadLetter, KnownBlock, SendingTx } from "./journal.ts";
+import type { DeadLetter, KnownBlock, SendingTx } from "./journal-entries.ts";
 
 /** The stored rows of one local chain, in memory. */
 export interface JournalRows {

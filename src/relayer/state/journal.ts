@@ -1,33 +1,7 @@
+import type { DeadLetter, KnownBlock, SendingTx } from "./journal-entries.ts";
 import type { WriteQueue } from "../../storage/write-queue.ts";
 import type { SqlSession } from "../../storage/sql-database.ts";
 import { emptyJournal, type JournalRows, readJournal, sendingKey } from "./journal-rows.ts";
-
-/** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
-export interface DeadLetter {
-  readonly queryId: bigint;
-  /** Lower-case hex SHA-256 of the remote transaction. */
-  readonly hash: string;
-  readonly remoteHeight: bigint;
-  readonly reason: string;
-  /** Wall-clock time, ms. */
-  readonly atMs: number;
-}
-
-/** A block by which a chain is recognised after a restart of either. */
-export interface KnownBlock {
-  readonly height: bigint;
-  /** Upper-case hex; empty when only the height is known. */
-  readonly hash: string;
-}
-
-/** A remote transaction on its way. */
-export interface SendingTx {
-  readonly queryId: bigint;
-  /** Lower-case hex SHA-256 of the remote transaction. */
-  readonly hash: string;
-  readonly remoteHeight: bigint;
-  readonly localHeight: bigint;
-}
 
 /** The local chain as a subject of {@link Journal.knownBlock}. A remote chain has the id of its connection. */
 export const LOCAL_CHAIN = "";

@@ -43,4 +43,8 @@ CREATE TABLE lease (
   name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch BIGINT NOT NULL, expires_at_ms BIGINT NOT NULL,
   connections TEXT NOT NULL);
 `,
+  // Attempts whose results were never in a transaction had the outcome "lost".
+  `
+UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
+`,
 ];

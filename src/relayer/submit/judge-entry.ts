@@ -19,7 +19,7 @@ export function judgeEntry(state: SubmitterState, entry: Entry): EntryVerdict {
   const current = registry.state(query.id);
   if (current === undefined) return { kind: "dropped", reason: "removed" };
   if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
-  if (isTooOld(entry, clock.nowMs())) return TOO_OLD;
+  if (isTooOld(entry, clock.monotonicMs())) return TOO_OLD;
   if (state.withdrawn.has(query.id)) return WITHDRAWN;
   // It was proven before the chain refused the result before it.
   if (clock.monotonicMs() < current.notBeforeMs)
@@ -45,7 +45,7 @@ export const TOO_OLD: ResultOutcome = {
   error: undefined,
 };
 
-/** Whether a result waits for too long. `nowMs` is wall-clock time. */
+/** Whether a result waits for too long. `nowMs` is monotonic. */
 export function isTooOld({ sinceMs }: Entry, nowMs: number): boolean {
   return nowMs - sinceMs > MAX_AGE_MS;
 }

@@ -25,7 +25,8 @@ export async function land(state: SubmitterState, signal: AbortSignal): Promise<
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) continue;
     state.sent = state.sent.filter((other) => other !== sent);
-    state.deps.metrics.transactions.inc({ outcome: final.confirmation.kind });
+    const { kind } = final.confirmation;
+    state.deps.metrics.transactions.inc({ outcome: kind === "lost" ? "not-included" : kind });
     noteFinal(state, sent, final);
   }
   if (finals.length > 0) state.deps.height.wake();
@@ -43,7 +44,10 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
   const fields = { results: entries.length, hash: hashText(tx.hash) };
   if (confirmation.kind === "lost") {
     sent.release();
-    logger.warn("transaction lost, its results are sent again", { ...fields, reason: confirmation.reason });
+    logger.warn("transaction was in no block, its results are sent again", {
+      ...fields,
+      reason: confirmation.reason,
+    });
     return putBack(state, entries);
   }
   const reason = failureText(confirmation);

@@ -153,7 +153,7 @@ function sortOut(
 
 /** Settles the results in the queue that are too old. */
 export function dropOld(state: SubmitterState): void {
-  const nowMs = state.deps.clock.nowMs();
+  const nowMs = state.deps.clock.monotonicMs();
   for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) finish(state, entry, TOO_OLD);
 }
 

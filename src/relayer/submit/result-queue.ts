@@ -4,7 +4,7 @@ import type { ProvenResult } from "./proven-result.ts";
 /** A result on its way, with what the submitter notes about it. */
 export interface Entry {
   readonly result: ProvenResult;
-  /** Wall-clock time at which it was offered, ms. */
+  /** Monotonic time at which it was offered, ms. */
   readonly sinceMs: number;
   /** Simulations that it took part in. */
   simulations: number;

@@ -165,7 +165,7 @@ export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutco
   if (entry.place === "queued") state.queue.remove([entry]);
   move(state, entry, "done");
   const { query, at, startedAtMs, dueHeight, settle } = entry.result;
-  const noted = OUTCOMES[outcome.kind](outcome);
+  const noted = toNoted(outcome);
   if (noted.outcome === "redundant")
     state.deps.metrics.results.inc({ connection_id: query.connectionId, outcome: "redundant" });
   state.deps.attempts.note([
@@ -194,18 +194,24 @@ interface NotedOutcome {
   readonly reason: string | undefined;
 }
 
-const OUTCOMES: { readonly [K in ResultOutcome["kind"]]: (outcome: ResultOutcome) => NotedOutcome } = {
-  included: () => ({ outcome: "included", reason: undefined }),
-  refused: (outcome) =>
-    outcome.kind === "refused"
-      ? { outcome: outcome.error.code, reason: outcome.error.reason }
-      : { outcome: "lost", reason: undefined },
-  dropped: (outcome) => ({
-    outcome: outcome.kind === "dropped" ? outcome.reason : "lost",
-    reason: outcome === REDUNDANT ? "the chain has a result of this remote height or a newer one" : undefined,
-  }),
-  unsent: (outcome) => ({ outcome: "lost", reason: outcome.kind === "unsent" ? outcome.reason : undefined }),
-};
+function toNoted(outcome: ResultOutcome): NotedOutcome {
+  switch (outcome.kind) {
+    case "included":
+      return { outcome: "included", reason: undefined };
+    case "refused":
+      return { outcome: outcome.error.code, reason: outcome.error.reason };
+    case "dropped":
+      return { outcome: outcome.reason, reason: DROP_TEXTS[outcome.reason] };
+    case "unsent":
+      return { outcome: "not-broadcast", reason: outcome.reason };
+  }
+}
+
+const DROP_TEXTS = {
+  redundant: "the chain has a result of this remote height or a newer one",
+  superseded: undefined,
+  removed: undefined,
+} as const;
 
 /** The outcome of a result that another relayer has made unnecessary. */
 export const REDUNDANT: ResultOutcome = { kind: "dropped", reason: "redundant" };

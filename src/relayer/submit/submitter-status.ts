@@ -20,7 +20,6 @@ interface TransactionInFlight {
   /** Expected gas used. */
   readonly gas: bigint;
   readonly bytes: number;
-  readonly ageMs: number;
 }
 
 /** What the transactions in flight may use of one block together. */

@@ -97,7 +97,7 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
 }
 
 function add(state: SubmitterState, result: ProvenResult): void {
-  const sinceMs = state.deps.clock.nowMs();
+  const sinceMs = state.deps.clock.monotonicMs();
   state.deps.metrics.proven.inc({ connection_id: result.query.connectionId });
   const entry: Entry = { result, sinceMs, simulations: 0, place: "queued" };
   state.withdrawn.delete(result.query.id);
@@ -147,7 +147,7 @@ function max(a: bigint, b: bigint): bigint {
 }
 
 function statusOf(state: SubmitterState): SubmitterStatus {
-  const { sent, block, deps, gas } = state;
+  const { sent, block, gas } = state;
   return {
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       hash: hashText(tx.hash),
@@ -155,7 +155,6 @@ function statusOf(state: SubmitterState): SubmitterStatus {
       results: slots.filter(({ kind }) => kind === "result").length,
       gas: expected,
       bytes: tx.size,
-      ageMs: deps.clock.nowMs() - tx.sentAtMs,
     })),
     queued: unsent(state).length + state.launching.length,
     budget: block.status(),

@@ -1,7 +1,8 @@
 import { withTimeout } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { DeadLetter, Journal } from "../state/journal.ts";
+import type { Journal } from "../state/journal.ts";
+import type { DeadLetter } from "../state/journal-entries.ts";
 
 export interface ResubmissionDeps {
   readonly journal: Pick<Journal, "deadLetters">;

@@ -4,10 +4,10 @@ import { mapLimit } from "../../base/map-limit.ts";
 import { ClientError } from "../../client/errors.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
-import { type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
+import { bridgeOf, type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
-import type { DeadLetter } from "../state/journal.ts";
+import type { DeadLetter } from "../state/journal-entries.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
 import { skipPruned } from "./pruned-range.ts";
@@ -47,7 +47,9 @@ export async function runTxCycle(
   const view = await viewConnection(worker, signal);
   if (view === undefined) return false;
   const trust = createTrustFinder(worker, view.client, signal);
-  const prover = createTxProver(worker.remote, trust, view.stateAt.revision, signal);
+  const bridge = bridgeOf(worker, view.client, signal);
+  const { revision } = view.stateAt;
+  const prover = createTxProver({ remote: worker.remote, trust, bridge, revision }, signal);
   const cycle = { worker, deps, view, prover };
   const errors: unknown[] = [];
   // The error is thrown after all started queries have ended, so that no work of this cycle runs into the next one.

@@ -1,6 +1,7 @@
 import { raceAbort } from "../../base/abort.ts";
 import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
 import { headerAny, type TrustFinder } from "../connection/client-update.ts";
+import type { Bridge } from "../connection/bridge.ts";
 import { memoize } from "../connection/memoize.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
 
@@ -23,11 +24,16 @@ interface UpdateHeader {
   readonly block: LightBlockBytes;
 }
 
+export interface TxProverDeps {
+  readonly remote: Pick<ChainClient, "comet" | "lightBlock">;
+  readonly trust: TrustFinder;
+  readonly bridge: Bridge;
+  readonly revision: bigint;
+}
+
 /** Creates a prover for one revision of the remote chain. */
 export function createTxProver(
-  remote: Pick<ChainClient, "comet" | "lightBlock">,
-  trust: TrustFinder,
-  revision: bigint,
+  { remote, trust, bridge, revision }: TxProverDeps,
   signal: AbortSignal,
 ): TxProver {
   const resultsOf = memoize(
@@ -39,7 +45,7 @@ export function createTxProver(
       remote.lightBlock(height, signal),
       trust.below({ revision, height }),
     ]);
-    return { any: headerAny(block, trusted), block };
+    return { any: headerAny(block, await bridge(block, trusted)), block };
   };
   // The next header of one block is the own header of the block after it. Memoizing saves half of their reads.
   const header = memoize(readHeader, (height) => height);

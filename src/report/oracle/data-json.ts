@@ -83,20 +83,26 @@ function encodePolicy({ curve, least, leastSigned, fullRewardCents, source }: Po
   };
 }
 
-/** `[start, good, bad, unknown]`, and the same counts of what is estimated. Short: a month has 744 hours. */
-function encodeRollup({ startMs, counts, estimated }: Rollup): readonly (number | string)[] {
-  return [startMs, ...encodeCounts(counts), ...encodeCounts(estimated)];
+/**
+ * `[start, good, bad, unknown]`, the same counts of what is estimated, and of what is backfilled when there is any. Short: a
+ * month has 744 hours.
+ */
+function encodeRollup({ startMs, counts, estimated, backfilled }: Rollup): readonly (number | string)[] {
+  const filled = backfilled === undefined ? [] : encodeCounts(backfilled);
+  return [startMs, ...encodeCounts(counts), ...encodeCounts(estimated), ...filled];
 }
 
 function encodeCounts({ good, bad, unknown }: BlockCounts): readonly string[] {
   return [String(good), String(bad), String(unknown)];
 }
 
-function encodeMonth({ month, counts, estimated, coveredFromMs, seal }: MonthRecord): JsonObject {
+function encodeMonth(record: MonthRecord): JsonObject {
+  const { month, counts, estimated, backfilled, coveredFromMs, seal } = record;
   return {
     month,
     counts: encodeCounts(counts),
     estimated: encodeCounts(estimated),
+    ...(backfilled === undefined ? {} : { backfilled: encodeCounts(backfilled) }),
     covered_from: coveredFromMs,
     ...(seal === undefined ? {} : { seal: { at: seal.atMs, hash: seal.hash } }),
   };
@@ -110,18 +116,24 @@ const counts = z
   .tuple([integer, integer, integer])
   .transform(([good, bad, unknown]): BlockCounts => ({ good, bad, unknown }));
 const least = z.tuple([integer, integer]).transform(([full, none]) => ({ full, none }));
-const rollup = z.tuple([z.number(), integer, integer, integer, integer, integer, integer]).transform(
-  ([startMs, good, bad, unknown, ...rest]): Rollup => ({
-    startMs,
-    counts: { good, bad, unknown },
-    estimated: { good: rest[0], bad: rest[1], unknown: rest[2] },
-  }),
-);
+const six = [integer, integer, integer, integer, integer, integer] as const;
+/** An older watchdog sends no backfilled counts, and a present one none that are zero. */
+const rollup = z
+  .union([z.tuple([z.number(), ...six]), z.tuple([z.number(), ...six, integer, integer, integer])])
+  .transform(
+    ([startMs, good, bad, unknown, ...rest]): Rollup => ({
+      startMs,
+      counts: { good, bad, unknown },
+      estimated: { good: rest[0], bad: rest[1], unknown: rest[2] },
+      ...(rest.length === 6 ? { backfilled: { good: rest[3], bad: rest[4], unknown: rest[5] } } : {}),
+    }),
+  );
 const month = z
   .object({
     month: z.string(),
     counts,
     estimated: counts,
+    backfilled: counts.exactOptional(),
     covered_from: z.number(),
     seal: z.object({ at: z.number(), hash: z.string() }).exactOptional(),
   })

@@ -24,7 +24,7 @@ const attempt = z
     remote_height: integer.nullable(),
     tx_hash: z.string().nullable(),
     // A newer relayer may have outcomes that this program does not know.
-    outcome: z.enum(ATTEMPT_OUTCOMES).catch("lost"),
+    outcome: z.enum(ATTEMPT_OUTCOMES).catch("not-broadcast"),
     reason: z.string().nullable(),
     local_height: integer.nullable(),
     gas: integer,

@@ -1,11 +1,12 @@
-import type { AlertRule, Verdict } from "../conditions/condition.ts";
-import type { AlertCost, AlertEvent } from "../notify/alert-event.ts";
+import type { AlertRule } from "../conditions/condition.ts";
+import type { AlertEvent } from "../notify/alert-event.ts";
 import type { ChannelSettings } from "../notify/channel.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
 import { noteAlerts, type PastAlert } from "./alert-history.ts";
 import { type AlertState, advanceAlert } from "./alert-state.ts";
+import type { JudgedPoll } from "./judged-poll.ts";
 import { dueNotification, type ReminderTimes, toEvent, withNotification } from "./plan-notification.ts";
 
 /** State of alerting that survives a restart. */
@@ -21,21 +22,6 @@ export interface AlertingState {
 
 /** The state before the first poll. */
 export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
-
-/** One poll of one validator, judged. */
-export interface JudgedPoll {
-  readonly validator: string;
-  readonly chainId: string;
-  readonly nowMs: number;
-  /** Time between two polls up to which a condition counts as active in between. */
-  readonly gapMs: number;
-  /** By name of the condition. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
-  /** Failed blocks of the validator so far, over all months. */
-  readonly badBlocks: bigint;
-  /** Cost of the last `blocks` failed blocks. */
-  readonly costOf: (blocks: bigint) => AlertCost;
-}
 
 /** Configuration of alerting. */
 export interface AlertingOptions {

@@ -1,7 +1,7 @@
 import { type AlertRule, runbookFile, type Severity } from "../conditions/condition.ts";
 import { type AlertEvent, alertKey, type EventKind } from "../notify/alert-event.ts";
 import type { AlertState, NotifiedState } from "./alert-state.ts";
-import type { JudgedPoll } from "./plan-alerts.ts";
+import type { JudgedPoll } from "./judged-poll.ts";
 
 /**
  * Times between the reminders of a firing alert, ms, by severity: what lasts is repeated less and less. The last time applies to

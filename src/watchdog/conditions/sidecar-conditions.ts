@@ -1,8 +1,8 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { Seen } from "../observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, latestCalls, type NodeInput } from "./judge.ts";
+import type { LatencyTrail } from "./latency-trail.ts";
 import type { WebSocketTrail } from "./trail.ts";
 
 /** What the node loses when its calls fail. */
@@ -72,7 +72,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "sidecar-slow",
     severity: "warning",
     title: "Sidecar responds slowly",
-    when: "the sidecar needs longer than `slow_after` for its prices",
+    when: "the sidecar needs longer than `slow_after` for its prices, or, while the watchdog cannot time that, for at least half of the node's calls",
     description:
       "The node waits a limited time for prices: client_timeout in its app.toml, 2 s by default. neutrond 9 ends the call after 1 s whatever the setting is.",
     impact: "A response after the node's limit is a failed call: one block each.",
@@ -85,7 +85,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: SIDECAR_NOT_KEPT,
-    judge: (input, limit) => judgeNodes(input, ({ node }) => judgeDuration(node.prices, limit("slow_after"))),
+    judge: (input, limit) => judgeNodes(input, (node) => judgeDuration(node, limit("slow_after"))),
   }),
   condition({
     name: "websocket-providers-failing",
@@ -126,10 +126,31 @@ function judgeCalls({ good, bad }: BlockCounts, minFailed: number, minBlocks: nu
   return percent >= minFailed ? active(reason, percent) : clear(reason);
 }
 
-function judgeDuration(prices: Seen<unknown>, slowAfterMs: number): Verdict {
-  if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
+function judgeDuration({ node: { prices }, trail, atMs }: NodeInput, slowAfterMs: number): Verdict {
+  // Prices that were derived from metrics took the time of a query, not of the sidecar.
+  if (prices.state !== "up" || prices.value.isDerived) return judgeLatency(trail.latency, atMs, slowAfterMs);
   const reason = `the price response took ${Math.round(prices.durationMs)} ms`;
   return prices.durationMs > slowAfterMs ? active(reason, prices.durationMs) : clear(reason);
+}
+
+/** Age up to which the node's calls show how the sidecar responds. */
+const RECENT_MS = 30_000;
+
+/**
+ * Judges the node's own times of its calls: active when at least half of the latest ones took longer than `slowAfterMs`. A
+ * histogram counts calls up to its bounds, so the least bound that is not shorter decides.
+ */
+function judgeLatency(trail: LatencyTrail | undefined, atMs: number, slowAfterMs: number): Verdict {
+  const recent = trail?.recent;
+  if (recent === undefined || atMs - recent.atMs > RECENT_MS)
+    return cannotSee("the sidecar's prices cannot be read, and the node times no call");
+  const bounds = [...recent.within.keys()].filter((bound) => bound >= slowAfterMs);
+  if (bounds.length === 0)
+    return cannotSee("the sidecar's prices cannot be read, and the node does not tell such long calls apart");
+  const bound = Math.min(...bounds);
+  const slow = recent.calls - (recent.within.get(bound) ?? 0n);
+  const reason = `${slow} of the node's last ${recent.calls} calls took longer than ${bound} ms`;
+  return 2n * slow >= recent.calls ? active(reason) : clear(reason);
 }
 
 /** Time without a message after which a provider fails. */

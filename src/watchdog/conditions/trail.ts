@@ -6,6 +6,7 @@ import type {
   Seen,
   SidecarPage,
 } from "../observation.ts";
+import { advanceLatency, type LatencyTrail } from "./latency-trail.ts";
 
 /**
  * What earlier polls showed: times at which something last changed, wall clock, ms. It is part of the state, so a restart of
@@ -37,6 +38,7 @@ export interface NodeTrail {
   /** Times at which the node's calls last succeeded and last failed. */
   readonly lastGoodMs?: number;
   readonly lastBadMs?: number;
+  readonly latency?: LatencyTrail;
   /** Last value of the sidecar's timestamp; 0: the sidecar has not ticked. */
   readonly tick?: Tick;
   readonly webSockets: ReadonlyMap<string, WebSocketTrail>;
@@ -105,14 +107,16 @@ function advanceNode(
 }
 
 function advanceCalls(
-  before: NodeTrail,
-  { success, failure, height }: NodePage,
+  { latency: timed, ...before }: NodeTrail,
+  { success, failure, height, oracleLatency }: NodePage,
   { atMs, gapMs }: PollTime,
 ): NodeTrail {
   // The first reading, and one after a gap, do not say when their calls were made.
   const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
+  const latency = advanceLatency(timed, oracleLatency, atMs, isRecent);
   return {
     ...before,
+    ...(latency === undefined ? {} : { latency }),
     progress: height === undefined ? before.progress : advanceHeight(before.progress, height, atMs),
     seenSinceMs: isRecent ? (before.seenSinceMs ?? atMs) : atMs,
     seenMs: atMs,

@@ -7,7 +7,7 @@ import {
   partOfCounts,
   subtractCounts,
 } from "./block-counts.ts";
-import type { Cursor } from "./source-ledger.ts";
+import type { Cursor } from "./cursor.ts";
 
 /** What one node added in one poll. */
 export interface NodeStep {

@@ -3,6 +3,7 @@ import { type Baseline, type CounterReading, isSameStart, type LedgerStep } from
 import { type BlockCounts, isNoBlocks, NO_BLOCKS } from "./block-counts.ts";
 import { bookEntry, type Books, EMPTY_BOOKS, type Span } from "./books.ts";
 import { chooseStep, type NodeStep } from "./choose-step.ts";
+import type { Cursor } from "./cursor.ts";
 import { monthOf, monthStartMs } from "./month.ts";
 import { followNode, type Track } from "./track.ts";
 
@@ -13,17 +14,6 @@ export interface SourceLedger {
   /** Up to where the books go. Absent before the first reading. */
   readonly cursor?: Cursor;
   readonly books: Books;
-}
-
-/** Up to where the blocks of a validator are counted. */
-export interface Cursor {
-  /** Wall clock of the reading. */
-  readonly atMs: number;
-  /** Time of its latest block; the wall clock when the chain cannot be read. */
-  readonly timeMs: number;
-  readonly height?: bigint;
-  /** Node that was counted last. */
-  readonly node: string;
 }
 
 /** A source before the first reading. */

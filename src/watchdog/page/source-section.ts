@@ -8,7 +8,7 @@ import type { SourceStatus, WatchdogStatus } from "../status.ts";
 
 /** What the last poll could read, and how old it is. */
 export function sourceSection(
-  { sources, pairs, prices, polledAtMs, pending }: WatchdogStatus,
+  { sources, pairs, prices, polledAtMs, pending, storeProblem }: WatchdogStatus,
   nowMs: number,
 ): Html {
   if (polledAtMs === undefined) return html`<h3>Sources</h3><p>The first poll has not ended yet.</p>`;
@@ -29,6 +29,7 @@ export function sourceSection(
     .map(([channel, count]) => `${channel}: ${count}`);
   return html`<h3>Sources</h3>
 <p>Last poll ${timeText(polledAtMs)}, ${formatDuration(nowMs - polledAtMs)} ago. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}. Pending notifications: ${waiting.length === 0 ? "none" : waiting.join(", ")}.</p>
+${storeProblem !== undefined && html`<p>${badge("bad", "not stored")} ${storeProblem}</p>`}
 ${dataTable({ caption: "At the last poll", columns, rows: sources })}`;
 }
 

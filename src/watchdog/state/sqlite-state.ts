@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { errorText } from "../../base/errors.ts";
@@ -14,31 +15,48 @@ import { EMPTY_STATE, type StateStore, type WatchdogState } from "./state-store.
 /** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
+/** Opens a database file. A test replaces it by one whose disk fails. */
+export type OpenDatabase = (file: string, options: Database.Options) => Database.Database;
+
 /**
  * Opens or creates the state file in a folder. Throws {@link WatchdogError} when another process uses the folder, or when
  * the file cannot be read.
  */
-export function openSqliteState(folder: string): StateStore {
+export function openSqliteState(folder: string, open: OpenDatabase = openFile): StateStore {
   // Two watchdogs on one state would both count every block. SQLite's own locks last for one transaction only, so the
   // folder is locked until `close`.
   const lock = withFolderError(folder, () => lockFolder(folder));
   try {
-    const database = withFolderError(folder, () => openDatabase(folder));
+    const file = join(folder, STATE_FILE);
+    let database = withFolderError(folder, () => {
+      createPrivateFile(file);
+      return openDatabase(file, open);
+    });
     // What the file has. Each save writes the differences. A save that failed changes nothing here: the next one writes its
     // differences too.
     let stored = EMPTY_STATE;
-    const save = database.transaction((state: WatchdogState) => writeState(database, state, stored));
+    const load = (): WatchdogState => {
+      stored = withFolderError(folder, () => readState(database));
+      return stored;
+    };
     return {
-      load: () => {
-        stored = withFolderError(folder, () => readState(database));
-        return stored;
-      },
+      load,
       save: (state) => {
-        save.immediate(state);
+        inTransaction(database, () => writeState(database, state, stored));
         stored = state;
       },
+      reopen: () => {
+        closeQuietly(database);
+        database = withFolderError(folder, () => {
+          // The folder is not the one that was opened, such as that of a disk which is not mounted any more. A new file
+          // would hide what the old one has.
+          if (!existsSync(file)) throw new Error(`${STATE_FILE} is not there any more`);
+          return openDatabase(file, open);
+        });
+        load();
+      },
       close: () => {
-        database.close();
+        closeQuietly(database);
         lock.release();
       },
     };
@@ -48,19 +66,43 @@ export function openSqliteState(folder: string): StateStore {
   }
 }
 
-function openDatabase(folder: string): Database.Database {
-  const file = join(folder, STATE_FILE);
-  createPrivateFile(file);
-  const database = new Database(file, { timeout: 5000 });
-  database.pragma("journal_mode = WAL");
-  // FULL: a committed transaction survives a power failure. The default of WAL mode (NORMAL) can lose the last ones.
-  database.pragma("synchronous = FULL");
+function openFile(file: string, options: Database.Options): Database.Database {
+  return new Database(file, options);
+}
+
+function openDatabase(file: string, open: OpenDatabase): Database.Database {
+  const database = open(file, { timeout: 5000 });
   try {
+    database.pragma("journal_mode = WAL");
+    // FULL: a committed transaction survives a power failure. The default of WAL mode (NORMAL) can lose the last ones.
+    database.pragma("synchronous = FULL");
     migrateSchema(database, MIGRATIONS);
     return database;
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** The driver's own `transaction` replaces the error of a full disk by that of its rollback. */
+function inTransaction(database: Database.Database, work: () => void): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    database.exec("COMMIT");
+  } catch (error) {
+    // After a full disk SQLite has rolled back itself.
+    if (database.inTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** Closes a database whose disk may be gone. Every save has ended, so nothing is lost. */
+function closeQuietly(database: Database.Database): void {
+  try {
+    database.close();
+  } catch {
+    // It is not used any more.
   }
 }
 

@@ -1,3 +1,6 @@
+import { type BackoffOptions, backoffMs } from "../../base/backoff.ts";
+import type { Clock } from "../../base/clock.ts";
+import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { createWakeSignal } from "../../base/wake-signal.ts";
 import type { Outbox } from "../notify/delivery.ts";
@@ -11,27 +14,64 @@ export interface StateKeeper {
   readonly current: () => WatchdogState;
   /** Replaces the state and saves it. A store that fails is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
+  /** Since when the state is not stored, and why, for people; undefined while it is. */
+  readonly problem: () => string | undefined;
   /** Deliveries of the state. */
   readonly outbox: Outbox;
   /** Resolves at the next change of the state. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
+  /** Saves once more what a failed save missed, and closes the store. */
   readonly close: () => void;
 }
 
+export interface KeeperDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** Reopening reads the whole state, so it is not repeated at every poll of every validator. */
+const REOPEN: BackoffOptions = { minMs: 1000, baseMs: 2000, maxMs: 30_000 };
+
+/** Saves that failed, without a successful one since. */
+interface StoreFailure {
+  readonly sinceMs: number;
+  readonly attempts: number;
+  /** Monotonic time of the next attempt. */
+  readonly retryAtMs: number;
+  readonly text: string;
+}
+
 /** Creates a keeper with an empty state in memory. */
-export function createStateKeeper(logger: Logger): StateKeeper {
+export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateKeeper {
   let store = createMemoryState();
   let state = store.load();
+  let failure: StoreFailure | undefined;
   const changed = createWakeSignal();
+  const fail = (error: unknown): void => {
+    const { attempts = 0, sinceMs = clock.nowMs() } = failure ?? {};
+    const retryAtMs = clock.monotonicMs() + backoffMs(attempts, REOPEN, random);
+    failure = { sinceMs, attempts: attempts + 1, retryAtMs, text: errorText(error) };
+    logger.error("state not stored; it stays in memory, and the file is opened again", { error });
+  };
+  const save = (): void => {
+    try {
+      // A connection whose disk had an error may never work again. Each save writes the complete state, so the next
+      // successful one stores what this one missed.
+      if (failure !== undefined) store.reopen();
+      store.save(state);
+      if (failure !== undefined)
+        logger.warn("state stored again", { failed_since: isoTime(failure.sinceMs) });
+      failure = undefined;
+    } catch (error) {
+      // A full disk must not end the watchdog: it goes on with the state in memory.
+      fail(error);
+    }
+  };
   const replace = (next: WatchdogState): void => {
     state = next;
-    try {
-      store.save(next);
-    } catch (error) {
-      // A full disk must not end the watchdog: it goes on with the state in memory. Each save writes the complete state,
-      // so the next successful one stores what this one missed.
-      logger.error("state not stored; retrying after the next poll", { error });
-    }
+    if (failure === undefined || clock.monotonicMs() >= failure.retryAtMs) save();
     changed.wake();
   };
   const next: Outbox["next"] = async (channel, limit, signal) => {
@@ -53,8 +93,16 @@ export function createStateKeeper(logger: Logger): StateKeeper {
     },
     current: () => state,
     replace,
+    problem: () => failure && `the state is not stored since ${isoTime(failure.sinceMs)}: ${failure.text}`,
     outbox: { next, remove },
     changed: changed.next,
-    close: () => store.close(),
+    close: () => {
+      if (failure !== undefined) save();
+      store.close();
+    },
   };
+}
+
+function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
 }

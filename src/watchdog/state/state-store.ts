@@ -18,6 +18,11 @@ export interface StateStore {
   readonly load: () => WatchdogState;
   /** Replaces the stored state in one transaction. The state is durable when the call returns. Call `load` first. */
   readonly save: (state: WatchdogState) => void;
+  /**
+   * Opens the store again after a save that failed, and reads what it has: a commit that failed can be in it or not. Throws
+   * when the store cannot be read; the next call tries again.
+   */
+  readonly reopen: () => void;
   readonly close: () => void;
 }
 
@@ -29,6 +34,7 @@ export function createMemoryState(): StateStore {
     save: (state) => {
       stored = state;
     },
+    reopen: () => {},
     close: () => {},
   };
 }

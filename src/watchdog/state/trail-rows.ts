@@ -1,6 +1,7 @@
 import type Database from "libsql";
 import { z } from "zod";
 import { stringifyJson } from "../../base/json.ts";
+import type { LatencyTrail } from "../conditions/latency-trail.ts";
 import type { NodeTrail, Trail } from "../conditions/trail.ts";
 
 /** A bigint, stored as digits: JSON has no integers of that size. */
@@ -27,6 +28,14 @@ const webSocket = z.strictObject({
   lastReadMs: z.number().exactOptional(),
 });
 
+/** A list of bounds and counts. */
+const within = z.array(z.tuple([z.number(), digits])).transform((list) => new Map(list));
+const callTimes = { calls: digits, within };
+const latency = z.strictObject({
+  ...callTimes,
+  recent: z.strictObject({ ...callTimes, atMs: z.number() }).exactOptional(),
+}) satisfies z.ZodType<LatencyTrail>;
+
 const nodeTrail = z.strictObject({
   progress,
   seenSinceMs: z.number().exactOptional(),
@@ -35,6 +44,7 @@ const nodeTrail = z.strictObject({
   failure: digits.exactOptional(),
   lastGoodMs: z.number().exactOptional(),
   lastBadMs: z.number().exactOptional(),
+  latency: latency.exactOptional(),
   tick: z.strictObject({ value: z.number(), sinceMs: z.number(), hasChanged: z.boolean() }).exactOptional(),
   webSockets: entries(webSocket),
 }) satisfies z.ZodType<NodeTrail>;
@@ -60,10 +70,24 @@ export function writeTrails(database: Database.Database, trails: Trails, before:
 }
 
 function encodeTrail({ nodes, chain }: Trail): string {
-  const all = new Map(
-    [...nodes].map(([name, node]) => [name, { ...node, webSockets: encodeEntries(node.webSockets) }]),
-  );
+  const all = new Map([...nodes].map(([name, node]) => [name, encodeNode(node)]));
   return stringifyJson({ nodes: encodeEntries(all), chain });
+}
+
+function encodeNode({ webSockets, latency: times, ...node }: NodeTrail) {
+  return {
+    ...node,
+    ...(times === undefined ? {} : { latency: encodeLatency(times) }),
+    webSockets: encodeEntries(webSockets),
+  };
+}
+
+function encodeLatency({ recent, within: bounds, ...times }: LatencyTrail) {
+  return {
+    ...times,
+    within: [...bounds],
+    ...(recent === undefined ? {} : { recent: { ...recent, within: [...recent.within] } }),
+  };
 }
 
 function encodeEntries<T>(map: ReadonlyMap<string, T>): readonly { name: string; value: T }[] {

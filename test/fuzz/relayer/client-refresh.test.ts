@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isRefreshDue } from "../../../src/relayer/connection/client-refresh.ts";
 import { sampleReading } from "../../unit/relayer/status-samples.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
+import { missingTransactions, stale } from "./simulate.ts";
 
 const consensusAge = (world: SimWorld, index: number): number => {
   const { reading } = world.status().connections[index]?.client ?? {};
@@ -64,5 +65,81 @@ describe("the refresh of a light client", () => {
     await world.run(70);
     expect(world.local.node.transactions()).toBe(1);
     await world.stop();
+  });
+});
+
+describe("when the remote validators change", () => {
+  const rotate = (world: SimWorld, isOn: boolean): void => world.remotes[0]?.set("rotates validators", isOn);
+  const headersOnTheWay = (world: SimWorld): number =>
+    world.log.filter(({ message }) => message.startsWith("client updated through headers on the way")).length;
+
+  it("a refresh updates the client through the headers on the way, in parts when there are many", async () => {
+    const world = await startWorld(34, 1);
+    world.setTraffic(false);
+    for (const { id } of world.local.registered()) world.local.remove(id);
+    world.local.set("short-trust", true);
+    rotate(world, true);
+    await world.run(30);
+    rotate(world, false);
+    await world.run(220);
+    expect(consensusAge(world, 0)).toBeLessThan(90);
+    expect(world.log.map(({ message }) => message)).not.toContain("light client could not be refreshed");
+    rotate(world, true);
+    await world.run(400);
+    rotate(world, false);
+    await world.run(1);
+    expect(world.status().problems).toEqual([]);
+    expect(world.local.violations()).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+
+  it("while the remote chain cannot be reached, results flow again afterwards", async () => {
+    const world = await startWorld(35, 1);
+    await world.run(20);
+    world.remotes[0]?.set("down", true);
+    rotate(world, true);
+    await world.run(30);
+    world.remotes[0]?.set("down", false);
+    rotate(world, false);
+    await world.run(40);
+    expect(headersOnTheWay(world)).toBeGreaterThan(0);
+    expect(stale(world)).toEqual([]);
+    expect(missingTransactions(world)).toEqual([]);
+    expect(world.engine.workerErrors().get("connection-0")).toBeUndefined();
+    expect(world.local.violations()).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+
+  it("over more blocks than one path has headers, results flow again after a few cycles", async () => {
+    const world = await startWorld(36, 1);
+    await world.run(20);
+    world.remotes[0]?.set("down", true);
+    rotate(world, true);
+    await world.run(90);
+    world.remotes[0]?.set("down", false);
+    rotate(world, false);
+    await world.run(120);
+    expect(headersOnTheWay(world)).toBeGreaterThan(2);
+    expect(stale(world)).toEqual([]);
+    expect(missingTransactions(world)).toEqual([]);
+    expect(world.local.violations()).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+
+  it("and the local node refuses the updates, they are sent again", async () => {
+    const world = await startWorld(37, 1);
+    await world.run(20);
+    world.remotes[0]?.set("down", true);
+    rotate(world, true);
+    await world.run(30);
+    rotate(world, false);
+    world.remotes[0]?.set("down", false);
+    world.local.set("refuses-some", true);
+    await world.run(20);
+    world.local.set("refuses-some", false);
+    await world.run(60);
+    expect(stale(world)).toEqual([]);
+    expect(world.local.violations()).toEqual([]);
+    expect(await world.stop()).toEqual([]);
   });
 });

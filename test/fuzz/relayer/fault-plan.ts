@@ -6,6 +6,7 @@ type Kind =
   | "remote down"
   | "remote hangs"
   | "remote lags"
+  | "validators change"
   | "local down"
   | "no events"
   | "events shuffled"
@@ -38,6 +39,7 @@ const EFFECTS: Readonly<Record<Kind, (world: SimWorld, targets: readonly number[
   "remote down": (world, targets) => setRemotes(world, "down", targets),
   "remote hangs": (world, targets) => setRemotes(world, "hangs", targets),
   "remote lags": (world, targets) => setRemotes(world, "lags", targets),
+  "validators change": (world, targets) => setRemotes(world, "rotates validators", targets),
   "local down": ({ local }, targets) => local.set("down", targets.length > 0),
   "no events": ({ local }, targets) => local.set("no-events", targets.length > 0),
   "events shuffled": ({ local }, targets) => local.set("events-shuffled", targets.length > 0),

@@ -97,7 +97,9 @@ function updateClient(execution: Execution, { clientId, clientMessage }: MsgUpda
   const client = clientOf(state, clientId);
   const header = clientMessage?.value ?? new Uint8Array();
   const at = checkHeader(state, client, header, consensusOf(clientId));
-  if (at + MAX_WORKER_DISTANCE < client.latest)
+  // When the validators have changed, transactions of old blocks may need updates to the headers in front of them.
+  const isNeeded = !isVerifiable(client, 0n, client.latest);
+  if (at + MAX_WORKER_DISTANCE < client.latest && !isNeeded)
     state.violations.push(`${clientId} is updated to ${at}, below its latest height ${client.latest}`);
   return () => {
     client.latest = at > client.latest ? at : client.latest;
@@ -120,8 +122,20 @@ function checkHeader(
   const appHash = header.signedHeader?.header?.appHash ?? new Uint8Array();
   if (block === undefined || !equalBytes(block.appHash, appHash))
     throw new Refusal("header is invalid: it is not of this chain");
+  if (!isVerifiable(client, trusted, at)) {
+    violations.push(`header ${at} cannot be verified from height ${trusted}`);
+    throw new Refusal("cant trust new val set: insufficient voting power");
+  }
   consensus.set(at, block);
   return at;
+}
+
+/** Whether more than 1/3 of the validators that are trusted at a height have signed the block `at`. */
+function isVerifiable({ remote }: SimClient, trusted: bigint, at: bigint): boolean {
+  if (at === trusted + 1n) return true;
+  const [before, after] = [trusted + 1n, at].map((height) => remote.block(height)?.validators ?? []);
+  const kept = before?.filter((one) => after?.some((other) => equalBytes(one, other))).length ?? 0;
+  return kept * 3 > (before?.length ?? 0);
 }
 
 function submitKv(execution: Execution, query: RegisteredQuery, result: QueryResult): () => void {

@@ -219,7 +219,8 @@ function createSimQueries({ state, respond, faults }: SimChain): Omit<LocalQueri
         const latestHeight = { revision: revisionOfChainId(remote.chainId), height: latest };
         const longNs = faults.has("short-trust") ? 300_000_000_000n : LONG_NS;
         const trustingPeriodNs = faults.has("client-expired") ? 1_000_000_000n : longNs;
-        return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs };
+        const trustLevel = { numerator: 1n, denominator: 3n };
+        return { clientId, chainId: remote.chainId, latestHeight, trustingPeriodNs, trustLevel };
       }),
     clientStatus: (_clientId, signal) =>
       respond(signal, () => {

@@ -8,10 +8,18 @@ import { dataHash, resultsHash } from "../../../src/comet/block-hashes.ts";
 import { createIavlTree, type IavlTree } from "../../../src/merkle/iavl/tree.ts";
 import { simpleMapProof, simpleMapRoot } from "../../../src/merkle/simple-map.ts";
 import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
-import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
+import { encodeHeader, encodeValidators } from "./sim-header.ts";
 
 /** A simulated fault of the connection to a remote chain. */
-export type RemoteFault = "down" | "halts" | "hangs" | "lags" | "searches hang" | "catching up";
+export type RemoteFault =
+  | "down"
+  | "halts"
+  | "hangs"
+  | "lags"
+  | "searches hang"
+  | "catching up"
+  /** two of the four validators are replaced in each block */
+  | "rotates validators";
 
 interface SimTx {
   readonly bytes: Uint8Array;
@@ -24,6 +32,8 @@ interface SimBlock {
   readonly appHash: Uint8Array;
   readonly txs: readonly SimTx[];
   readonly header: Uint8Array;
+  /** Addresses of its validators. All have the same power, and all sign. */
+  readonly validators: readonly Uint8Array[];
 }
 
 /** A remote chain in memory. Proofs are real; headers have no signatures. */
@@ -57,6 +67,7 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
   let tree: IavlTree = createIavlTree();
   let blocks = new Map<bigint, SimBlock>();
   let txCount = 0;
+  let validatorCount = 4;
   const succeeded = new Map<string, string[]>();
   const height = (): bigint => BigInt(blocks.size);
   const visible = (): bigint => {
@@ -86,7 +97,11 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
     }
     const timeNs = BigInt(clock.nowMs()) * 1_000_000n;
     const appHash = appHashAfter(at - 1n);
-    const header = encodeHeader({
+    if (faults.has("rotates validators")) validatorCount += 2;
+    const validators = [1, 2, 3, 4].map((back) =>
+      sha256(utf8(`${chainId} validator ${validatorCount - back}`)).subarray(0, 20),
+    );
+    const header = encodeHeader(validators, {
       chainId,
       height: at,
       timeNs,
@@ -94,7 +109,7 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
       dataHash: dataHash(txs.map(({ bytes }) => bytes)),
       lastResultsHash: resultsHash((blocks.get(at - 1n)?.txs ?? []).map(toResult)),
     });
-    blocks.set(at, { timeNs, appHash, txs, header });
+    blocks.set(at, { timeNs, appHash, txs, header, validators });
   };
   const respond = async <T>(signal: AbortSignal, read: () => T, isSearch = false): Promise<T> => {
     if (faults.has("hangs") || (isSearch && faults.has("searches hang"))) {
@@ -148,8 +163,14 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
       }),
     lightBlock: (at, signal) =>
       respond(signal, (): LightBlockBytes => {
-        const { timeNs, appHash, header } = blockAt(at);
-        return { height: at, timeNs, appHash, signedHeader: header, validatorSet: new Uint8Array() };
+        const { timeNs, appHash, header, validators } = blockAt(at);
+        return {
+          height: at,
+          timeNs,
+          appHash,
+          signedHeader: header,
+          validatorSet: encodeValidators(validators),
+        };
       }),
     grpcQuery: () => Promise.reject(new Error("the relayer sends no gRPC query to a remote chain")),
     distrust: () => {},
@@ -181,33 +202,6 @@ function rpcError(method: string, data: string): ClientError {
 
 function toResult({ code, bytes }: SimTx) {
   return { code, data: bytes, gasWanted: 10n, gasUsed: 5n };
-}
-
-function encodeHeader(header: {
-  readonly chainId: string;
-  readonly height: bigint;
-  readonly timeNs: bigint;
-  readonly appHash: Uint8Array;
-  readonly dataHash: Uint8Array;
-  readonly lastResultsHash: Uint8Array;
-}): Uint8Array {
-  const empty = new Uint8Array();
-  const { timeNs, ...rest } = header;
-  return SignedHeader.encode({
-    commit: undefined,
-    header: {
-      ...rest,
-      version: undefined,
-      time: { seconds: timeNs / 1_000_000_000n, nanos: Number(timeNs % 1_000_000_000n) },
-      lastBlockId: undefined,
-      lastCommitHash: empty,
-      validatorsHash: empty,
-      nextValidatorsHash: empty,
-      consensusHash: empty,
-      evidenceHash: empty,
-      proposerAddress: empty,
-    },
-  }).finish();
 }
 
 interface CometChain {

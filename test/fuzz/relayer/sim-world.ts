@@ -193,6 +193,20 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   });
   const noted: Attempt[] = [];
   const common = { clock, random: random.next, logger: collectingLogger(parts.log), metrics };
+  const clients = createClientRefresh({
+    ...common,
+    connections: remotes.map(({ client: remote }, index) => ({
+      connectionId: `connection-${index}`,
+      remote,
+      watch: watches.connections[index]?.client ?? unreachable("no watch"),
+    })),
+    local: local.queries,
+    window: local.window,
+    gate: openGate,
+    height,
+    leads: () => true,
+    maxTxBytes: 400_000,
+  });
   const engine = createEngine({
     ...common,
     chainName: "neutron",
@@ -210,19 +224,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     reloadMs: 60_000,
     onLocalError: watches.local.noteError,
     gate: parts.gate,
-    upkeep: createClientRefresh({
-      ...common,
-      connections: remotes.map(({ client: remote }, index) => ({
-        connectionId: `connection-${index}`,
-        remote,
-        watch: watches.connections[index]?.client ?? unreachable("no watch"),
-      })),
-      local: local.queries,
-      window: local.window,
-      gate: openGate,
-      height,
-      leads: () => true,
-    }),
+    upkeep: clients,
     window: local.window,
     submission: {
       submitTypeUrl: "/x.MsgSubmitQueryResult",
@@ -238,6 +240,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       connectionId: `connection-${index}`,
       remote: watchedClient(remote.client, watches.connections[index]?.remote ?? watches.local),
       local: local.queries,
+      clients,
       registry,
       settings: {
         allowKvCallbacks: false,

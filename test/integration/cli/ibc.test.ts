@@ -59,6 +59,24 @@ describe("relaywatch query ibc", () => {
   });
 });
 
+describe("relaywatch query contractmanager", () => {
+  it("prints the gas of a call and failures", async () => {
+    expect(await rows("contractmanager", "params")).toEqual([
+      ["PARAMETER", "VALUE"],
+      ["sudo_call_gas_limit", "1000000"],
+    ]);
+    const titles = ["CONTRACT", "FAILURE", "ERROR", "CALL"];
+    expect(await rows("contractmanager", "failures")).toEqual([titles]);
+    const address = encodeBech32("neutron", new Uint8Array(20));
+    expect(await rows("contractmanager", "contract-failures", address)).toEqual([titles]);
+    expect(await query("contractmanager", "failure-details", address, "3")).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining(`contractAddress = ${address} and failureId = 3: key not found`),
+    });
+    expect(await query("contractmanager", "contract-failures")).toMatchObject({ exitCode: 2 });
+  });
+});
+
 describe("relaywatch query ibc-transfer and ibc-rate-limit", () => {
   it("prints parameters, traces and escrow", async () => {
     expect(await rows("ibc-transfer", "params")).toEqual([

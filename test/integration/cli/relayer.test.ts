@@ -111,15 +111,13 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
   it("dry-run proves and simulates beside another relayer, and finds that it would have sent the same", async () => {
     const dry = await relayer("dry-run", "--config", config, "--json");
     expect(dry.message).toBeUndefined();
-    expect(JSON.parse(dry.out)).toEqual([
-      expect.objectContaining({
-        id: "1",
-        type: "kv",
-        outcome: expect.stringMatching(/^(?:accepted|answered)$/),
-        before: "same",
-        results: 1,
-      }),
-    ]);
+    const [row, ...others] = JSON.parse(dry.out);
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ id: "1", type: "kv", before: "same" });
+    // The running relayer may have answered at the same remote height, so that nothing is left to send.
+    expect([row.outcome, row.results]).toEqual(
+      row.outcome === "answered" ? ["answered", 0] : ["accepted", 1],
+    );
     // Bob never sent anything.
     const doctor = await relayer("doctor", "--config", config);
     expect(doctor.out).toMatch(/good {5}account: \w+, sequence 0/);

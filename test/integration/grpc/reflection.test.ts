@@ -78,7 +78,7 @@ describe("server reflection", () => {
       replies[name] = toJson(output, fromBinary(output, value), { alwaysEmitImplicit: true, registry });
     }
     expect(replies).toMatchObject({
-      Config: { minimumGasPrice: "", haltHeight: "0" },
+      Config: { minimumGasPrice: "0.002500000000000000untrn", haltHeight: "0" },
       Status: { height: "12", earliestStoreHeight: "0" },
     });
   });

@@ -8,10 +8,13 @@ import {
   GetNodeInfoResponse,
 } from "../../../src/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
 import { createGrpcTestClient, type GrpcTestClient } from "../../support/grpc-client.ts";
+import { record } from "../../support/recorded-client.ts";
 import { type RecordedNode, startRecordedNode } from "../../support/recorded-node.ts";
+import { recordedBody } from "../../support/recorded-rest.ts";
 
 const TENDERMINT = "/cosmos.base.tendermint.v1beta1.Service";
 const NOTHING = new Uint8Array(0);
+const NODE_INFO = "/cosmos/base/tendermint/v1beta1/node_info";
 
 let node: RecordedNode;
 let client: GrpcTestClient;
@@ -30,6 +33,19 @@ describe("cosmos.base.tendermint.v1beta1.Service", () => {
     const info = GetNodeInfoResponse.decode((await client.call(`${TENDERMINT}/GetNodeInfo`, NOTHING)).value);
     expect(info.defaultNodeInfo).toMatchObject({ network: "test-1", moniker: "lab" });
     expect(info.applicationVersion).toMatchObject({ name: "neutron", appName: "neutrond", version: "6.0.3" });
+  });
+
+  // Hermes refuses a chain without the first and the second, and cannot choose an encoding of blocks without the third.
+  it("names the releases of the modules that relayers look for, as recorded", async () => {
+    const info = GetNodeInfoResponse.decode((await client.call(`${TENDERMINT}/GetNodeInfo`, NOTHING)).value);
+    const deps = info.applicationVersion?.buildDeps ?? [];
+    expect(deps.map(({ path }) => path)).toEqual([
+      "github.com/cosmos/cosmos-sdk",
+      "github.com/cosmos/ibc-go/v8",
+      "github.com/cometbft/cometbft",
+    ]);
+    const recorded = record(recordedBody(NODE_INFO)["application_version"]);
+    expect(recorded["build_deps"]).toEqual(expect.arrayContaining(deps));
   });
 
   it("returns blocks by height", async () => {

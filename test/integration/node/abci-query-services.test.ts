@@ -181,7 +181,7 @@ describe("abci_query", () => {
 describe("the services of the node", () => {
   it("return settings and interfaces", async () => {
     expect(ConfigResponse.decode(valueOf(await query(`${NODE}/Config`)))).toEqual({
-      minimumGasPrice: "",
+      minimumGasPrice: "0.002500000000000000untrn",
       pruningKeepRecent: "0",
       pruningInterval: "0",
       haltHeight: 0n,
@@ -208,7 +208,7 @@ describe("the services of the node", () => {
   it("are served over REST too", async () => {
     const get = async (path: string): Promise<unknown> => (await fetch(`${node.restUrl}${path}`)).json();
     expect(await get("/cosmos/base/node/v1beta1/config")).toEqual({
-      minimum_gas_price: "",
+      minimum_gas_price: "0.002500000000000000untrn",
       pruning_keep_recent: "0",
       pruning_interval: "0",
       halt_height: "0",

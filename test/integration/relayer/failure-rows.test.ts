@@ -6,6 +6,7 @@ const SITUATIONS = "test/integration/relayer/situations.test.ts";
 const OTHER = "test/integration/relayer/other-relayer.test.ts";
 const TRUSTED = "test/integration/relayer/trusted-header.test.ts";
 const ENDPOINTS = "test/integration/relayer/endpoints.test.ts";
+const VALIDATORS = "test/integration/relayer/validators-change.test.ts";
 const RELAYER = "test/integration/relayer/relayer.test.ts";
 const DEAD_LETTERS = "test/integration/relayer/dead-letters.test.ts";
 const TX_SCAN = "test/integration/relayer/tx-scan.test.ts";
@@ -107,6 +108,11 @@ const CLIENT: readonly FailureRow[] = [
   [
     "the header after the trusted height is pruned",
     [TRUSTED, "costs nothing: the next trusted height is tried"],
+  ],
+  [
+    "too few of the trusted validators signed the header",
+    [VALIDATORS, "the client is updated through the headers between them, for values and for transactions"],
+    [FAULT_PLAN, "validators change"],
   ],
   [
     "another relayer was faster",

@@ -6,12 +6,11 @@ import { type RecordedRestCall, recordedRestCalls } from "../../support/recorded
 
 /** Paths that this node does not serve, with the reason. They reply 501, as on a node without the module. */
 const NOT_SERVED: readonly (readonly [path: string, reason: string])[] = [
-  ["/neutron/contractmanager/", "a failed callback fails its message here, so there are no failures to list"],
   ["/neutron/revenue/", "the watchdog computes the revenue"],
   ["/slinky/", "prices come from the sidecar"],
 ];
 /** Recorded calls to these paths, without those to which the recorded node replied 501 as well. */
-const NOT_SERVED_COUNT = 9;
+const NOT_SERVED_COUNT = 7;
 
 /** A call to a service that the deployed chain serves over gRPC only. This node serves it over REST too, as other chains do. */
 const NODE_CONFIG = 33;
@@ -53,7 +52,7 @@ describe("recorded REST calls", () => {
       } else if (index === NODE_CONFIG) {
         expect(call.status).toBe(501);
         expect(answer.status).toBe(200);
-        expect(body).toMatchObject({ minimum_gas_price: "" });
+        expect(body).toMatchObject({ minimum_gas_price: "0.002500000000000000untrn" });
       } else {
         expect(answer.status).toBe(call.status);
         expect(answer.headers.get("grpc-metadata-x-cosmos-block-height")).toBe(expectedHeight(call));

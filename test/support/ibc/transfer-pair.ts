@@ -6,9 +6,11 @@ import type { BankKeeper } from "../../../src/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../../src/chain/modules/bank/module.ts";
 import type { IbcApplication } from "../../../src/chain/modules/ibc/channel/application.ts";
 import type { Packet } from "../../../src/chain/modules/ibc/channel/packet.ts";
+import { createContractManagerModule } from "../../../src/chain/modules/contractmanager/module.ts";
 import { createRateLimitModule } from "../../../src/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/chain/modules/transfer/module.ts";
 import { classicContractAddress } from "../../../src/chain/modules/wasm/address.ts";
+import type { ContractCode } from "../../../src/chain/modules/wasm/contract.ts";
 import { createWasmModule } from "../../../src/chain/modules/wasm/module.ts";
 import { formatAddress } from "../../../src/chain/runtime/address.ts";
 import type { ChainModule } from "../../../src/chain/runtime/module.ts";
@@ -35,6 +37,7 @@ export interface TransferChain extends LinkedChain {
     readonly denom?: string;
     readonly timeoutNs?: bigint;
   }) => LinkedMessage;
+  /** The first contract of the chain, by default its limiter. */
   readonly limiter: string;
   readonly authority: string;
 }
@@ -48,14 +51,25 @@ interface Settings {
   readonly denom: string;
   /** Paths of the limiter. Without them, nothing limits transfers. */
   readonly paths?: readonly JsonObject[];
+  /** A contract instead of the limiter. */
+  readonly contract?: ContractCode;
 }
 
 /** Starts two chains with an open channel of transfers. `paths`: quotas of the limiter on the first chain. */
-export function openTransferPair(paths?: readonly JsonObject[]): {
+export function openTransferPair(
+  paths?: readonly JsonObject[],
+  contract?: ContractCode,
+): {
   readonly a: TransferChain;
   readonly b: TransferChain;
 } {
-  const first = prepare({ chainId: "local-1", prefix: "neutron", denom: "untrn", ...(paths && { paths }) });
+  const first = prepare({
+    chainId: "local-1",
+    prefix: "neutron",
+    denom: "untrn",
+    ...(paths && { paths }),
+    ...(contract && { contract }),
+  });
   const second = prepare({ chainId: "remote-1", prefix: "cosmos", denom: "uatom" });
   const pair: LinkedPair = createPair(first.options, second.options);
   openConnection(pair);
@@ -67,7 +81,7 @@ function prepare(settings: Settings): {
   readonly options: LinkedChainOptions;
   readonly finish: (chain: LinkedChain) => TransferChain;
 } {
-  const { chainId, prefix, denom, paths } = settings;
+  const { chainId, prefix, denom, paths, contract } = settings;
   const address = (account: number): string => formatAddress(prefix, ACCOUNTS[account] ?? new Uint8Array(20));
   const authority = formatAddress(prefix, new Uint8Array(20).fill(9));
   const names = { chainName: "neutron", bech32Prefix: prefix, authority };
@@ -77,17 +91,20 @@ function prepare(settings: Settings): {
   const build: LinkedChainOptions["build"] = (ibc) => {
     const parse = auth.keeper.parseAddress;
     const wasm: ReturnType<typeof createWasmModule> = createWasmModule(
-      { ...names, codes: [rateLimiter], allowedQueries: [] },
+      { ...names, codes: [contract ?? rateLimiter], allowedQueries: [] },
       {
         bank: {
           sendCoins: (context, from, to, coins) => bank.keeper.send(context, parse(from), parse(to), coins),
           supply: bank.keeper.supply,
         },
         accounts: { ensureAccount: (context, text) => auth.keeper.ensure(context, parse(text)) },
-        findMessage: (typeUrl) => wasm.messages.find((one) => one.typeUrl === typeUrl),
+        findMessage: (typeUrl) =>
+          modules.flatMap(({ messages }) => messages).find((one) => one.typeUrl === typeUrl),
         findQuery: () => undefined,
+        customMessages: (context, sender, message) => manager.handleCustomMessage(context, sender, message),
       },
     );
+    const manager = createContractManagerModule(names, { contracts: wasm.host });
     const limits = createRateLimitModule(names, { contracts: wasm.host });
     const transfer = createTransferModule(names, {
       bank: bank.keeper,
@@ -96,11 +113,11 @@ function prepare(settings: Settings): {
         sendPacket: (context, packet) => limits.limitSender(ibc().keeper).sendPacket(context, packet),
       },
     });
-    const modules: readonly ChainModule[] = [auth, bank, transfer, wasm, limits];
-    const application = limits.limitApplication(transfer.application);
+    const modules: readonly ChainModule[] = [auth, bank, transfer, wasm, manager, limits];
+    const application = limits.limitApplication(manager.informSenders(transfer.application));
     return { modules, applications: new Map<string, IbcApplication>([["transfer", application]]) };
   };
-  const genesis = genesisOf({ address, denom, limiter, authority }, paths);
+  const genesis = genesisOf({ address, denom, limiter, authority, contract }, paths);
   return {
     options: { chainId, bech32Prefix: prefix, genesis, build },
     finish: (chain) => ({
@@ -130,6 +147,7 @@ function genesisOf(
     readonly denom: string;
     readonly limiter: string;
     readonly authority: string;
+    readonly contract: ContractCode | undefined;
   },
   paths: readonly JsonObject[] | undefined,
 ): JsonObject {
@@ -150,6 +168,7 @@ function genesisOf(
         coins: [{ denom: chain.denom, amount: FUNDS.toString() }],
       })),
     },
+    ...(chain.contract === undefined ? {} : contractGenesis(chain.contract, chain.address(0))),
     ...(paths === undefined
       ? {}
       : {
@@ -170,6 +189,13 @@ function genesisOf(
           },
           "rate-limited-ibc": { params: { contract_address: chain.limiter } },
         }),
+  };
+}
+
+function contractGenesis({ name }: ContractCode, sender: string): JsonObject {
+  const instance = { sender, admin: sender, code_id: "1", label: name, msg: {}, funds: [] };
+  return {
+    wasm: { codes: [{ name, creator: sender }], gen_msgs: [{ instantiate_contract: instance }] },
   };
 }
 

@@ -2,6 +2,7 @@ import type { ConditionInput } from "../../../src/watchdog/conditions/condition-
 import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import type {
   ChainObservation,
+  Histogram,
   NodeObservation,
   NodePage,
   Observation,
@@ -66,6 +67,7 @@ function healthyNode(atMs: number, blocks: bigint): NodeObservation {
       isSyncing: false,
       votingPower: 10n,
       lastSignedHeight: blocks,
+      oracleLatency: latencyOf(blocks, 0n),
     }),
     prices: up({
       pairs: ["BTC/USD", "ETH/USD", "NTRN/USD", "USDT/USD"],
@@ -91,6 +93,15 @@ function healthyNode(atMs: number, blocks: bigint): NodeObservation {
       ["b.example:443", up({ target: "b.example:443" })],
     ]),
   };
+}
+
+/** The node's histogram of its calls: quick ones, and ones that took longer than 512 ms. */
+export function latencyOf(quick: bigint, slow: bigint): Histogram {
+  const buckets = new Map([
+    [256, quick],
+    [512, quick],
+  ]);
+  return { count: quick + slow, sum: 0, buckets };
 }
 
 /** A provider whose WebSocket has read this many messages. */
@@ -167,11 +178,13 @@ export function withPage(change: (page: NodePage) => Partial<NodePage>): Change 
 }
 
 /** Removes optional values of the first node's metrics page. */
-export function withoutPageValues(...names: readonly ("height" | "clockMs" | "lastSignedHeight")[]): Change {
+export function withoutPageValues(
+  ...names: readonly ("height" | "clockMs" | "lastSignedHeight" | "oracleLatency")[]
+): Change {
   return withNode(({ metrics }) => {
     if (metrics.state !== "up") return { metrics };
-    const { height, clockMs, lastSignedHeight, ...required } = metrics.value;
-    const optional = { height, clockMs, lastSignedHeight };
+    const { height, clockMs, lastSignedHeight, oracleLatency, ...required } = metrics.value;
+    const optional = { height, clockMs, lastSignedHeight, oracleLatency };
     const kept = Object.entries(optional).filter(
       ([name, value]) => value !== undefined && !names.some((removed) => removed === name),
     );

@@ -4,11 +4,10 @@ import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
-import type { ReadSamples } from "../../../src/watchdog/prometheus-api/api-client.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import type { ValidatorTarget } from "../../../src/watchdog/sources/targets.ts";
 import { DEFAULT_VALIDATOR } from "../../../src/watchdog/state/schema.ts";
-import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
+import { createWatchdog, type Watchdog, type WatchdogDeps } from "../../../src/watchdog/watchdog.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { z } from "zod";
 import type { World } from "./world.ts";
@@ -89,7 +88,7 @@ export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfi
 export async function startRig(
   config: WatchdogConfig,
   clock: ManualClock,
-  world: Pick<World, "read"> & { readonly readSamples?: ReadSamples },
+  world: Pick<World, "read"> & Pick<WatchdogDeps, "readSamples" | "openState">,
   receiver: Receiver,
 ): Promise<Rig> {
   const end = new AbortController();
@@ -102,6 +101,7 @@ export async function startRig(
     random: () => 0.5,
     reader: { read: world.read, close: async () => {} },
     ...(world.readSamples === undefined ? {} : { readSamples: world.readSamples }),
+    ...(world.openState === undefined ? {} : { openState: world.openState }),
     post: async ({ body }) => {
       if (receiver.status === undefined) throw new Error("connect failed http://hooks.example/secret-path");
       const { alerts, text } = webhookRequest.parse(body);

@@ -6,6 +6,7 @@ import {
   packConsensusState,
   type ConsensusState,
 } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
+import { getChannelParams } from "../../../src/chain/modules/ibc/channel/channel-store.ts";
 import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../src/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../src/chain/modules/ibc/open-connection.ts";
@@ -17,6 +18,7 @@ import {
   MsgUpdateParams,
   MsgUpgradeClient,
 } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
+import { MsgUpdateParams as MsgUpdateChannelParams } from "../../../src/proto/gen/ibc/core/channel/v1/tx.ts";
 import {
   type ClientState,
   Header,
@@ -215,6 +217,30 @@ describe("only the authority", () => {
     );
     expect(run(url, message(authority, ["06-solomachine"]))).toBe("done");
     expect(create()).toMatch(/^client\/10 /);
+  });
+
+  it("changes the params of channels, whose upgrades end at a time", () => {
+    const message = (by: string, timestamp: bigint, revisionHeight = 0n): Uint8Array => {
+      const height = { revisionNumber: 0n, revisionHeight };
+      const params = { upgradeTimeout: { height, timestamp } };
+      return MsgUpdateChannelParams.encode({ authority: by, params }).finish();
+    };
+    const url = "/ibc.core.channel.v1.MsgUpdateParams";
+    expect(run(url, message("x", 1n))).toMatch(/^ibc\/5 string could not be parsed as address: /);
+    expect(run(url, message(authority, 0n))).toBe(
+      "channel/35 upgrade timeout timestamp invalid: 0: upgrade timeout is invalid",
+    );
+    expect(run(url, message(authority, 1n, 7n))).toBe(
+      "channel/35 upgrade timeout height must be zero. got : 0-7: upgrade timeout is invalid",
+    );
+    expect(run(url, MsgUpdateChannelParams.encode({ authority, params: undefined }).finish())).toMatch(
+      /^channel\/35 upgrade timeout timestamp invalid: 0/,
+    );
+    expect(run(url, message(signer, 1n))).toBe(`ibc/2 expected ${authority}, got ${signer}: unauthorized`);
+    expect(run(url, message(authority, 7n))).toBe("done");
+    expect(getChannelParams(chain.at(1n, 0n))).toEqual({
+      upgradeTimeout: { height: { revisionNumber: 0n, revisionHeight: 0n }, timestamp: 7n },
+    });
   });
 
   it("recovers clients", () => {

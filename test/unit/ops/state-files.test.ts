@@ -127,6 +127,20 @@ describe("state files of earlier versions", () => {
       expect(userVersion(file)).toEqual([{ user_version: RELAYER_MIGRATIONS.length }]);
     },
   );
+
+  it("attempts that version 3 called lost were not broadcast", async () => {
+    const file = join(folder, RELAYER_FILE);
+    copyFileSync(fixtureFile("state/relayer-3.sqlite"), file);
+    const database = new Database(file);
+    database.exec("INSERT INTO attempts SELECT * FROM attempts");
+    database.exec("UPDATE attempts SET outcome = 'lost' WHERE rowid = 1");
+    database.close();
+    const store = await openTestStore(folder);
+    const found = await store.attempts.find({ limit: 9 });
+    expect(found.map(({ outcome }) => outcome).toSorted()).toEqual(["not-broadcast", "rejected"]);
+    expect(await store.attempts.find({ limit: 9, outcome: "not-broadcast" })).toHaveLength(1);
+    await store.close();
+  });
 });
 
 describe("a store of a newer program", () => {

@@ -45,7 +45,7 @@ describe("the attempt log", () => {
         queryId: BigInt(index % 2),
         connectionId: `connection-${index % 3}`,
         owner: index > 3 ? "late" : "early",
-        outcome: index === 4 ? "lost" : "included",
+        outcome: index === 4 ? "not-broadcast" : "included",
         startedAtMs: index * 100,
       }),
     );
@@ -57,7 +57,7 @@ describe("the attempt log", () => {
     expect(await times({ queryId: 1n }, 2)).toEqual([500, 300]);
     expect(await times({ connectionId: "connection-0" })).toEqual([600, 300]);
     expect(await times({ owner: "late" })).toEqual([600, 500, 400]);
-    expect(await times({ outcome: "lost" })).toEqual([400]);
+    expect(await times({ outcome: "not-broadcast" })).toEqual([400]);
     expect(await times({ sinceMs: 200, untilMs: 400 })).toEqual([300, 200]);
     expect(await other.find({ limit: 9 })).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe("the attempt log", () => {
     const at = (day: number) => day * DAY_MS + 5;
     log.note([
       sampleAttempt({ owner: "a", startedAtMs: at(99), gas: 5n, fee: big }),
-      sampleAttempt({ owner: "a", startedAtMs: at(99), gas: 6n, fee: big, outcome: "lost" }),
+      sampleAttempt({ owner: "a", startedAtMs: at(99), gas: 6n, fee: big, outcome: "not-broadcast" }),
       sampleAttempt({ owner: "b", startedAtMs: at(99), gas: 7n, fee: 1n }),
     ]);
     log.note([

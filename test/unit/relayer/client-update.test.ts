@@ -16,6 +16,7 @@ const client = {
   chainId: "test-2",
   latestHeight: at(100n),
   trustingPeriodNs: HOUR_NS,
+  trustLevel: { numerator: 1n, denominator: 3n },
 };
 const signal = new AbortController().signal;
 

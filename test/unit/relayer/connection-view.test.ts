@@ -33,6 +33,7 @@ function deps(changes: {
         chainId: "test-2",
         latestHeight: { revision: 2n, height: clientHeight },
         trustingPeriodNs: 1n,
+        trustLevel: { numerator: 1n, denominator: 3n },
       }),
     },
     client: { id: async () => "07-tendermint-0", forget: () => {} },

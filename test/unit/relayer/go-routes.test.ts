@@ -3,7 +3,7 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { openRouteServer } from "../../../src/ops/route-server.ts";
 import { goRelayerRoutes } from "../../../src/relayer/api/go-routes.ts";
-import type { DeadLetter } from "../../../src/relayer/state/journal.ts";
+import type { DeadLetter } from "../../../src/relayer/state/journal-entries.ts";
 import { createResubmissions, type ResubmissionOutcome } from "../../../src/relayer/tx/resubmissions.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

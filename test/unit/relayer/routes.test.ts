@@ -266,7 +266,7 @@ describe("the routes", () => {
       },
     ]);
     const all =
-      "query_id=7&connection_id=c&owner=o&outcome=lost&since=1970-01-01T00:00:01Z&until=1970-01-01T00:00:02Z&limit=3";
+      "query_id=7&connection_id=c&owner=o&outcome=not-broadcast&since=1970-01-01T00:00:01Z&until=1970-01-01T00:00:02Z&limit=3";
     await get(from, `/api/attempts?${all}`);
     expect(filters).toEqual([
       { limit: 100 },
@@ -274,7 +274,7 @@ describe("the routes", () => {
         queryId: 7n,
         connectionId: "c",
         owner: "o",
-        outcome: "lost",
+        outcome: "not-broadcast",
         sinceMs: 1_000,
         untilMs: 2_000,
         limit: 3,

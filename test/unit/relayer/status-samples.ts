@@ -28,6 +28,7 @@ export function sampleReading(fields: Partial<ClientReading> = {}): ClientReadin
     chainId: "remote-1",
     latestHeight: { revision: 1n, height: 10n },
     trustingPeriodNs: BigInt(2 * DAY_MS) * 1_000_000n,
+    trustLevel: { numerator: 1n, denominator: 3n },
     status: "Active",
     consensusTimeMs: NOW_MS - DAY_MS,
     expiresAtMs: NOW_MS + DAY_MS,

@@ -109,6 +109,7 @@ describe("the watch of a light client", () => {
         chainId: "remote-1",
         latestHeight: { revision: 1n, height: 5n },
         trustingPeriodNs: ns(1_000),
+        trustLevel: { numerator: 1n, denominator: 3n },
       }),
       clientStatus: async () => "Expired",
       consensusTimeNs: async () => ns(START_MS),

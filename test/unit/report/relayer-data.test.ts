@@ -46,7 +46,7 @@ describe("the data of a relayer report", () => {
   it.each([
     ["fine", { deadLetters: [] }],
     ["problem", {}],
-    ["problem", { attempts: [{ ...SAMPLE, outcome: "lost" }], deadLetters: [] }],
+    ["problem", { attempts: [{ ...SAMPLE, outcome: "not-broadcast" }], deadLetters: [] }],
     ["unseen", { attempts: [], deadLetters: [] }],
   ] as const)("are %s", (verdict, change) => {
     expect(relayerReport({ ...sampleRelayerData(1_000_000_000), ...change }).verdict).toBe(verdict);

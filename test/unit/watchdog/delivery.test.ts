@@ -58,7 +58,7 @@ interface Running {
 
 /** Runs the delivery of some channels over one state file, or in memory. */
 function start(clock: ManualClock, channels: readonly Receiver[], folder?: string, groupWaitMs = 0): Running {
-  const keeper = createStateKeeper(silentLogger);
+  const keeper = createStateKeeper({ clock, logger: silentLogger, random: () => 0.5 });
   if (folder !== undefined) keeper.open(openSqliteState(folder));
   const end = new AbortController();
   const outcomes: string[] = [];
@@ -238,7 +238,7 @@ describe("Alertmanager", () => {
   } as const;
 
   async function runPushes(posts: JsonPost[], clock: ManualClock, current: () => readonly CurrentAlert[]) {
-    const keeper = createStateKeeper(silentLogger);
+    const keeper = createStateKeeper({ clock, logger: silentLogger, random: () => 0.5 });
     const end = new AbortController();
     const deps = {
       clock,

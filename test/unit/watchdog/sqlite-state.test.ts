@@ -104,6 +104,14 @@ const TRAIL: Trail = {
         failure: 2n,
         lastGoodMs: 4,
         lastBadMs: 5,
+        latency: {
+          calls: 9_007_199_254_740_993n,
+          within: new Map([
+            [1, 2n],
+            [512, 9_007_199_254_740_993n],
+          ]),
+          recent: { atMs: 6, calls: 4n, within: new Map([[512, 3n]]) },
+        },
         tick: { value: 6, sinceMs: 7, hasChanged: true },
         webSockets: new Map([
           ["__proto__", { reads: 8n, sinceMs: 9, lastReadMs: 10 }],

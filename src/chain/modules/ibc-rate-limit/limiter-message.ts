@@ -1,5 +1,7 @@
+import { printGoObject } from "../../../base/go-json/object.ts";
 import { printGoString } from "../../../base/go-json/string.ts";
 import type { Packet } from "../ibc/channel/packet.ts";
+import { printGoHeight } from "../ibc/height.ts";
 import type { TransferData } from "./transfer-data.ts";
 
 /** What happened to a packet. */
@@ -14,20 +16,20 @@ export const OMITTED = "omitted";
  */
 export function limiterMessage(call: LimiterCall, packet: Packet, data: TransferData): string {
   const { sequence, source, destination, timeout } = packet;
-  return object([
+  return printGoObject([
     [
       call,
-      object([
+      printGoObject([
         [
           "packet",
-          object([
+          printGoObject([
             ["sequence", sequence.toString()],
             ["source_port", printGoString(source.portId)],
             ["source_channel", printGoString(source.channelId)],
             ["destination_port", printGoString(destination.portId)],
             ["destination_channel", printGoString(destination.channelId)],
             ["data", dataJson(data)],
-            ["timeout_height", heightJson(timeout.height)],
+            ["timeout_height", printGoHeight(timeout.height)],
             ["timeout_timestamp", timeout.timestamp.toString()],
           ]),
         ],
@@ -38,17 +40,7 @@ export function limiterMessage(call: LimiterCall, packet: Packet, data: Transfer
 
 function dataJson({ denom, amount, sender, receiver }: TransferData): string {
   const members = Object.entries({ denom, amount, sender, receiver });
-  return object(members.filter(([, text]) => text !== "").map(([name, text]) => [name, printGoString(text)]));
-}
-
-function heightJson({ revisionNumber, revisionHeight }: Packet["timeout"]["height"]): string {
-  const members = [
-    ["revision_number", revisionNumber],
-    ["revision_height", revisionHeight],
-  ] as const;
-  return object(members.filter(([, number]) => number !== 0n).map(([name, number]) => [name, `${number}`]));
-}
-
-function object(members: readonly (readonly [name: string, json: string])[]): string {
-  return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
+  return printGoObject(
+    members.filter(([, text]) => text !== "").map(([name, text]) => [name, printGoString(text)]),
+  );
 }

@@ -1,3 +1,4 @@
+import { printGoObject } from "../../../base/go-json/object.ts";
 import { revisionOfChainId } from "../../../comet/chain-revision.ts";
 import type { Height } from "../../../proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -43,4 +44,15 @@ export function isZeroHeight(height: Height): boolean {
 /** Returns the present height of this chain, with the revision of its chain id. */
 export function selfHeight(context: Pick<Context, "chainId" | "height">): Height {
   return { revisionNumber: revisionOfChainId(context.chainId), revisionHeight: context.height };
+}
+
+/** Prints a height as Go's `encoding/json` does: numbers, without those that are zero. */
+export function printGoHeight({ revisionNumber, revisionHeight }: Height): string {
+  const members = [
+    ["revision_number", revisionNumber],
+    ["revision_height", revisionHeight],
+  ] as const;
+  return printGoObject(
+    members.filter(([, number]) => number !== 0n).map(([name, number]) => [name, number.toString()]),
+  );
 }

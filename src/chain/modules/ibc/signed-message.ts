@@ -3,6 +3,7 @@ import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { toAnsweringHandler, toMessageHandler, type WireType } from "../../runtime/handler-forms.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
+import { ErrNotSupported } from "../../runtime/sdk-errors.ts";
 import { ErrIbcInvalidAddress, ErrIbcUnauthorized } from "./errors.ts";
 
 /** Every message of IBC has one signer. */
@@ -29,6 +30,17 @@ export function answeringHandler<T extends SignedMessage>(
   },
 ): MessageHandler {
   return toAnsweringHandler({ typeUrl, type, signers: ({ signer }) => [signer], ...form });
+}
+
+/** Creates the handler of a message that ibc-go supports and this chain does not. Every message fails with sdk/37. */
+export function unsupportedHandler<T extends SignedMessage>(
+  typeUrl: string,
+  type: WireType<T>,
+): MessageHandler {
+  const handle = (): void => {
+    throw ErrNotSupported(`${typeUrl} is not implemented`);
+  };
+  return signedHandler(typeUrl, type, { handle });
 }
 
 /** Throws ibc/5 when the signer of a message is no address of the chain. */

@@ -35,7 +35,7 @@ type CustomMessageHandler = (
 ) => CustomMessageResult | undefined;
 
 /** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
-interface CustomMessageResult {
+export interface CustomMessageResult {
   readonly data: Uint8Array;
   readonly response: HandlerResult;
 }

@@ -72,7 +72,7 @@ describe("the activity of the last hour", () => {
 
   it("adds up the cost of each query", () => {
     const { activity, note } = scene();
-    note({}, {}, { queryId: 2n, gas: 0n, fee: 0n, outcome: "lost" });
+    note({}, {}, { queryId: 2n, gas: 0n, fee: 0n, outcome: "not-broadcast" });
     expect(activity.costOf(1n)).toEqual({ gas: 20n, fee: 4n });
     expect(activity.costOf(2n)).toBeUndefined();
   });

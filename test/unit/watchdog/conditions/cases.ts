@@ -5,6 +5,7 @@ import {
   failed,
   forecastOf,
   type Frame,
+  latencyOf,
   notConfigured,
   provider,
   START_MS,
@@ -25,6 +26,8 @@ import {
 export interface Cases {
   /** The condition fires, and is resolved when the change ends. */
   readonly fires: Change;
+  /** Other causes of the same. By what it shows. */
+  readonly alsoFires?: Readonly<Record<string, Change>>;
   /** Normal, or below the threshold: it must not fire. By what it shows. */
   readonly quiet: Readonly<Record<string, Change>>;
   /** As `fires`, but what the condition needs is missing: it must not fire. By what is missing. */
@@ -91,6 +94,17 @@ const noCalls: Change = (frame) => {
   const blocks = blocksSince(frame);
   return withPage(({ success }) => ({ success: success - blocks }))(frame);
 };
+
+/** Of ten calls, so many take longer than 512 ms by the node's own histogram. */
+const slowCalls =
+  (ofTen: bigint): Change =>
+  (frame) => {
+    const slow = (blocksSince(frame) * ofTen) / 10n;
+    return withPage(({ success }) => ({ oracleLatency: latencyOf(success - slow, slow) }))(frame);
+  };
+/** The histogram of calls that are all quick. */
+const quickCalls = withPage(({ success }) => ({ oracleLatency: latencyOf(success, 0n) }));
+const derivedPrices = withPrices(() => ({ isDerived: true, tickedAtMs: undefined }));
 
 const silentWebSockets = (...names: readonly string[]): Change => {
   return (frame) =>
@@ -213,8 +227,21 @@ export const CASES: Readonly<Record<string, Cases>> = {
   },
   "sidecar-slow": {
     fires: withPriceDuration(501),
-    quiet: { "half a second": withPriceDuration(500) },
-    missing: { "the prices": blindPrices },
+    alsoFires: {
+      "the node's own times, while the prices cannot be read": all(blindPrices, slowCalls(5n)),
+      "the node's own times, with prices that were derived from metrics": all(derivedPrices, slowCalls(5n)),
+    },
+    quiet: {
+      "half a second": withPriceDuration(500),
+      "less than half of the node's calls": all(blindPrices, slowCalls(4n)),
+      "slow calls of the node, and a quick response to the watchdog": slowCalls(10n),
+      "a slow query of derived prices": all(derivedPrices, withPriceDuration(5000)),
+    },
+    missing: {
+      "the prices and the node's times": all(blindPrices, withoutPageValues("oracleLatency")),
+      "the prices and the node's page": all(blindPrices, blindNode),
+      "the prices and new calls": all(blindPrices, noCalls, quickCalls),
+    },
   },
   "websocket-providers-failing": {
     fires: all(allWebSocketsSilent, recent("30m", 94n, 6n)),

@@ -115,7 +115,7 @@ describe("the cases", () => {
   });
 });
 
-describe.each(Object.entries(CASES))("%s", (name, { fires, quiet, missing }: Cases) => {
+describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet, missing }: Cases) => {
   const rule = ruleOf(name);
   const { forMs, resolveForMs } = rule;
   const badForMs = longEnough(rule) + 60_000;
@@ -128,6 +128,13 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, quiet, missing }: Cas
     expect(firing?.afterMs).toBeGreaterThan(forMs - 1);
     expect(firing?.afterMs).toBeLessThanOrEqual(longEnough(rule));
     expect(resolved?.afterMs).toBeGreaterThanOrEqual(badForMs + resolveForMs);
+  });
+
+  it.each(named(alsoFires))("fires and is resolved too for: %s", (_case, change) => {
+    const { events } = play({ rule, change, badForMs, goodForMs });
+    expect(events.map(({ kind }) => kind)).toEqual(["firing", "resolved"]);
+    const restartsMs = [forMs / 2, badForMs + resolveForMs / 2];
+    expect(play({ rule, change, badForMs, goodForMs, restartsMs }).events).toEqual(events);
   });
 
   it("does not fire while all is well, or when it is shorter than its time", () => {

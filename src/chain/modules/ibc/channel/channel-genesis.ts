@@ -30,7 +30,7 @@ import {
   setSequence,
 } from "./channel-store.ts";
 import { hopOf } from "./handshake.ts";
-import { validateChannel } from "./messages.ts";
+import { validateChannel, validateParams } from "./messages.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 const PACKAGE = "ibc.core.channel.v1";
@@ -55,6 +55,7 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] =
  */
 export function initChannels(context: Context, genesis: JsonField): void {
   const params = asMessage(member(genesis, "params"), { name: `${PACKAGE}.Params`, codec: Params });
+  if (params !== undefined) atPath(`${genesis.path}.params`, () => validateParams(params));
   setChannelParams(context, params ?? DEFAULT_CHANNEL_PARAMS);
   const list = member(genesis, "channels");
   const channels = asMessages(list, { name: `${PACKAGE}.IdentifiedChannel`, codec: IdentifiedChannel });

@@ -24,6 +24,7 @@ export const ErrPacketSequenceOutOfOrder = registerError(CHANNEL, 21, "packet se
 export const ErrRedundantTx = registerError(CHANNEL, 22, "packet messages are redundant");
 export const ErrUpgradeErrorNotFound = registerError(CHANNEL, 27, "upgrade error receipt not found");
 export const ErrUpgradeNotFound = registerError(CHANNEL, 30, "upgrade not found");
+export const ErrInvalidUpgradeTimeout = registerError(CHANNEL, 35, "upgrade timeout is invalid");
 export const ErrTimeoutNotReached = registerError(CHANNEL, 39, "timeout not reached");
 export const ErrTimeoutElapsed = registerError(CHANNEL, 40, "timeout elapsed");
 

@@ -4,9 +4,17 @@ import type { Context } from "../../../runtime/context.ts";
 import type { WireType } from "../../../runtime/handler-forms.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { proofOf } from "../connection/connection-proofs.ts";
-import { answeringHandler, signedHandler, type SignedMessage } from "../signed-message.ts";
+import { toMessageHandler } from "../../../runtime/handler-forms.ts";
+import {
+  answeringHandler,
+  requireAuthority,
+  signedHandler,
+  type SignedMessage,
+  unsupportedHandler,
+} from "../signed-message.ts";
 import type { IbcOptions } from "../types.ts";
 import type { PortRouter } from "./application.ts";
+import { setChannelParams } from "./channel-store.ts";
 import {
   closeConfirm,
   closeInit,
@@ -34,6 +42,8 @@ export function channelHandlers(options: IbcOptions, router: PortRouter): readon
     ...openingHandlers(options, router),
     ...laterHandlers(options, router),
     ...packetHandlers(options, router),
+    paramsHandler(options),
+    ...upgradeHandlers(),
   ];
 }
 
@@ -114,6 +124,33 @@ function packetHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): reado
       validate: (message) => checks.validateTimeoutOnClose(message, bech32Prefix),
       relay: relayTimeoutOnClose,
     }),
+  ];
+}
+
+function paramsHandler({ bech32Prefix, authority }: IbcOptions): MessageHandler {
+  return toMessageHandler({
+    typeUrl: `${CHANNEL}MsgUpdateParams`,
+    type: wire.MsgUpdateParams,
+    signers: (message) => [message.authority],
+    validate: (message) => checks.validateUpdateParams(message, bech32Prefix),
+    handle: (context, message) => {
+      requireAuthority(authority, { signer: message.authority });
+      setChannelParams(context, checks.paramsIn(message));
+    },
+  });
+}
+
+/** The messages of channel upgrades, and of the entries that only an upgrade lets relayers prune. */
+function upgradeHandlers(): readonly MessageHandler[] {
+  return [
+    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeInit`, wire.MsgChannelUpgradeInit),
+    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeTry`, wire.MsgChannelUpgradeTry),
+    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeAck`, wire.MsgChannelUpgradeAck),
+    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeConfirm`, wire.MsgChannelUpgradeConfirm),
+    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeOpen`, wire.MsgChannelUpgradeOpen),
+    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeTimeout`, wire.MsgChannelUpgradeTimeout),
+    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeCancel`, wire.MsgChannelUpgradeCancel),
+    unsupportedHandler(`${CHANNEL}MsgPruneAcknowledgements`, wire.MsgPruneAcknowledgements),
   ];
 }
 

@@ -2,12 +2,14 @@ import {
   type Channel,
   type Counterparty,
   Order,
+  type Params,
   State,
 } from "../../../../proto/gen/ibc/core/channel/v1/channel.ts";
 import type * as wire from "../../../../proto/gen/ibc/core/channel/v1/tx.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { enumName } from "../enum-name.ts";
 import { ErrInvalidProof, ErrInvalidSequence } from "../errors.ts";
+import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "../height.ts";
 import { isNumberedId, validateChannelId, validateConnectionId, validatePortId } from "../identifiers.ts";
 import { requireSigner } from "../signed-message.ts";
 import {
@@ -16,6 +18,7 @@ import {
   ErrInvalidChannelOrdering,
   ErrInvalidChannelState,
   ErrInvalidCounterparty,
+  ErrInvalidUpgradeTimeout,
   ErrTooManyConnectionHops,
 } from "./errors.ts";
 import { packetOf, validatePacket } from "./packet.ts";
@@ -97,6 +100,25 @@ export function validateAcknowledgement(message: wire.MsgAcknowledgement, bech32
   if (message.acknowledgement.length === 0) throw ErrInvalidAcknowledgement("ack bytes cannot be empty");
   requireSigner(bech32Prefix, message);
   validatePacket(packetOf(message));
+}
+
+/** A channel upgrade ends at a time after its start, never at a height. */
+export function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: string): void {
+  requireSigner(bech32Prefix, { signer: message.authority });
+  validateParams(paramsIn(message));
+}
+
+/** Returns the params of a message. Absent parts are zero, as in Go. */
+export function paramsIn({ params }: wire.MsgUpdateParams): Params {
+  return { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 0n, ...params?.upgradeTimeout } };
+}
+
+/** Checks params of a message or of a genesis document. */
+export function validateParams({ upgradeTimeout }: Params): void {
+  const { height = ZERO_HEIGHT, timestamp = 0n } = upgradeTimeout ?? {};
+  if (!isZeroHeight(height))
+    throw ErrInvalidUpgradeTimeout(`upgrade timeout height must be zero. got : ${formatHeight(height)}`);
+  if (timestamp === 0n) throw ErrInvalidUpgradeTimeout(`upgrade timeout timestamp invalid: ${timestamp}`);
 }
 
 /** Checks a channel of a message or of a genesis document. */

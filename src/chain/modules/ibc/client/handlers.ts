@@ -1,8 +1,7 @@
 import * as wire from "../../../../proto/gen/ibc/core/client/v1/tx.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import { ErrNotSupported } from "../../../runtime/sdk-errors.ts";
 import { setClientParams } from "../params.ts";
-import { requireAuthority, type SignedMessage, signedHandler } from "../signed-message.ts";
+import { requireAuthority, requireSigner, signedHandler, unsupportedHandler } from "../signed-message.ts";
 import { verifyingBlock } from "../tendermint/verify-header.ts";
 import type { IbcOptions } from "../types.ts";
 import { createClient } from "./create-client.ts";
@@ -49,23 +48,13 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
       },
     }),
     signedHandler(`${CLIENT}MsgUpdateParams`, wire.MsgUpdateParams, {
+      validate: (message) => requireSigner(bech32Prefix, message),
       handle: (context, message) => {
         requireAuthority(authority, message);
         setClientParams(context, message.params ?? { allowedClients: [] });
       },
     }),
-    signedHandler(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient, {
-      handle: unsupported(`${CLIENT}MsgUpgradeClient`),
-    }),
-    signedHandler(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade, {
-      handle: unsupported(`${CLIENT}MsgIBCSoftwareUpgrade`),
-    }),
+    unsupportedHandler(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient),
+    unsupportedHandler(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade),
   ];
-}
-
-/** Handles a message that ibc-go supports and this chain does not. */
-function unsupported(typeUrl: string): (context: unknown, message: SignedMessage) => void {
-  return () => {
-    throw ErrNotSupported(`${typeUrl} is not implemented`);
-  };
 }

@@ -16,12 +16,14 @@ import { latestHeightOf, packClientState, type StoredClient } from "./client-sta
 import { statusOf } from "./client-status.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
 import { packConsensusState } from "./consensus-state.ts";
+import { verifyMembership } from "./verify-membership.ts";
 
 const SERVICE = "/ibc.core.client.v1.Query";
 const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
 const SLASH = 0x2f;
 
-/** All queries of `ibc.core.client.v1.Query` except those of chain upgrades and VerifyMembership. */
+/** All queries of `ibc.core.client.v1.Query`. */
 export const clientQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/ClientState`,
@@ -64,7 +66,27 @@ export const clientQueries: readonly QueryHandler[] = [
     { request: wire.QueryClientParamsRequest, response: wire.QueryClientParamsResponse },
     (context) => ({ params: getClientParams(context) }),
   ),
+  // No upgrade of a chain is ever planned here.
+  toQueryHandler(
+    `${SERVICE}/UpgradedClientState`,
+    { request: wire.QueryUpgradedClientStateRequest, response: wire.QueryUpgradedClientStateResponse },
+    () => notFound("upgrade plan not found"),
+  ),
+  toQueryHandler(
+    `${SERVICE}/UpgradedConsensusState`,
+    { request: wire.QueryUpgradedConsensusStateRequest, response: wire.QueryUpgradedConsensusStateResponse },
+    ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
+  ),
+  toQueryHandler(
+    `${SERVICE}/VerifyMembership`,
+    { request: wire.QueryVerifyMembershipRequest, response: wire.QueryVerifyMembershipResponse },
+    verifyMembership,
+  ),
 ];
+
+function notFound(text: string): never {
+  throw new QueryError(NOT_FOUND, text);
+}
 
 function clientOf(
   context: Context,

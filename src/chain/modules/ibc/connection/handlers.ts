@@ -3,7 +3,7 @@ import type { Context } from "../../../runtime/context.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { setConnectionParams } from "../params.ts";
-import { requireAuthority, signedHandler } from "../signed-message.ts";
+import { requireAuthority, requireSigner, signedHandler } from "../signed-message.ts";
 import type { IbcOptions } from "../types.ts";
 import { openAck, openConfirm, openInit, openTry } from "./handshake.ts";
 import { validateOpenAck, validateOpenConfirm, validateOpenInit, validateOpenTry } from "./messages.ts";
@@ -30,6 +30,7 @@ export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): rea
       handle: step("open confirm", openConfirm),
     }),
     signedHandler(`${CONNECTION}MsgUpdateParams`, wire.MsgUpdateParams, {
+      validate: (message) => requireSigner(bech32Prefix, message),
       handle: (context, message) => {
         requireAuthority(authority, message);
         setConnectionParams(context, message.params ?? { maxExpectedTimePerBlock: 0n });

@@ -1,4 +1,3 @@
-import { unregisteredError } from "../../../runtime/module-error.ts";
 import { utf8 } from "../../../../base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../../base/json.ts";
 import {
@@ -15,6 +14,7 @@ import type { Context } from "../../../runtime/context.ts";
 import type { HandlerResult } from "../../../runtime/module.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { registerQuery, removeQuery, updateQuery } from "../handlers.ts";
+import { customFields } from "../../wasm/custom-fields.ts";
 import type { Environment } from "../types.ts";
 import type { KeyList } from "../validation/key-list.ts";
 import { asUintNumber } from "./json-number.ts";
@@ -48,11 +48,13 @@ export function handleCustomMessage(
     remove_interchain_query: remove,
   } = message;
   if (isRecord(register))
-    return wrapAs("register", () => runRegister(context, { sender, fields: root(register) }, environment));
+    return wrapAs("register", () =>
+      runRegister(context, { sender, fields: customFields(register) }, environment),
+    );
   if (isRecord(update))
-    return wrapAs("update", () => runUpdate(context, { sender, fields: root(update) }, environment));
+    return wrapAs("update", () => runUpdate(context, { sender, fields: customFields(update) }, environment));
   if (isRecord(remove))
-    return wrapAs("remove", () => runRemove(context, { sender, fields: root(remove) }, environment));
+    return wrapAs("remove", () => runRemove(context, { sender, fields: customFields(remove) }, environment));
   return undefined;
 }
 
@@ -126,12 +128,4 @@ function keyList(field: JsonField): KeyList {
       ? { path: asText(member(entry, "path")), key: asBase64(member(entry, "key")) }
       : undefined,
   );
-}
-
-function root(value: unknown): JsonField {
-  return { value, path: "", error: decodeError };
-}
-
-function decodeError(path: string, expected: string): Error {
-  return unregisteredError(`failed to decode incoming custom cosmos message: ${path}: not ${expected}`);
 }

@@ -7,7 +7,8 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Height } from "../../client/v1/client.ts";
-import { Channel, Packet } from "./channel.ts";
+import { Channel, Packet, Params, State } from "./channel.ts";
+import { ErrorReceipt, Upgrade, UpgradeFields } from "./upgrade.ts";
 
 export const protobufPackage = "ibc.core.channel.v1";
 
@@ -147,6 +148,122 @@ export interface MsgAcknowledgement {
 
 export interface MsgAcknowledgementResponse {
   result: ResponseResultType;
+}
+
+export interface MsgChannelUpgradeInit {
+  portId: string;
+  channelId: string;
+  fields: UpgradeFields | undefined;
+  signer: string;
+}
+
+export interface MsgChannelUpgradeInitResponse {
+  upgrade: Upgrade | undefined;
+  upgradeSequence: bigint;
+}
+
+export interface MsgChannelUpgradeTry {
+  portId: string;
+  channelId: string;
+  proposedUpgradeConnectionHops: string[];
+  counterpartyUpgradeFields: UpgradeFields | undefined;
+  counterpartyUpgradeSequence: bigint;
+  proofChannel: Uint8Array;
+  proofUpgrade: Uint8Array;
+  proofHeight: Height | undefined;
+  signer: string;
+}
+
+export interface MsgChannelUpgradeTryResponse {
+  upgrade: Upgrade | undefined;
+  upgradeSequence: bigint;
+  result: ResponseResultType;
+}
+
+export interface MsgChannelUpgradeAck {
+  portId: string;
+  channelId: string;
+  counterpartyUpgrade: Upgrade | undefined;
+  proofChannel: Uint8Array;
+  proofUpgrade: Uint8Array;
+  proofHeight: Height | undefined;
+  signer: string;
+}
+
+export interface MsgChannelUpgradeAckResponse {
+  result: ResponseResultType;
+}
+
+export interface MsgChannelUpgradeConfirm {
+  portId: string;
+  channelId: string;
+  counterpartyChannelState: State;
+  counterpartyUpgrade: Upgrade | undefined;
+  proofChannel: Uint8Array;
+  proofUpgrade: Uint8Array;
+  proofHeight: Height | undefined;
+  signer: string;
+}
+
+export interface MsgChannelUpgradeConfirmResponse {
+  result: ResponseResultType;
+}
+
+export interface MsgChannelUpgradeOpen {
+  portId: string;
+  channelId: string;
+  counterpartyChannelState: State;
+  counterpartyUpgradeSequence: bigint;
+  proofChannel: Uint8Array;
+  proofHeight: Height | undefined;
+  signer: string;
+}
+
+export interface MsgChannelUpgradeOpenResponse {
+}
+
+export interface MsgChannelUpgradeTimeout {
+  portId: string;
+  channelId: string;
+  counterpartyChannel: Channel | undefined;
+  proofChannel: Uint8Array;
+  proofHeight: Height | undefined;
+  signer: string;
+}
+
+export interface MsgChannelUpgradeTimeoutResponse {
+}
+
+export interface MsgChannelUpgradeCancel {
+  portId: string;
+  channelId: string;
+  errorReceipt: ErrorReceipt | undefined;
+  proofErrorReceipt: Uint8Array;
+  proofHeight: Height | undefined;
+  signer: string;
+}
+
+export interface MsgChannelUpgradeCancelResponse {
+}
+
+export interface MsgUpdateParams {
+  authority: string;
+  params: Params | undefined;
+}
+
+export interface MsgUpdateParamsResponse {
+}
+
+export interface MsgPruneAcknowledgements {
+  portId: string;
+  channelId: string;
+  limit: bigint;
+  signer: string;
+}
+
+export interface MsgPruneAcknowledgementsResponse {
+  totalPrunedSequences: bigint;
+  totalRemainingSequences: bigint;
 }
 
 function createBaseMsgChannelOpenInit(): MsgChannelOpenInit {
@@ -1553,6 +1670,1392 @@ export const MsgAcknowledgementResponse: MessageFns<MsgAcknowledgementResponse> 
             }
 
             message.result = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeInit(): MsgChannelUpgradeInit {
+  return { portId: "", channelId: "", fields: undefined, signer: "" };
+}
+
+export const MsgChannelUpgradeInit: MessageFns<MsgChannelUpgradeInit> = {
+  encode(message: MsgChannelUpgradeInit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.portId !== "") {
+      writer.uint32(10).string(message.portId);
+    }
+    if (message.channelId !== "") {
+      writer.uint32(18).string(message.channelId);
+    }
+    if (message.fields !== undefined) {
+      UpgradeFields.encode(message.fields, writer.uint32(26).fork()).join();
+    }
+    if (message.signer !== "") {
+      writer.uint32(34).string(message.signer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeInit): MsgChannelUpgradeInit {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeInit();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.portId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fields = UpgradeFields.decode(reader, reader.uint32(), message.fields);
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeInitResponse(): MsgChannelUpgradeInitResponse {
+  return { upgrade: undefined, upgradeSequence: 0n };
+}
+
+export const MsgChannelUpgradeInitResponse: MessageFns<MsgChannelUpgradeInitResponse> = {
+  encode(message: MsgChannelUpgradeInitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upgrade !== undefined) {
+      Upgrade.encode(message.upgrade, writer.uint32(10).fork()).join();
+    }
+    if (message.upgradeSequence !== 0n) {
+      if (BigInt.asUintN(64, message.upgradeSequence) !== message.upgradeSequence) {
+        throw new globalThis.Error("value provided for field message.upgradeSequence of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.upgradeSequence);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeInitResponse): MsgChannelUpgradeInitResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeInitResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upgrade = Upgrade.decode(reader, reader.uint32(), message.upgrade);
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.upgradeSequence = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeTry(): MsgChannelUpgradeTry {
+  return {
+    portId: "",
+    channelId: "",
+    proposedUpgradeConnectionHops: [],
+    counterpartyUpgradeFields: undefined,
+    counterpartyUpgradeSequence: 0n,
+    proofChannel: new Uint8Array(0),
+    proofUpgrade: new Uint8Array(0),
+    proofHeight: undefined,
+    signer: "",
+  };
+}
+
+export const MsgChannelUpgradeTry: MessageFns<MsgChannelUpgradeTry> = {
+  encode(message: MsgChannelUpgradeTry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.portId !== "") {
+      writer.uint32(10).string(message.portId);
+    }
+    if (message.channelId !== "") {
+      writer.uint32(18).string(message.channelId);
+    }
+    for (const v of message.proposedUpgradeConnectionHops) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.counterpartyUpgradeFields !== undefined) {
+      UpgradeFields.encode(message.counterpartyUpgradeFields, writer.uint32(34).fork()).join();
+    }
+    if (message.counterpartyUpgradeSequence !== 0n) {
+      if (BigInt.asUintN(64, message.counterpartyUpgradeSequence) !== message.counterpartyUpgradeSequence) {
+        throw new globalThis.Error(
+          "value provided for field message.counterpartyUpgradeSequence of type uint64 too large",
+        );
+      }
+      writer.uint32(40).uint64(message.counterpartyUpgradeSequence);
+    }
+    if (message.proofChannel.length !== 0) {
+      writer.uint32(50).bytes(message.proofChannel);
+    }
+    if (message.proofUpgrade.length !== 0) {
+      writer.uint32(58).bytes(message.proofUpgrade);
+    }
+    if (message.proofHeight !== undefined) {
+      Height.encode(message.proofHeight, writer.uint32(66).fork()).join();
+    }
+    if (message.signer !== "") {
+      writer.uint32(74).string(message.signer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeTry): MsgChannelUpgradeTry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeTry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.portId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.proposedUpgradeConnectionHops.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.counterpartyUpgradeFields = UpgradeFields.decode(reader, reader.uint32(), message.counterpartyUpgradeFields);
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.counterpartyUpgradeSequence = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.proofChannel = reader.bytes();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.proofUpgrade = reader.bytes();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeTryResponse(): MsgChannelUpgradeTryResponse {
+  return { upgrade: undefined, upgradeSequence: 0n, result: 0 };
+}
+
+export const MsgChannelUpgradeTryResponse: MessageFns<MsgChannelUpgradeTryResponse> = {
+  encode(message: MsgChannelUpgradeTryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upgrade !== undefined) {
+      Upgrade.encode(message.upgrade, writer.uint32(10).fork()).join();
+    }
+    if (message.upgradeSequence !== 0n) {
+      if (BigInt.asUintN(64, message.upgradeSequence) !== message.upgradeSequence) {
+        throw new globalThis.Error("value provided for field message.upgradeSequence of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.upgradeSequence);
+    }
+    if (message.result !== 0) {
+      writer.uint32(24).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeTryResponse): MsgChannelUpgradeTryResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeTryResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upgrade = Upgrade.decode(reader, reader.uint32(), message.upgrade);
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.upgradeSequence = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeAck(): MsgChannelUpgradeAck {
+  return {
+    portId: "",
+    channelId: "",
+    counterpartyUpgrade: undefined,
+    proofChannel: new Uint8Array(0),
+    proofUpgrade: new Uint8Array(0),
+    proofHeight: undefined,
+    signer: "",
+  };
+}
+
+export const MsgChannelUpgradeAck: MessageFns<MsgChannelUpgradeAck> = {
+  encode(message: MsgChannelUpgradeAck, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.portId !== "") {
+      writer.uint32(10).string(message.portId);
+    }
+    if (message.channelId !== "") {
+      writer.uint32(18).string(message.channelId);
+    }
+    if (message.counterpartyUpgrade !== undefined) {
+      Upgrade.encode(message.counterpartyUpgrade, writer.uint32(26).fork()).join();
+    }
+    if (message.proofChannel.length !== 0) {
+      writer.uint32(34).bytes(message.proofChannel);
+    }
+    if (message.proofUpgrade.length !== 0) {
+      writer.uint32(42).bytes(message.proofUpgrade);
+    }
+    if (message.proofHeight !== undefined) {
+      Height.encode(message.proofHeight, writer.uint32(50).fork()).join();
+    }
+    if (message.signer !== "") {
+      writer.uint32(58).string(message.signer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeAck): MsgChannelUpgradeAck {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeAck();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.portId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.counterpartyUpgrade = Upgrade.decode(reader, reader.uint32(), message.counterpartyUpgrade);
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.proofChannel = reader.bytes();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.proofUpgrade = reader.bytes();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeAckResponse(): MsgChannelUpgradeAckResponse {
+  return { result: 0 };
+}
+
+export const MsgChannelUpgradeAckResponse: MessageFns<MsgChannelUpgradeAckResponse> = {
+  encode(message: MsgChannelUpgradeAckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeAckResponse): MsgChannelUpgradeAckResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeAckResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeConfirm(): MsgChannelUpgradeConfirm {
+  return {
+    portId: "",
+    channelId: "",
+    counterpartyChannelState: 0,
+    counterpartyUpgrade: undefined,
+    proofChannel: new Uint8Array(0),
+    proofUpgrade: new Uint8Array(0),
+    proofHeight: undefined,
+    signer: "",
+  };
+}
+
+export const MsgChannelUpgradeConfirm: MessageFns<MsgChannelUpgradeConfirm> = {
+  encode(message: MsgChannelUpgradeConfirm, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.portId !== "") {
+      writer.uint32(10).string(message.portId);
+    }
+    if (message.channelId !== "") {
+      writer.uint32(18).string(message.channelId);
+    }
+    if (message.counterpartyChannelState !== 0) {
+      writer.uint32(24).int32(message.counterpartyChannelState);
+    }
+    if (message.counterpartyUpgrade !== undefined) {
+      Upgrade.encode(message.counterpartyUpgrade, writer.uint32(34).fork()).join();
+    }
+    if (message.proofChannel.length !== 0) {
+      writer.uint32(42).bytes(message.proofChannel);
+    }
+    if (message.proofUpgrade.length !== 0) {
+      writer.uint32(50).bytes(message.proofUpgrade);
+    }
+    if (message.proofHeight !== undefined) {
+      Height.encode(message.proofHeight, writer.uint32(58).fork()).join();
+    }
+    if (message.signer !== "") {
+      writer.uint32(66).string(message.signer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeConfirm): MsgChannelUpgradeConfirm {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeConfirm();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.portId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.counterpartyChannelState = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.counterpartyUpgrade = Upgrade.decode(reader, reader.uint32(), message.counterpartyUpgrade);
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.proofChannel = reader.bytes();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.proofUpgrade = reader.bytes();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeConfirmResponse(): MsgChannelUpgradeConfirmResponse {
+  return { result: 0 };
+}
+
+export const MsgChannelUpgradeConfirmResponse: MessageFns<MsgChannelUpgradeConfirmResponse> = {
+  encode(message: MsgChannelUpgradeConfirmResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeConfirmResponse): MsgChannelUpgradeConfirmResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeConfirmResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeOpen(): MsgChannelUpgradeOpen {
+  return {
+    portId: "",
+    channelId: "",
+    counterpartyChannelState: 0,
+    counterpartyUpgradeSequence: 0n,
+    proofChannel: new Uint8Array(0),
+    proofHeight: undefined,
+    signer: "",
+  };
+}
+
+export const MsgChannelUpgradeOpen: MessageFns<MsgChannelUpgradeOpen> = {
+  encode(message: MsgChannelUpgradeOpen, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.portId !== "") {
+      writer.uint32(10).string(message.portId);
+    }
+    if (message.channelId !== "") {
+      writer.uint32(18).string(message.channelId);
+    }
+    if (message.counterpartyChannelState !== 0) {
+      writer.uint32(24).int32(message.counterpartyChannelState);
+    }
+    if (message.counterpartyUpgradeSequence !== 0n) {
+      if (BigInt.asUintN(64, message.counterpartyUpgradeSequence) !== message.counterpartyUpgradeSequence) {
+        throw new globalThis.Error(
+          "value provided for field message.counterpartyUpgradeSequence of type uint64 too large",
+        );
+      }
+      writer.uint32(32).uint64(message.counterpartyUpgradeSequence);
+    }
+    if (message.proofChannel.length !== 0) {
+      writer.uint32(42).bytes(message.proofChannel);
+    }
+    if (message.proofHeight !== undefined) {
+      Height.encode(message.proofHeight, writer.uint32(50).fork()).join();
+    }
+    if (message.signer !== "") {
+      writer.uint32(58).string(message.signer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeOpen): MsgChannelUpgradeOpen {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeOpen();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.portId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.counterpartyChannelState = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.counterpartyUpgradeSequence = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.proofChannel = reader.bytes();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeOpenResponse(): MsgChannelUpgradeOpenResponse {
+  return {};
+}
+
+export const MsgChannelUpgradeOpenResponse: MessageFns<MsgChannelUpgradeOpenResponse> = {
+  encode(_: MsgChannelUpgradeOpenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeOpenResponse): MsgChannelUpgradeOpenResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeOpenResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeTimeout(): MsgChannelUpgradeTimeout {
+  return {
+    portId: "",
+    channelId: "",
+    counterpartyChannel: undefined,
+    proofChannel: new Uint8Array(0),
+    proofHeight: undefined,
+    signer: "",
+  };
+}
+
+export const MsgChannelUpgradeTimeout: MessageFns<MsgChannelUpgradeTimeout> = {
+  encode(message: MsgChannelUpgradeTimeout, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.portId !== "") {
+      writer.uint32(10).string(message.portId);
+    }
+    if (message.channelId !== "") {
+      writer.uint32(18).string(message.channelId);
+    }
+    if (message.counterpartyChannel !== undefined) {
+      Channel.encode(message.counterpartyChannel, writer.uint32(26).fork()).join();
+    }
+    if (message.proofChannel.length !== 0) {
+      writer.uint32(34).bytes(message.proofChannel);
+    }
+    if (message.proofHeight !== undefined) {
+      Height.encode(message.proofHeight, writer.uint32(42).fork()).join();
+    }
+    if (message.signer !== "") {
+      writer.uint32(50).string(message.signer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeTimeout): MsgChannelUpgradeTimeout {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeTimeout();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.portId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.counterpartyChannel = Channel.decode(reader, reader.uint32(), message.counterpartyChannel);
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.proofChannel = reader.bytes();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeTimeoutResponse(): MsgChannelUpgradeTimeoutResponse {
+  return {};
+}
+
+export const MsgChannelUpgradeTimeoutResponse: MessageFns<MsgChannelUpgradeTimeoutResponse> = {
+  encode(_: MsgChannelUpgradeTimeoutResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeTimeoutResponse): MsgChannelUpgradeTimeoutResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeTimeoutResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeCancel(): MsgChannelUpgradeCancel {
+  return {
+    portId: "",
+    channelId: "",
+    errorReceipt: undefined,
+    proofErrorReceipt: new Uint8Array(0),
+    proofHeight: undefined,
+    signer: "",
+  };
+}
+
+export const MsgChannelUpgradeCancel: MessageFns<MsgChannelUpgradeCancel> = {
+  encode(message: MsgChannelUpgradeCancel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.portId !== "") {
+      writer.uint32(10).string(message.portId);
+    }
+    if (message.channelId !== "") {
+      writer.uint32(18).string(message.channelId);
+    }
+    if (message.errorReceipt !== undefined) {
+      ErrorReceipt.encode(message.errorReceipt, writer.uint32(26).fork()).join();
+    }
+    if (message.proofErrorReceipt.length !== 0) {
+      writer.uint32(34).bytes(message.proofErrorReceipt);
+    }
+    if (message.proofHeight !== undefined) {
+      Height.encode(message.proofHeight, writer.uint32(42).fork()).join();
+    }
+    if (message.signer !== "") {
+      writer.uint32(50).string(message.signer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeCancel): MsgChannelUpgradeCancel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeCancel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.portId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.errorReceipt = ErrorReceipt.decode(reader, reader.uint32(), message.errorReceipt);
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.proofErrorReceipt = reader.bytes();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeCancelResponse(): MsgChannelUpgradeCancelResponse {
+  return {};
+}
+
+export const MsgChannelUpgradeCancelResponse: MessageFns<MsgChannelUpgradeCancelResponse> = {
+  encode(_: MsgChannelUpgradeCancelResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeCancelResponse): MsgChannelUpgradeCancelResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeCancelResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgUpdateParams(): MsgUpdateParams {
+  return { authority: "", params: undefined };
+}
+
+export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
+  encode(message: MsgUpdateParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.authority !== "") {
+      writer.uint32(10).string(message.authority);
+    }
+    if (message.params !== undefined) {
+      Params.encode(message.params, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgUpdateParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.authority = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.params = Params.decode(reader, reader.uint32(), message.params);
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
+  return {};
+}
+
+export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
+  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgUpdateParamsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgPruneAcknowledgements(): MsgPruneAcknowledgements {
+  return { portId: "", channelId: "", limit: 0n, signer: "" };
+}
+
+export const MsgPruneAcknowledgements: MessageFns<MsgPruneAcknowledgements> = {
+  encode(message: MsgPruneAcknowledgements, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.portId !== "") {
+      writer.uint32(10).string(message.portId);
+    }
+    if (message.channelId !== "") {
+      writer.uint32(18).string(message.channelId);
+    }
+    if (message.limit !== 0n) {
+      if (BigInt.asUintN(64, message.limit) !== message.limit) {
+        throw new globalThis.Error("value provided for field message.limit of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.limit);
+    }
+    if (message.signer !== "") {
+      writer.uint32(34).string(message.signer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPruneAcknowledgements): MsgPruneAcknowledgements {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgPruneAcknowledgements();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.portId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.limit = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgPruneAcknowledgementsResponse(): MsgPruneAcknowledgementsResponse {
+  return { totalPrunedSequences: 0n, totalRemainingSequences: 0n };
+}
+
+export const MsgPruneAcknowledgementsResponse: MessageFns<MsgPruneAcknowledgementsResponse> = {
+  encode(message: MsgPruneAcknowledgementsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.totalPrunedSequences !== 0n) {
+      if (BigInt.asUintN(64, message.totalPrunedSequences) !== message.totalPrunedSequences) {
+        throw new globalThis.Error("value provided for field message.totalPrunedSequences of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.totalPrunedSequences);
+    }
+    if (message.totalRemainingSequences !== 0n) {
+      if (BigInt.asUintN(64, message.totalRemainingSequences) !== message.totalRemainingSequences) {
+        throw new globalThis.Error("value provided for field message.totalRemainingSequences of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.totalRemainingSequences);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPruneAcknowledgementsResponse): MsgPruneAcknowledgementsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgPruneAcknowledgementsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.totalPrunedSequences = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.totalRemainingSequences = reader.uint64() as bigint;
             continue;
           }
         }

@@ -1,0 +1,148 @@
+import { withTimeout } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
+import { createMutex } from "../../client/tx/mutex.ts";
+import type { WireMessage } from "../../client/tx/tx-sender.ts";
+import type { LightClientState } from "../local-queries.ts";
+import { RelayError } from "../relay-error.ts";
+import { headerAny, type Trust, updateClientMessage } from "./client-update.ts";
+import { isTrusted, planHeaderPath, powersOf, signedBlock } from "./header-path.ts";
+
+export interface BridgeDeps {
+  readonly remote: Pick<ChainClient, "lightBlock">;
+  readonly clock: Pick<Clock, "sleep">;
+  /** Bech32 address of the account that signs the updates. */
+  readonly signer: string;
+  /** Brings client updates into a block, in this order. */
+  readonly send: (updates: readonly WireMessage[], signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Returns what the header of `block` can be verified from: `trust`, or a trusted height between the two. When too few of
+ * the validators that are trusted at `trust` have signed `block`, it updates the client through headers between them.
+ * Throws `RelayError` "validators-changed" when they do not reach far enough; the next cycle goes on where they end.
+ */
+export type Bridge = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
+
+/** Blocks that are read for one path. One over a million blocks with one change of all validators needs about forty. */
+const MAX_READS = 100;
+/** Longest time of reading them. */
+const READ_MS = 30_000;
+
+/** Creates a bridge for one cycle. `signal` aborts its requests. */
+export function createBridge(deps: BridgeDeps, client: LightClientState, signal: AbortSignal): Bridge {
+  // Several headers may need the same updates. The first one sends them, and the others find its trusted heights.
+  const mutex = createMutex();
+  let reached: readonly Trust[] = [];
+  const nearest = (block: LightBlockBytes, trust: Trust): Trust =>
+    reached
+      .filter(({ height }) => height.height < block.height)
+      .reduce((best, one) => (one.height.height > best.height.height ? one : best), trust);
+  const build = async (block: LightBlockBytes, before: Trust): Promise<Trust> => {
+    const from = nearest(block, before);
+    if (isVerifiable(block, from, client)) return from;
+    const steps = await readSteps(deps, { block, from, client }, signal);
+    await deps.send(
+      steps.map(({ update }) => update),
+      signal,
+    );
+    reached = [...reached, ...steps.map(({ trust }) => trust)];
+    const last = nearest(block, from);
+    if (isVerifiable(block, last, client)) return last;
+    throw changed(
+      { block, from, client },
+      `the client was updated to height ${last.height.height} on the way`,
+    );
+  };
+  return async (block, trust) =>
+    isVerifiable(block, trust, client) ? trust : mutex.runExclusive(() => build(block, trust), signal);
+}
+
+function isVerifiable(block: LightBlockBytes, trust: Trust, { trustLevel }: LightClientState): boolean {
+  if (block.height === trust.height.height + 1n) return true;
+  return isTrusted(powersOf(trust.validatorSet), signedBlock(block), trustLevel);
+}
+
+/** The way from a trusted height to a block. */
+interface Way {
+  readonly block: LightBlockBytes;
+  readonly from: Trust;
+  readonly client: LightClientState;
+}
+
+/** A client update on the way, and what is trusted after it. */
+interface Step {
+  readonly update: WireMessage;
+  readonly trust: Trust;
+}
+
+async function readSteps(deps: BridgeDeps, way: Way, signal: AbortSignal): Promise<readonly Step[]> {
+  const steps = await withTimeout(READ_MS, deps.clock, signal, (inner) => findSteps(deps, way, inner));
+  if (steps !== undefined) return steps;
+  throw changed(way, "the headers between them could not be read in time");
+}
+
+/** Reads blocks until the path is known. Returns the updates in front of the one to the block; undefined after {@link MAX_READS}. */
+async function findSteps(
+  { remote, signer }: BridgeDeps,
+  { block, from, client }: Way,
+  signal: AbortSignal,
+): Promise<readonly Step[] | undefined> {
+  const ends = { from: from.height.height, to: block.height };
+  const blocks = new Map([[block.height, block]]);
+  const signed = new Map([[block.height, signedBlock(block)]]);
+  for (let reads = 0; reads < MAX_READS; reads++) {
+    const path = planHeaderPath(ends, signed, client.trustLevel);
+    if (path.kind === "known") {
+      const between = path.heights.filter((height) => height < block.height);
+      return toSteps({ block, from, client }, { between, blocks }, signer);
+    }
+    const read = await remote.lightBlock(path.height, signal);
+    blocks.set(path.height, read);
+    signed.set(path.height, signedBlock(read));
+  }
+  return undefined;
+}
+
+function toSteps(
+  { from, client }: Way,
+  path: { readonly between: readonly bigint[]; readonly blocks: ReadonlyMap<bigint, LightBlockBytes> },
+  signer: string,
+): readonly Step[] {
+  const steps: Step[] = [];
+  let trusted = from;
+  for (const height of path.between) {
+    const [block, next] = [path.blocks.get(height), path.blocks.get(height + 1n)];
+    if (block === undefined || next === undefined) break;
+    const trust = { height: { ...from.height, height }, validatorSet: next.validatorSet };
+    const update = updateClientMessage(client.clientId, headerAny(block, trusted), signer);
+    steps.push({ update, trust });
+    trusted = trust;
+  }
+  return steps;
+}
+
+function changed({ block, from, client: { clientId } }: Way, what: string): RelayError {
+  const facts = { code: "validators-changed", clientId, from: from.height.height, to: block.height } as const;
+  return new RelayError(
+    facts,
+    `too few of the validators that ${clientId} trusts at height ${facts.from} have signed block ${facts.to}; ${what}`,
+  );
+}
+
+/** A bridge that sends nothing, and what it would have sent. */
+export interface DryBridge {
+  readonly bridge: Bridge;
+  readonly updates: () => readonly WireMessage[];
+}
+
+/** Creates a bridge whose updates the caller puts in front of its own messages. */
+export function createDryBridge(
+  deps: Omit<BridgeDeps, "send">,
+  client: LightClientState,
+  signal: AbortSignal,
+): DryBridge {
+  const updates: WireMessage[] = [];
+  const send = async (between: readonly WireMessage[]): Promise<void> => void updates.push(...between);
+  return { bridge: createBridge({ ...deps, send }, client, signal), updates: () => updates };
+}

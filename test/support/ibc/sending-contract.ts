@@ -1,0 +1,58 @@
+import { utf8 } from "../../../src/base/bytes.ts";
+import { isRecord, type JsonValue } from "../../../src/base/json.ts";
+import {
+  type ContractCode,
+  ContractError,
+  type ContractScope,
+  NO_RESPONSE,
+  subMessage,
+} from "../../../src/chain/modules/wasm/contract.ts";
+import { messageFromJson } from "../../../src/proto/json.ts";
+
+const TRANSFER = "ibc.applications.transfer.v1.MsgTransfer";
+
+/** Where the contract stores the last callback that it accepted. */
+export const SEEN = utf8("seen");
+/** Where it stores what it does with the next one: "fail", "loop", "exit" (fails in a message of its own). Absent: accepts it. */
+const MODE = utf8("mode");
+
+/**
+ * A contract that sends transfers and gets their callbacks. `execute`: `{"send": MsgTransfer}`, `{"mode": "fail"}`,
+ * `{"resubmit": 0}`.
+ */
+export const sendingContract: ContractCode = {
+  name: "sending",
+  instantiate: () => NO_RESPONSE,
+  execute: (scope, _caller, message) => {
+    if (!isRecord(message)) throw new ContractError("not an object");
+    const { send, mode, resubmit } = message;
+    if (typeof mode === "string") scope.storage.set(MODE, utf8(mode));
+    if (isRecord(send))
+      return withMessage({
+        kind: "any",
+        typeUrl: `/${TRANSFER}`,
+        value: messageFromJson(TRANSFER, { ...send, sender: scope.address }),
+      });
+    if (resubmit === undefined) return NO_RESPONSE;
+    return withMessage({ kind: "custom", message: { resubmit_failure: { failure_id: resubmit } } });
+  },
+  sudo: (scope, message) => {
+    scope.storage.set(SEEN, utf8(JSON.stringify(message)));
+    const mode = scope.storage.get(MODE);
+    act(scope, mode === undefined ? "" : Buffer.from(mode).toString("utf8"));
+    if (Buffer.from(mode ?? []).toString("utf8") === "exit")
+      return withMessage({ kind: "any", typeUrl: "/no.such.Msg", value: new Uint8Array(0) });
+    return { ...NO_RESPONSE, attributes: [{ key: "got", value: Object.keys(message ?? {}).join() }] };
+  },
+  query: (): JsonValue => null,
+};
+
+function act({ storage }: ContractScope, mode: string): void {
+  if (mode === "fail") throw new ContractError("I do not want it");
+  if (mode !== "loop") return;
+  for (let count = 0; ; count += 1) storage.set(utf8(`loop/${count}`), new Uint8Array(1000));
+}
+
+function withMessage(message: Parameters<typeof subMessage>[0]): ReturnType<ContractCode["instantiate"]> {
+  return { ...NO_RESPONSE, messages: [subMessage(message)] };
+}

@@ -1,0 +1,213 @@
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { EMPTY_LEDGER, type Ledger } from "../../../src/watchdog/ledger/ledger.ts";
+import { openLedgerFile } from "../../../src/watchdog/state/ledger-file.ts";
+import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
+import { createStateKeeper, type StateKeeper } from "../../../src/watchdog/state/state-keeper.ts";
+import { EMPTY_STATE, type WatchdogState } from "../../../src/watchdog/state/state-store.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createFaultyDisk, type FaultyDisk } from "../../support/watchdog/faulty-disk.ts";
+import { createReceiver, rigConfig, startRig } from "../../support/watchdog/rig.ts";
+import { createWorld } from "../../support/watchdog/world.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+
+let folder: string;
+let disk: FaultyDisk;
+let clock: ManualClock;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "relaywatch-faults-"));
+  disk = createFaultyDisk();
+  clock = createManualClock(NOON);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A state that differs from every other in a ledger and in its events. A greater number needs more space. */
+function stateOf(number: number): WatchdogState {
+  const event = {
+    kind: "gap",
+    fromMs: number,
+    toMs: number,
+    text: `${number} ${"x".repeat(20_000)}`,
+  } as const;
+  const ledger: Ledger = {
+    ...EMPTY_LEDGER,
+    chainId: `c-${number}`,
+    events: { recent: [{ id: number, ...event }], nextId: number + 1 },
+  };
+  return { ...EMPTY_STATE, ledgers: new Map([["one", ledger]]) };
+}
+
+function openKeeper(): StateKeeper {
+  const keeper = createStateKeeper({ clock, logger: silentLogger, random: () => 0.5 });
+  keeper.open(openSqliteState(folder, disk.open));
+  return keeper;
+}
+
+/** What a process that is killed now would leave. */
+function storedChain(): string | undefined {
+  const file = openLedgerFile(folder);
+  const chain = file.view("one")?.chainId;
+  file.close();
+  return chain;
+}
+
+const RETRY_MS = 30_000;
+
+describe("a state file whose disk fails", () => {
+  it("gets what a full disk kept out, when there is space again; the error says that the disk is full", async () => {
+    const keeper = openKeeper();
+    keeper.replace(stateOf(1));
+    expect([keeper.problem(), storedChain()]).toEqual([undefined, "c-1"]);
+    disk.set("full");
+    keeper.replace(stateOf(2));
+    expect(keeper.problem()).toBe(
+      "the state is not stored since 2026-11-21T12:00:00.000Z: database or disk is full",
+    );
+    expect([storedChain(), keeper.current()]).toEqual(["c-1", stateOf(2)]);
+    disk.set("works");
+    await clock.advance(RETRY_MS);
+    keeper.replace(stateOf(3));
+    expect([keeper.problem(), storedChain()]).toEqual([undefined, "c-3"]);
+    keeper.close();
+  });
+
+  it("is opened again after a disk error: the old connection never works again", async () => {
+    const keeper = openKeeper();
+    keeper.replace(stateOf(1));
+    disk.set("error");
+    keeper.replace(stateOf(2));
+    expect(keeper.problem()).toContain("disk I/O error");
+    await clock.advance(RETRY_MS);
+    keeper.replace(stateOf(3));
+    expect(keeper.problem()).toContain(`the state in ${folder} cannot be used: disk I/O error`);
+    disk.set("works");
+    await clock.advance(RETRY_MS);
+    keeper.replace(stateOf(4));
+    expect([keeper.problem(), storedChain(), disk.opened()]).toEqual([undefined, "c-4", 2]);
+    keeper.close();
+  });
+
+  it.each(["stored", "lost"] as const)("is right when a commit failed and was %s", async (outcome) => {
+    const keeper = openKeeper();
+    keeper.replace(stateOf(1));
+    disk.failCommit(outcome);
+    keeper.replace(stateOf(2));
+    expect(keeper.problem()).toContain("disk I/O error");
+    expect(storedChain()).toBe(outcome === "stored" ? "c-2" : "c-1");
+    await clock.advance(RETRY_MS);
+    keeper.replace(stateOf(1));
+    expect([keeper.problem(), storedChain()]).toEqual([undefined, "c-1"]);
+    keeper.close();
+  });
+
+  it("is not opened again at every poll", async () => {
+    const keeper = openKeeper();
+    disk.set("full");
+    for (let second = 0; second < 600; second++) {
+      keeper.replace(stateOf(second));
+      await clock.advance(1000);
+    }
+    // After the first attempts, one in 15 s on average.
+    expect(disk.opened()).toBeGreaterThan(20);
+    expect(disk.opened()).toBeLessThan(60);
+    keeper.close();
+  });
+
+  it("gets the last state when the watchdog ends before the next attempt", () => {
+    const keeper = openKeeper();
+    disk.set("full");
+    keeper.replace(stateOf(1));
+    disk.set("works");
+    keeper.replace(stateOf(2));
+    expect(storedChain()).toBeUndefined();
+    keeper.close();
+    expect(storedChain()).toBe("c-2");
+  });
+
+  it("is not replaced by a new file when its disk is not there", async () => {
+    const keeper = openKeeper();
+    keeper.replace(stateOf(1));
+    disk.failCommit("lost");
+    keeper.replace(stateOf(2));
+    const files = readdirSync(folder).filter((name) => name.startsWith(STATE_FILE));
+    for (const name of files) renameSync(join(folder, name), join(folder, `away-${name}`));
+    await clock.advance(RETRY_MS);
+    keeper.replace(stateOf(3));
+    expect(keeper.problem()).toContain("cannot be used");
+    expect(existsSync(join(folder, STATE_FILE))).toBe(false);
+    for (const name of files) renameSync(join(folder, `away-${name}`), join(folder, name));
+    await clock.advance(RETRY_MS);
+    keeper.replace(stateOf(4));
+    expect([keeper.problem(), storedChain()]).toEqual([undefined, "c-4"]);
+    keeper.close();
+  });
+
+  it("has what was acknowledged at every instant, and everything in the end, for any faults", async () => {
+    const step = fc.oneof(
+      fc.record({ disk: fc.constantFrom("works", "full", "error") }),
+      fc.record({ commit: fc.constantFrom("stored", "lost") }),
+      fc.record({ waitMs: fc.constantFrom(0, 1000, RETRY_MS) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        rmSync(folder, { recursive: true });
+        disk = createFaultyDisk();
+        clock = createManualClock(NOON);
+        const keeper = openKeeper();
+        let possible: readonly (string | undefined)[] = [undefined];
+        for (const [number, one] of steps.entries()) {
+          if ("disk" in one) disk.set(one.disk);
+          if ("commit" in one) disk.failCommit(one.commit);
+          if ("waitMs" in one) await clock.advance(one.waitMs);
+          keeper.replace(stateOf(number));
+          const chain = `c-${number}`;
+          possible = keeper.problem() === undefined ? [chain] : [...possible, chain];
+          expect(possible).toContain(storedChain());
+        }
+        disk.set("works");
+        for (let attempt = 0; attempt < 3; attempt++) {
+          await clock.advance(RETRY_MS);
+          keeper.replace(stateOf(100 + attempt));
+        }
+        expect(keeper.problem()).toBeUndefined();
+        keeper.close();
+        const store = openSqliteState(folder);
+        expect(store.load().ledgers.get("one")?.events.recent.at(-1)).toEqual(
+          stateOf(102).ledgers.get("one")?.events.recent[0],
+        );
+        store.close();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("a watchdog whose disk fails for ten minutes", () => {
+  it("goes on, says so, and loses nothing over the restart that follows", async () => {
+    const world = createWorld(clock);
+    const receiver = createReceiver();
+    const config = rigConfig({ stateDir: folder });
+    const openState = (directory: string) => openSqliteState(directory, disk.open);
+    const rig = await startRig(config, clock, { read: world.read, openState }, receiver);
+    await clock.advance(60_000);
+    disk.set("error");
+    await clock.advance(600_000);
+    expect(rig.watchdog.status().storeProblem).toContain("disk I/O error");
+    expect(await (await fetch(`${rig.url}/metrics`)).text()).toContain("oracle_watchdog_state_stored 0");
+    expect(await (await fetch(rig.url)).text()).toContain("disk I/O error");
+    expect(rig.watchdog.status().current.counts.good).toBe(660n);
+    disk.set("works");
+    await clock.advance(60_000);
+    expect(await (await fetch(`${rig.url}/metrics`)).text()).toContain("oracle_watchdog_state_stored 1");
+    expect(rig.log.filter((line) => line.includes("state stored again"))).toHaveLength(1);
+    await rig.stop();
+    const again = await startRig(config, clock, world, receiver);
+    expect(again.watchdog.status().current.counts).toEqual({ good: 720n, bad: 0n, unknown: 0n });
+    await again.stop();
+  });
+});
