@@ -3,6 +3,7 @@ import { createFaultSwitches, type FaultSwitches } from "../../src/base/fault-sw
 import type { Secret } from "../../src/base/secret.ts";
 import { type Service, supervise } from "../../src/base/service.ts";
 import type { RunningNode } from "../../src/node/create-node.ts";
+import type { Courier } from "../../src/courier/courier.ts";
 import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
 import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
 import {
@@ -19,6 +20,7 @@ import { ORACLE_FAULTS, type OracleFaultName } from "../../src/node/oracle/oracl
 import { createRestServer } from "../../src/node/rest/rest-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
 import type { HttpAccess } from "../../src/ops/http-access.ts";
+import { createDeferred } from "../../src/ops/deferred.ts";
 import { createHttpService } from "../../src/ops/http-service.ts";
 import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
 import {
@@ -28,11 +30,12 @@ import {
   sidecarFaultControl,
   switchesFaultControl,
 } from "./fault-control.ts";
+import { courierRoute, createLocalnetCourier } from "./courier.ts";
 import { createFaultRoutes } from "./fault-routes.ts";
 import type { Ports } from "./ports.ts";
 
 /** The parts of a localnet that may run in separate processes. */
-export const LOCALNET_PARTS = ["local", "remote", "sidecar"] as const;
+export const LOCALNET_PARTS = ["local", "remote", "sidecar", "courier"] as const;
 
 export type LocalnetPart = (typeof LOCALNET_PARTS)[number];
 
@@ -59,6 +62,8 @@ export interface LocalnetDaemonOptions {
 /** A localnet whose servers all listen. */
 export interface LocalnetReady {
   readonly chains: RunningLocalnet["chains"];
+  /** Undefined when it does not run in this process. */
+  readonly courier: Courier | undefined;
   readonly endpoints: readonly DaemonEndpoint[];
 }
 
@@ -76,11 +81,17 @@ export async function runLocalnet(
   onReady: (ready: LocalnetReady) => void,
 ): Promise<void> {
   const sidecar = options.parts.includes("sidecar") ? openSidecar(options, context) : undefined;
+  const chainsUp = createDeferred<unknown>();
+  const courier = options.parts.includes("courier")
+    ? createLocalnetCourier(options.ports, context, chainsUp.promise)
+    : undefined;
   const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);
-  const localnet = openChains(options, context, { sidecar, faults });
+  const localnet = openChains(options, context, { sidecar, faults, courier });
+  // A chain that does not start rejects its own `run`.
+  (localnet?.ready ?? Promise.resolve()).then(chainsUp.resolve, () => {});
   const control = openSidecarControl(options, context, sidecar);
-  const parts: readonly Service[] = [sidecar, localnet, control].filter((one) => one !== undefined);
-  const services = [...parts, createAnnouncement(options, { localnet, sidecar }, onReady)];
+  const parts: readonly Service[] = [sidecar, localnet, control, courier].filter((one) => one !== undefined);
+  const services = [...parts, createAnnouncement(options, { localnet, sidecar, courier }, onReady)];
   const [first] = await supervise(services, context.signal, context.logger);
   if (first !== undefined) throw first.error;
 }
@@ -88,7 +99,11 @@ export async function runLocalnet(
 /** Calls `onReady` once when all parts are ready. A part that does not start rejects its own `run`. */
 function createAnnouncement(
   options: LocalnetDaemonOptions,
-  parts: { readonly localnet: Localnet | undefined; readonly sidecar: Sidecar | undefined },
+  parts: {
+    readonly localnet: Localnet | undefined;
+    readonly sidecar: Sidecar | undefined;
+    readonly courier: Courier | undefined;
+  },
   onReady: (ready: LocalnetReady) => void,
 ): Service {
   const up = Promise.all([parts.localnet?.ready, parts.sidecar?.ready]).catch(() => undefined);
@@ -99,7 +114,7 @@ function createAnnouncement(
       if (running !== undefined) {
         const chains = running[0]?.chains ?? {};
         if (chains.remote !== undefined) makeProvable(chains.remote);
-        onReady({ chains, endpoints: endpointsOf(options) });
+        onReady({ chains, courier: parts.courier, endpoints: endpointsOf(options) });
       }
       await untilAborted(signal);
     },
@@ -152,18 +167,20 @@ function openSidecarControl(
   );
 }
 
-/** What the control of the faults switches. */
-interface FaultTargets {
+/** What the control API reaches besides the chains. */
+interface ControlTargets {
   /** The sidecar, when it runs in this process. */
   readonly sidecar: Sidecar | undefined;
   /** The faults of the votes of the local chain. */
   readonly faults: FaultSwitches<OracleFaultName>;
+  /** The courier, when it runs in this process. */
+  readonly courier: Courier | undefined;
 }
 
 function openChains(
   options: LocalnetDaemonOptions,
   context: DaemonContext,
-  targets: FaultTargets,
+  targets: ControlTargets,
 ): Localnet | undefined {
   const { parts, ports, home, keepBlocks, blockTimeMs, validators, access, controlToken } = options;
   const local: LocalnetChainOptions = {
@@ -195,7 +212,7 @@ function openChains(
     ...(keepBlocks === undefined ? {} : { keepBlocks }),
     ...(controlToken === undefined || !parts.includes("local")
       ? {}
-      : { control: controlOptions(options, controlToken, targets) }),
+      : { control: controlOptions(options, controlToken, targets, context) }),
   };
   return createLocalnet(localnetOptions, {
     clock: context.clock,
@@ -207,7 +224,8 @@ function openChains(
 function controlOptions(
   { ports, access }: LocalnetDaemonOptions,
   token: Secret,
-  { sidecar, faults }: FaultTargets,
+  { sidecar, faults, courier }: ControlTargets,
+  context: DaemonContext,
 ): NonNullable<LocalnetOptions["control"]> {
   const ofSidecar: FaultControl =
     sidecar === undefined
@@ -217,7 +235,10 @@ function controlOptions(
   return {
     address: { ...addressAt(ports.control), access: { hosts: access.hosts } },
     token,
-    routes: createFaultRoutes(joinFaultControls([ofSidecar, ofVotes])),
+    routes: [
+      ...createFaultRoutes(joinFaultControls([ofSidecar, ofVotes])),
+      ...(courier === undefined ? [] : [courierRoute(courier, context)]),
+    ],
   };
 }
 
@@ -266,6 +287,10 @@ function endpointsOf({ parts, ports, controlToken }: LocalnetDaemonOptions): rea
         ? []
         : [endpoint("sidecar control", ports.sidecarControl)]),
     ],
+    courier:
+      parts.includes("local") && controlToken !== undefined
+        ? [endpoint("courier", ports.control, "/courier")]
+        : [],
   };
   return LOCALNET_PARTS.filter((part) => parts.includes(part)).flatMap((part) => byPart[part]);
 }

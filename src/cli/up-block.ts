@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import { counted } from "../base/counted.ts";
+import { judgeCourier } from "../courier/courier-status.ts";
 import { formatDuration } from "../base/duration-text.ts";
 import { judge } from "../relayer/page/overview-section.ts";
 import { type Freshness, judgeValidator } from "../watchdog/page/judge-validator.ts";
@@ -28,6 +29,7 @@ export function upBlock(parts: UpParts, context: BlockContext): readonly string[
     "",
     `${paint.bold("Relaywatch")}, running for ${formatDuration(nowMs - startedAtMs)}. Ctrl-C stops.`,
     ...chainLines(parts).map((line) => row("chain", line, paint)),
+    ...courierLines(parts, nowMs, paint),
     ...relayerLines(parts, paint),
     ...oracleLines(parts, context, paint),
     row("pages", `${paint.cyan(pages.relayer ?? "starting")} relayer`, paint),
@@ -52,6 +54,21 @@ function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number
   const age = ageMs === undefined ? "" : `, newest block ${formatDuration(ageMs)} ago`;
   return `${name} height ${node.view.status().latestHeight}${age}`;
 }
+
+/** At most one line. */
+function courierLines({ courier }: UpParts, nowMs: number, paint: Paint): readonly string[] {
+  if (courier === undefined) return [];
+  const status = courier.status();
+  const { state, reason } = judgeCourier(status, nowMs);
+  const tone = { starting: "unknown", carrying: "good", blocked: "warn", failing: "bad" } as const;
+  const pending = status.chains.reduce((sum, chain) => sum + chain.pending, 0);
+  const received = status.chains.reduce((sum, chain) => sum + chain.done.receive, 0);
+  const numbers = `${counted(received, "packet")} received, ${pending} on the way`;
+  const text = reason === "" ? `${state} (${numbers})` : `${state}: ${reason.slice(0, MAX_REASON)}`;
+  return [row("courier", toned(tone[state], text, paint), paint)];
+}
+
+const MAX_REASON = 100;
 
 function relayerLines(parts: UpParts, paint: Paint): readonly string[] {
   const status = parts.relayer?.status();

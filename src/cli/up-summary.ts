@@ -8,6 +8,7 @@ import type { Watchdog } from "../watchdog/watchdog.ts";
 /** The running parts of `up`. A part that has not started yet is undefined. */
 export interface UpParts {
   readonly chains: LocalnetReady["chains"];
+  readonly courier: LocalnetReady["courier"];
   readonly relayer: Relayer | undefined;
   readonly watchdog: Watchdog | undefined;
 }

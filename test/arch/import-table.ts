@@ -11,6 +11,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   node: 3,
   sidecar: 3,
   relayer: 3,
+  courier: 3,
   watchdog: 3,
   report: 3,
   web: 2,
@@ -27,11 +28,12 @@ export const SIDEWAYS: ReadonlySet<string> = new Set([
   "web>ops",
   "report>watchdog",
   "report>relayer",
+  "courier>relayer",
   "cli>daemons",
 ]);
 
 /** Folders that know a chain only through its wire. */
-export const WIRE_ONLY: readonly string[] = ["relayer", "watchdog", "client"];
+export const WIRE_ONLY: readonly string[] = ["relayer", "watchdog", "client", "courier"];
 
 /** Folders that hold the state machine and its daemons' counterparts never meet. */
 export const BEHIND_THE_WIRE: readonly string[] = ["chain", "node", "sidecar"];

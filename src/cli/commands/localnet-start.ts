@@ -26,6 +26,7 @@ interface StartOptions extends AccessOptions {
   readonly localValidators: readonly bigint[];
   readonly remoteValidators: readonly bigint[];
   readonly scenario?: LocalnetScenario;
+  readonly courier?: true;
   readonly logLevel: LogLevel;
 }
 
@@ -33,8 +34,11 @@ interface StartOptions extends AccessOptions {
 export function startCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(
-      new Argument("[part...]", "parts to run in this process; default: all").choices(LOCALNET_PARTS),
+      new Argument("[part...]", "parts to run in this process; default: all except the courier").choices(
+        LOCALNET_PARTS,
+      ),
     )
+    .option("--courier", "also carry packets between the chains, and open a channel for transfers")
     .option("--home <dir>", "directory for the state of the chains")
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
@@ -67,13 +71,17 @@ The first time, start remote before local: the genesis of local contains a light
   return command;
 }
 
+/** The parts without which a localnet is not complete. */
+const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== "courier");
+
 async function startLocalnet(
   given: readonly LocalnetPart[],
   options: StartOptions,
   context: CliContext,
 ): Promise<void> {
-  const parts = given.length === 0 ? LOCALNET_PARTS : given;
-  const isWhole = LOCALNET_PARTS.every((part) => parts.includes(part));
+  const chosen = given.length === 0 ? WHOLE : given;
+  const parts = options.courier ? [...new Set([...chosen, "courier" as const])] : chosen;
+  const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
   await runLocalnet(

@@ -99,7 +99,7 @@ function createParts(
   const stateDir = (name: string): string | undefined =>
     options.home === undefined ? undefined : join(options.home, name);
   const chainsUp = createDeferred<LocalnetReady>();
-  let state: UpParts = { chains: {}, relayer: undefined, watchdog: undefined };
+  let state: UpParts = { chains: {}, courier: undefined, relayer: undefined, watchdog: undefined };
   const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
     for (const { name, url } of endpoints) print(`${name.padEnd(24)} ${url}`);
   };
@@ -117,7 +117,7 @@ function createParts(
       },
       { ...daemon, signal },
       (ready) => {
-        state = { ...state, chains: ready.chains };
+        state = { ...state, chains: ready.chains, courier: ready.courier };
         printEndpoints(ready.endpoints);
         print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
         chainsUp.resolve(ready);

@@ -34,7 +34,7 @@ export async function simulateTransaction(
 }
 
 /** Returns N of "failed to execute message; message index: N", or undefined when the log has no such text. */
-function failedMessageIndex(log: string): number | undefined {
+export function failedMessageIndex(log: string): number | undefined {
   const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
   return match === null ? undefined : Number(match[1]);
 }

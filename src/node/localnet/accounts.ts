@@ -69,6 +69,12 @@ const TEST_KEYS: readonly TestKey[] = [
       "child entry hole today fever dance margin despair myth uphold permit vanish rookie empty story absurd invest cereal series choice ability deputy atom pioneer",
     addressHex: "66cb2f3a78ef310dd4c8b8d171f9d8d89543c5f6",
   },
+  {
+    name: "courier",
+    mnemonic:
+      "obey wall lake harbor name salmon credit print crucial common cram south victory text input move cinnamon crater firm volume unhappy energy cute develop",
+    addressHex: "34a22d1f867a73dac95cc09239ff46b3cd3544e1",
+  },
 ];
 
 /** Returns the funded accounts of both chains, first those of the local chain. */

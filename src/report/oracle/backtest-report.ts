@@ -34,6 +34,7 @@ export function backtestReport(
     data: {
       report: "backtest",
       month,
+      precision: PRECISION,
       alerts: alerts.map(pastAlertJson),
       not_judged: [...unjudged(options.rules)].map(([not_kept, names]) => ({ not_kept, alerts: names })),
     },
@@ -52,9 +53,9 @@ export function backtestReport(
   };
 }
 
-/** How exact the times are. */
+/** How exact the times are, and why. */
 const PRECISION =
-  "Counts are kept by hour: alerts of rate and pay are within an hour, and one that lasts less can be missing. Halts and gaps are exact; of several nodes, a gap is the time in which none was read.";
+  "The store keeps minutes for 12 hours, and later only the sums of hours, so the poll at which a rate crossed its threshold is not known: alerts of rate and pay are within an hour, and one that lasts less can be missing. Halts and gaps are stored with their times and are exact to the poll; of several nodes, a gap is the time in which none was read.";
 
 function unjudgedBlocks({ rules }: BacktestOptions): Report["blocks"] {
   const items = [...unjudged(rules)].map(([notKept, names]) => `no ${notKept}: ${names.join(", ")}`);

@@ -45,11 +45,8 @@ export function backtest(data: ValidatorData, month: Month, options: BacktestOpt
     return past === "halts" || past === "gaps" ? alertsOfEvents(data, range, rule, options) : [];
   });
   const counted = options.rules.filter(({ condition }) => condition.past === "counts");
-  const verdicts = judgeCounts(data, range, counted);
-  const all = [
-    ...counted.flatMap((rule) => alertsOf(data, rule, everyPoll(verdicts, options), options)),
-    ...alerts,
-  ];
+  const polls = everyPoll(judgeCounts(data, range, counted), options);
+  const all = [...counted.flatMap((rule) => alertsOf(data, rule, polls, options)), ...alerts];
   return all
     .map((alert) => ({ ...alert, mutedBy: muterOf(alert, all, options.rules) }))
     .toSorted((a, b) => a.firedAtMs - b.firedAtMs);
@@ -124,7 +121,8 @@ function alertsOf(
   let state: AlertState | undefined;
   for (const { atMs: nowMs, verdicts, misses } of polls) {
     const verdict = verdicts.get(name);
-    if (verdict === undefined) continue;
+    // Most polls of a month begin nothing.
+    if (verdict === undefined || (state === undefined && verdict.kind !== "active")) continue;
     const before = state?.phase;
     const created = { validator, alert: name, badBlocksBefore: misses };
     state = advanceAlert(state, verdict, { nowMs, gapMs, forMs, resolveForMs }, created);

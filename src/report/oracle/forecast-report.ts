@@ -27,7 +27,7 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
         ],
         rows,
       },
-      { kind: "text", text: "Low and high bound 80 % of the months that the recent days suggest." },
+      { kind: "text", text: LEGEND },
       ...validators.flatMap(detailBlocks),
     ],
     data: {
@@ -43,6 +43,9 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
     },
   };
 }
+
+const LEGEND =
+  "Eight of ten months with misses like those of the recent days end between low and high. Burn 1.00 uses what the month allows exactly by its end.";
 
 function forecastCells(validator: string, { rate, forecast }: Assessment): readonly string[] {
   if (forecast === undefined) return [validator, formatRate(rate), "–", "–", "–", "–", "–"];
@@ -71,8 +74,8 @@ function detailBlocks({ ledger, assessment }: ValidatorData): readonly ReportBlo
           kind: "table",
           columns: [
             { title: "For" },
-            { title: "Total outage left" },
-            { title: "Needed of the rest", align: "right" },
+            { title: "Lost after an outage of" },
+            { title: "Rate needed from now on", align: "right" },
             ...BURN_WINDOWS.map((window) => ({ title: `Burn ${window}`, align: "right" }) as const),
           ],
           rows,

@@ -83,8 +83,8 @@ function verdictOf(validators: readonly ValidatorData[]): ReportVerdict {
 function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   const firing = validators.flatMap((data) =>
     firingOf(data).map(
-      ({ title, sinceMs, reason }) =>
-        `${data.ledger.validator}: ${title} fires since ${formatMinute(sinceMs)}: ${reason}.`,
+      ({ title, severity, sinceMs, reason }) =>
+        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reason}.`,
     ),
   );
   const rows = validators.map(({ ledger, assessment }) => [
@@ -101,17 +101,22 @@ function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[]
         { title: "Validator" },
         { title: "Month", align: "right" },
         { title: "Tier" },
-        { title: "Outage left to the full tier" },
-        { title: "Outage left to any pay" },
+        ...HEADROOM_COLUMNS,
       ],
       rows,
     },
   ];
 }
 
-/** Says how far a boundary is away: "3 h 20 min (12,000 misses)", "safe", "lost". */
+/** Columns of {@link headroomText}, for the upper and the lower boundary. */
+export const HEADROOM_COLUMNS = [
+  { title: "Full pay is lost after an outage of" },
+  { title: "All pay is lost after an outage of" },
+] as const;
+
+/** Says how far a boundary is away: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
 export function headroomText({ state, misses, outageMs }: Headroom): string {
-  if (state === "lost") return `lost by ${formatCount(-misses)} misses`;
+  if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
   return `${outageMs === undefined ? "" : `${formatDuration(outageMs)}, `}${formatCount(misses)} misses`;
 }
@@ -130,7 +135,7 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): Re
       { title: "Good", align: "right" },
       { title: "Missed", align: "right" },
       { title: "Unknown", align: "right" },
-      { title: "Alerts", align: "right" },
+      { title: "Alerts fired", align: "right" },
     ],
     rows: shifts.map(({ data, counts }) => [
       data.ledger.validator,

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import { formatDec18 } from "../../base/decimal.ts";
+import { NO_BLOCKS } from "../../watchdog/ledger/block-counts.ts";
 import { formatPercent, type SuccessRate } from "../../watchdog/policy/reward-tier.ts";
 import type { LedgerEvent } from "../../watchdog/ledger/ledger-view.ts";
 import type { Policy } from "../../watchdog/policy/assessment.ts";
@@ -18,6 +19,7 @@ export function monthJson(facts: MonthFacts): JsonObject {
     covered_from: isoTime(record.coveredFromMs),
     blocks: countsJson(record.counts),
     estimated: countsJson(record.estimated),
+    backfilled: countsJson(record.backfilled ?? NO_BLOCKS),
     success_rate_percent: percent(facts.rate),
     success_rate_bounds_percent:
       facts.bounds === undefined ? null : [formatPercent(facts.bounds.low), formatPercent(facts.bounds.high)],

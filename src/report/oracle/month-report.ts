@@ -4,7 +4,14 @@ import type { Report, ReportBlock } from "../document.ts";
 import { formatCents, formatCount, formatMinute, formatRate } from "../format.ts";
 import { monthFacts, type MonthFacts } from "./month-facts.ts";
 import { monthJson } from "./month-json.ts";
-import { incidentBlocks, missesBlock, monthVerdict, summaryCsv, summaryTable } from "./month-tables.ts";
+import {
+  blocksOf,
+  incidentBlocks,
+  missesBlock,
+  monthVerdict,
+  summaryCsv,
+  summaryBlocks,
+} from "./month-tables.ts";
 import { tierChanges } from "./tier-change.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
@@ -16,7 +23,8 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
     verdict: monthVerdict(months),
     blocks: [
       stateBlock(months),
-      summaryTable(months),
+      ...(months.length === 0 ? [] : [{ kind: "text", text: `${PAY_NOTE} ${policyText(months)}` } as const]),
+      ...summaryBlocks(months),
       ...months.flatMap(courseBlocks),
       ...missing(validators, months),
     ],
@@ -38,7 +46,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
         kind: "text",
         text: `${counted(months.length, "validator")}, pay together: ${formatCents(pay)}. ${PAY_NOTE}`,
       },
-      summaryTable(months),
+      ...summaryBlocks(months),
       ...months.flatMap(closeBlocks),
       ...missing(validators, months),
     ],
@@ -49,6 +57,12 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE =
   "Pay is in units of the programme's currency, an estimate from the node's calls that counts every block as signed.";
+
+/** Which column of pay counts. */
+function policyText(months: readonly MonthFacts[]): string {
+  const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
+  return `Policy: ${[...policies].join(", ")}.`;
+}
 
 function factsOf(validators: readonly ValidatorData[], month: Month): readonly MonthFacts[] {
   return validators.flatMap((data) => monthFacts(data, month) ?? []);
@@ -110,7 +124,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
     { kind: "heading", text: `${facts.validator}: tier ${facts.tier ?? "unknown"}, pay ${payText(facts)}` },
     {
       kind: "text",
-      text: `Rate ${formatRate(rate)}: ${formatCount(record.counts.good)} good, ${formatCount(record.counts.bad)} missed, ${formatCount(record.counts.unknown)} unknown, counted from ${formatMinute(record.coveredFromMs)} UTC. Policy: ${policy.curve} (${policy.source})${payCents === undefined ? "" : `; linear pays ${formatCents(payCents.linear)}, revenue-quadratic ${formatCents(payCents["revenue-quadratic"])}`}.`,
+      text: `Rate ${formatRate(rate)}: ${formatCount(record.counts.good)} good, ${formatCount(record.counts.bad)} missed, ${formatCount(record.counts.unknown)} unknown, counted from ${formatMinute(record.coveredFromMs)} UTC${originText(record)}. Policy: ${policy.curve} (${policy.source})${payCents === undefined ? "" : `; linear pays ${formatCents(payCents.linear)}, revenue-quadratic ${formatCents(payCents["revenue-quadratic"])}`}.`,
     },
     ...sourceBlocks(facts),
     missesBlock(facts),
@@ -120,6 +134,18 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
       ? []
       : [{ kind: "text", text: `Seal: sha256 ${record.seal.hash}` } as const]),
   ];
+}
+
+/** How much of the counts is not from a running watchdog's own readings. */
+function originText({ estimated, backfilled }: MonthFacts["record"]): string {
+  const parts = [
+    [blocksOf(estimated), "estimated"],
+    [blocksOf(backfilled), "backfilled"],
+  ] as const;
+  const texts = parts
+    .filter(([blocks]) => blocks > 0n)
+    .map(([blocks, what]) => `${formatCount(blocks)} ${what}`);
+  return texts.length === 0 ? "" : `, of them ${texts.join(" and ")}`;
 }
 
 function payText({ payCents, policy }: MonthFacts): string {

@@ -1,11 +1,18 @@
+import { type BlockCounts, NO_BLOCKS } from "../../watchdog/ledger/block-counts.ts";
 import { formatPercent } from "../../watchdog/policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../document.ts";
 import { formatCents, formatCount, formatDuration, formatMinute, formatRate } from "../format.ts";
 import { sparkline } from "../sparkline.ts";
 import type { MonthFacts } from "./month-facts.ts";
 
-/** One row per validator: rate, tier and pay. */
-export function summaryTable(months: readonly MonthFacts[]): ReportBlock {
+/** Sum of all results. */
+export function blocksOf({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
+  return good + bad + unknown;
+}
+
+/** One row per validator: rate, tier and pay. The column of backfilled blocks is there when there are any. */
+function summaryTable(months: readonly MonthFacts[]): ReportBlock {
+  const hasBackfill = months.some(({ record }) => record.backfilled !== undefined);
   return {
     kind: "table",
     columns: [
@@ -18,8 +25,9 @@ export function summaryTable(months: readonly MonthFacts[]): ReportBlock {
       { title: "Missed", align: "right" },
       { title: "Unknown", align: "right" },
       { title: "Estimated", align: "right" },
+      ...(hasBackfill ? [{ title: "Backfilled", align: "right" } as const] : []),
     ],
-    rows: months.map(({ validator, rate, tier, payCents, record: { counts, estimated } }) => [
+    rows: months.map(({ validator, rate, tier, payCents, record: { counts, estimated, backfilled } }) => [
       validator,
       formatRate(rate),
       tier ?? "–",
@@ -28,9 +36,31 @@ export function summaryTable(months: readonly MonthFacts[]): ReportBlock {
       formatCount(counts.good),
       formatCount(counts.bad),
       formatCount(counts.unknown),
-      formatCount(estimated.good + estimated.bad + estimated.unknown),
+      formatCount(blocksOf(estimated)),
+      ...(hasBackfill ? [formatCount(blocksOf(backfilled))] : []),
     ]),
   };
+}
+
+/** The table of all validators, and what its columns mean as far as they have something. */
+export function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
+  const some = (blocks: (record: MonthFacts["record"]) => bigint): boolean =>
+    months.some(({ record }) => blocks(record) > 0n);
+  const notes = [
+    ...(some(({ counts }) => counts.unknown)
+      ? ["Unknown: nobody saw the result; these blocks are not in the rate."]
+      : []),
+    ...(some(({ estimated }) => blocksOf(estimated))
+      ? ["Estimated: blocks before the first reading, whose time is estimated."]
+      : []),
+    ...(some(({ backfilled }) => blocksOf(backfilled))
+      ? ["Backfilled: read from Prometheus after a gap."]
+      : []),
+  ];
+  return [
+    summaryTable(months),
+    ...(notes.length === 0 ? [] : [{ kind: "text", text: notes.join(" ") } as const]),
+  ];
 }
 
 /** The main table of month reports: one row per validator with raw values. */
@@ -47,20 +77,22 @@ export function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
       "missed",
       "unknown",
       "estimated",
+      "backfilled",
       "seal",
     ],
-    rows: months.map(({ validator, month, rate, tier, payCents, record: { counts, estimated, seal } }) => [
+    rows: months.map(({ validator, month, rate, tier, payCents, record }) => [
       validator,
       month,
       rate === undefined ? "" : formatPercent(rate),
       tier ?? "",
       payCents === undefined ? "" : String(payCents.linear),
       payCents === undefined ? "" : String(payCents["revenue-quadratic"]),
-      String(counts.good),
-      String(counts.bad),
-      String(counts.unknown),
-      String(estimated.good + estimated.bad + estimated.unknown),
-      seal?.hash ?? "",
+      String(record.counts.good),
+      String(record.counts.bad),
+      String(record.counts.unknown),
+      String(blocksOf(record.estimated)),
+      String(blocksOf(record.backfilled)),
+      record.seal?.hash ?? "",
     ]),
   };
 }

@@ -3,10 +3,10 @@ import type { ConditionInput } from "../../watchdog/conditions/condition-input.t
 import { judgeAll } from "../../watchdog/conditions/conditions.ts";
 import { EMPTY_TRAIL, type Trail } from "../../watchdog/conditions/trail.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../../watchdog/ledger/block-counts.ts";
-import type { LedgerEvent, Rollup } from "../../watchdog/ledger/ledger-view.ts";
+import type { LedgerEvent, LedgerView } from "../../watchdog/ledger/ledger-view.ts";
 import type { NodeObservation, Observation } from "../../watchdog/observation.ts";
 import { assess } from "../../watchdog/policy/assess.ts";
-import { pastView } from "./past-view.ts";
+import { createPastViews } from "./past-view.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** Verdicts of a past time, by name of the condition. */
@@ -44,7 +44,8 @@ export function judgeCounts(
   rules: readonly AlertRule[],
 ): readonly PastVerdicts[] {
   const hours = data.ledger.hours(fromMs - THREE_DAYS_MS, toMs);
-  const judge = (atMs: number): PastVerdicts => judgeAt(data, hours, rules, atMs);
+  const viewAt = createPastViews(data.ledger, hours);
+  const judge = (atMs: number): PastVerdicts => judgeAt(data, viewAt(atMs), rules, atMs);
   let before: PastVerdicts | undefined;
   return hours
     .filter(({ startMs }) => startMs >= fromMs)
@@ -66,18 +67,17 @@ function hasSameKinds({ verdicts: a }: PastVerdicts, { verdicts: b }: PastVerdic
 }
 
 function judgeAt(
-  { ledger, policy, assessment }: ValidatorData,
-  hours: readonly Rollup[],
+  { policy, assessment }: ValidatorData,
+  view: LedgerView,
   rules: readonly AlertRule[],
   atMs: number,
 ): PastVerdicts {
-  const view = pastView(ledger, hours, atMs);
   const recent = (windowMs: number): BlockCounts =>
     view.minutes(atMs - windowMs, atMs).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
   // One millisecond before the end: the end of the last hour belongs to the next month.
   const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
   const verdicts = judgeAll(rules, {
-    ...inputOf(observationOf(ledger.validator, atMs, [])),
+    ...inputOf(observationOf(view.validator, atMs, [])),
     recent: { "5m": recent(300_000), "30m": recent(1_800_000) },
     assessment: past,
   });

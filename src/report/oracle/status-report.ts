@@ -1,7 +1,7 @@
 import type { Report, ReportBlock, ReportVerdict } from "../document.ts";
 import { formatCents, formatMinute, formatRate, formatTime, isoTime } from "../format.ts";
 import { assessmentJson } from "./assessment-json.ts";
-import { headroomText } from "./handover.ts";
+import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
 import type { ActiveAlert } from "./active-alert.ts";
 import { activeAlertJson } from "./active-alert.ts";
 import type { ValidatorData } from "./validator-data.ts";
@@ -33,8 +33,7 @@ export function statusReport(now: OracleNow): Report {
     { title: "Month", align: "right" },
     { title: "Tier" },
     { title: "Pay", align: "right" },
-    { title: "Outage left to full pay" },
-    { title: "Outage left to any pay" },
+    ...HEADROOM_COLUMNS,
   ] as const;
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
@@ -50,7 +49,17 @@ export function statusReport(now: OracleNow): Report {
       })),
       alerts: now.alerts.map(activeAlertJson),
     },
-    csv: { columns: columns.map(({ title }) => title.toLowerCase()), rows },
+    csv: {
+      columns: [
+        "validator",
+        "month_rate",
+        "tier",
+        "pay",
+        "outage_to_full_pay_lost",
+        "outage_to_all_pay_lost",
+      ],
+      rows,
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { counted } from "../../base/counted.ts";
 import type { Attempt } from "../../relayer/state/attempt.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../document.ts";
-import { formatCount, formatMinute, formatTime, isoTime } from "../format.ts";
+import { formatCount, formatDuration, formatMinute, formatTime, isoTime } from "../format.ts";
 import { sparkline } from "../sparkline.ts";
 import { costsByOwner, type OwnerCost } from "./owner-costs.ts";
 import type { RelayerData } from "./relayer-data.ts";
@@ -73,7 +73,13 @@ function resultsByTime({ attempts, fromMs, toMs }: RelayerData): ReportBlock {
   }
   return {
     kind: "sparks",
-    lines: [{ label: "Results", bars: sparkline(values), note: `most: ${Math.max(...values)} a bar` }],
+    lines: [
+      {
+        label: "Results",
+        bars: sparkline(values),
+        note: `most: ${Math.max(...values)} in ${formatDuration((toMs - fromMs) / BARS)}`,
+      },
+    ],
   };
 }
 

@@ -47,6 +47,7 @@ export function firstReading(
 
 /** A restart of a node, from its last reading to its new start. */
 export function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs: number): LedgerEvent {
-  const text = `the node restarted; the results of ${unknown} blocks are not known`;
+  const lost = unknown === 1n ? "the result of 1 block is" : `the results of ${unknown} blocks are`;
+  const text = unknown === 0n ? "the node restarted" : `the node restarted; ${lost} not known`;
   return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }

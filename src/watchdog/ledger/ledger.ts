@@ -1,4 +1,4 @@
-import type { ChainHead, NodePage, Observation, RevenueView, Seen } from "../observation.ts";
+import type { ChainHead, NodePage, Observation, Seen } from "../observation.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import type { NodeStep } from "./choose-step.ts";
 import { followProgress, type Progress } from "./halt.ts";
@@ -7,6 +7,7 @@ import type { LedgerEvent, LedgerSource } from "./ledger-view.ts";
 import { monthOf } from "./month.ts";
 import { addAnchor, type Anchor, meanBlockTimeMs } from "./pace.ts";
 import { followProcesses, type Processes } from "./processes.ts";
+import { encodeParams, paramsChange } from "./reward-params.ts";
 import { sealMonths } from "./seal.ts";
 import {
   type CountOptions,
@@ -238,18 +239,11 @@ function withProgress(ledger: Ledger, pages: readonly NodePageOf[], atMs: number
 function withParams(ledger: Ledger, { atMs, chain }: Observation): Ledger {
   const revenue = valueOf(chain.revenue);
   if (revenue === undefined) return ledger;
-  const params = paramsText(revenue);
+  const params = encodeParams(revenue);
   if (ledger.params === undefined || ledger.params === params) return { ...ledger, params };
-  const text = `the reward parameters of the chain changed from ${ledger.params} to ${params}`;
+  const text = paramsChange(ledger.params, params);
   const change: LedgerEvent = { kind: "parameter-change", fromMs: atMs, toMs: atMs, text };
   return { ...ledger, params, events: addEvents(ledger.events, [change]) };
-}
-
-function paramsText(revenue: RevenueView): string {
-  if (revenue.programme === "none") return "no reward programme";
-  return JSON.stringify(revenue.params, (_key, value: unknown) =>
-    typeof value === "bigint" ? String(value) : value,
-  );
 }
 
 /** Seals the months that the cursor of each source has left. */

@@ -23,6 +23,8 @@ interface Trouble {
   /** Bad blocks of each hour. */
   readonly bad?: number;
   readonly unknown?: number;
+  /** The blocks were counted so: before the first reading, or from Prometheus after a gap. */
+  readonly origin?: "estimated" | "backfilled";
   /** An alert that fires for this time. */
   readonly alert?: Pick<AlertEpisode, "alert" | "title" | "inhibits">;
 }
@@ -48,7 +50,11 @@ const TROUBLES: readonly (readonly Trouble[])[] = [
     { fromMs: october(15, 12), hours: 6, unknown: 3600 },
     { fromMs: october(16, 12), hours: 13, bad: 3590 },
   ],
-  [{ fromMs: october(3, 7), hours: 1, bad: 22 }],
+  [
+    { fromMs: october(3, 7), hours: 1, bad: 22 },
+    { fromMs: october(20, 2), hours: 4, bad: 5, origin: "backfilled" },
+    { fromMs: october(1, 0), hours: 9, origin: "estimated" },
+  ],
 ];
 
 /** Index of a validator that stays at exactly 98 %, and of one at exactly 95 %. */
@@ -65,8 +71,7 @@ function sampleValidator(index: number, months: number, endMs: number): Validato
   const first = new Date(endMs);
   const startMs = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() - (months - 1), 1);
   const hours: Rollup[] = [];
-  for (let atMs = startMs; atMs < endMs; atMs += HOUR)
-    hours.push({ startMs: atMs, counts: hourCounts(index, troubles, atMs, random), estimated: NO_BLOCKS });
+  for (let atMs = startMs; atMs < endMs; atMs += HOUR) hours.push(hourOf(index, troubles, atMs, random));
   const days = sumBy(hours, (atMs) => Math.floor(atMs / DAY) * DAY);
   const view = ledgerViewOf(
     {
@@ -101,33 +106,46 @@ function indexed(view: LedgerView, hours: readonly Rollup[], days: readonly Roll
   return { ...view, hours: slice(hours, HOUR), days: slice(days, DAY) };
 }
 
-function hourCounts(
-  index: number,
-  troubles: readonly Trouble[],
-  atMs: number,
-  random: () => number,
-): BlockCounts {
+function hourOf(index: number, troubles: readonly Trouble[], atMs: number, random: () => number): Rollup {
   const trouble = troubles.find(({ fromMs, hours }) => atMs >= fromMs && atMs < fromMs + hours * HOUR);
   const noise = index > 7 && random() < 0.2 ? 1 + Math.floor(random() * 3) : 0;
   const bad = EXACT[index] ?? trouble?.bad ?? noise;
   const unknown = trouble?.unknown ?? 0;
-  return { good: BigInt(BLOCKS_PER_HOUR - bad - unknown), bad: BigInt(bad), unknown: BigInt(unknown) };
+  const counts: BlockCounts = {
+    good: BigInt(BLOCKS_PER_HOUR - bad - unknown),
+    bad: BigInt(bad),
+    unknown: BigInt(unknown),
+  };
+  return {
+    startMs: atMs,
+    counts,
+    estimated: trouble?.origin === "estimated" ? counts : NO_BLOCKS,
+    ...(trouble?.origin === "backfilled" ? { backfilled: counts } : {}),
+  };
 }
 
 function sumBy(rollups: readonly Rollup[], startOf: (atMs: number) => number): readonly Rollup[] {
-  const sums = new Map<number, BlockCounts>();
-  for (const { startMs, counts } of rollups) {
-    const start = startOf(startMs);
-    sums.set(start, addCounts(sums.get(start) ?? NO_BLOCKS, counts));
+  const sums = new Map<number, Rollup>();
+  for (const { startMs: atMs, counts, estimated, backfilled } of rollups) {
+    const startMs = startOf(atMs);
+    const sum = sums.get(startMs) ?? { startMs, counts: NO_BLOCKS, estimated: NO_BLOCKS };
+    const filled =
+      backfilled === undefined ? sum.backfilled : addCounts(sum.backfilled ?? NO_BLOCKS, backfilled);
+    sums.set(startMs, {
+      startMs,
+      counts: addCounts(sum.counts, counts),
+      estimated: addCounts(sum.estimated, estimated),
+      ...(filled === undefined ? {} : { backfilled: filled }),
+    });
   }
-  return [...sums].map(([startMs, counts]) => ({ startMs, counts, estimated: NO_BLOCKS }));
+  return [...sums.values()];
 }
 
-function monthRecord({ startMs, counts, estimated }: Rollup, endMs: number): MonthRecord {
+function monthRecord({ startMs, ...tally }: Rollup, endMs: number): MonthRecord {
   const month: Month = monthOf(startMs);
   const endOfMonth = nextMonthMs(startMs);
   const seal = { atMs: endOfMonth + 60_000, hash: `${month.replace("-", "")}${"0".repeat(58)}` };
-  return { month, counts, estimated, coveredFromMs: startMs, ...(endOfMonth <= endMs ? { seal } : {}) };
+  return { month, ...tally, coveredFromMs: startMs, ...(endOfMonth <= endMs ? { seal } : {}) };
 }
 
 /** Twelve hours of minutes, which repeat what the hours say. */
@@ -162,7 +180,7 @@ const DEPLOYMENT: readonly LedgerEvent[] = [
     ...deployed(20, 41_000),
     kind: "node-restart",
     node: "main",
-    text: "the node restarted; the results of 0 blocks are not known",
+    text: "the node restarted",
   },
   {
     ...deployed(21, 0),
@@ -181,26 +199,35 @@ function eventsOf(index: number, troubles: readonly Trouble[]): readonly LedgerE
   const gaps = troubles
     .filter(({ unknown }) => unknown !== undefined)
     .map(({ fromMs, hours }): LedgerEvent => {
-      const text = `no reading of any node for ${hours} h`;
-      return { kind: "gap", fromMs, toMs: fromMs + hours * HOUR, text };
+      return { kind: "gap", fromMs, toMs: fromMs + hours * HOUR, text: "no node could be read" };
     });
   if (index === 3) return [...gaps, ...DEPLOYMENT];
   if (index !== 5) return gaps;
   const atMs = october(3, 7) + 600_000;
+  const filled = { fromMs: october(20, 2), toMs: october(20, 6) };
   return [
+    {
+      kind: "first-reading",
+      fromMs: october(1, 0),
+      toMs: october(1, 9),
+      node: "main",
+      text: "counting begins; 32400 blocks before are placed by the start of the node, which is an estimate",
+    },
     {
       kind: "node-restart",
       fromMs: atMs,
       toMs: atMs + 24_000,
       node: "main",
-      text: "the node main restarted",
+      text: "the node restarted; the results of 14 blocks are not known",
     },
     {
       kind: "parameter-change",
       fromMs: october(18, 4),
       toMs: october(18, 4),
-      text: "the base reward is 2500",
+      text: "the reward parameters of the chain changed: pay of a full month from 3000 to 2500",
     },
+    { ...filled, kind: "gap", text: "no node could be read" },
+    { ...filled, kind: "backfill", text: "the counts of this time were read from Prometheus" },
   ];
 }
 

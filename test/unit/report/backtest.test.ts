@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { backtest, unjudged } from "../../../src/report/oracle/backtest.ts";
-import { pastView } from "../../../src/report/oracle/past-view.ts";
+import { createPastViews } from "../../../src/report/oracle/past-view.ts";
 import type { LedgerEvent } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
@@ -15,7 +15,7 @@ describe("the past view of a ledger", () => {
     const [data = expect.unreachable("no validator")] = sampleValidators(2, 3, NOVEMBER).slice(1);
     const nowMs = Date.UTC(2026, 9, 12, 13);
     const [past, then = expect.unreachable("no validator")] = [
-      pastView(data.ledger, data.ledger.hours(Date.UTC(2026, 8, 28), NOVEMBER), nowMs),
+      createPastViews(data.ledger, data.ledger.hours(Date.UTC(2026, 8, 28), NOVEMBER))(nowMs),
       sampleValidators(2, 2, nowMs)[1],
     ];
     expect(past.months().map(({ month, counts }) => [month, counts])).toEqual(

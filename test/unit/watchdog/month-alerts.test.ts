@@ -48,7 +48,7 @@ describe("the generated month", () => {
           ),
         ]);
     }
-  }, 300_000);
+  });
 });
 
 /** The rate of one validator is the allowed one all month: single blocks begin and end its alerts of rate and burn. */

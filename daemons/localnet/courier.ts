@@ -1,0 +1,88 @@
+import { raceAbort } from "../../src/base/abort.ts";
+import { parseDec18 } from "../../src/base/decimal.ts";
+import { Secret } from "../../src/base/secret.ts";
+import { createChainClient } from "../../src/client/create-chain-client.ts";
+import { silentObserver } from "../../src/client/rpc/rpc-caller.ts";
+import { createTxSender } from "../../src/client/tx/create-tx-sender.ts";
+import { createSigner } from "../../src/client/tx/signer.ts";
+import { type Courier, createCourier } from "../../src/courier/courier.ts";
+import { type CourierChain, createCourierChain } from "../../src/courier/courier-chain.ts";
+import { courierJson, type CourierStatus } from "../../src/courier/courier-status.ts";
+import { accountNamed } from "../../src/node/localnet/accounts.ts";
+import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
+import type { DaemonContext } from "../../src/ops/daemon-context.ts";
+import { jsonReply } from "../../src/ops/http-reply.ts";
+import type { HttpRoute } from "../../src/ops/http-route.ts";
+import { createLocalQueries } from "../../src/relayer/local-queries.ts";
+import type { Ports } from "./ports.ts";
+
+/** Name of its test account on both chains. */
+const ACCOUNT = "courier";
+const CONNECTION = "connection-0";
+/** The courier pays up to this price: it must also work when blocks are full. */
+const MAX_GAS_PRICE = parseDec18("100");
+const PRICE_MULTIPLIER = parseDec18("1.2");
+/** A block takes a second. The courier waits for its transactions, so it looks more often. */
+const CONFIRM_POLL_MS = 100;
+const CONFIRM_DEADLINE_MS = 30_000;
+
+const NOT_STARTED: CourierStatus = { lastCycleMs: undefined, error: undefined, chains: [] };
+
+/**
+ * Creates the courier between the two chains on these ports. The chains may run in other processes; those of this process are
+ * there when `ready` resolves.
+ */
+export function createLocalnetCourier(
+  ports: Pick<Ports, "localRpc" | "remoteRpc">,
+  context: Pick<DaemonContext, "clock" | "random" | "logger">,
+  ready: Promise<unknown> | undefined,
+): Courier {
+  const { clock, random } = context;
+  const logger = context.logger.child({ part: "courier" });
+  let courier: Courier | undefined;
+  return {
+    name: "courier",
+    status: () => courier?.status() ?? NOT_STARTED,
+    run: async (signal) => {
+      await raceAbort(Promise.resolve(ready), signal);
+      const local = await openChain(CHAINS.local, ports.localRpc, context);
+      const remote = await openChain(CHAINS.remote, ports.remoteRpc, context);
+      try {
+        courier = createCourier([local.chain, remote.chain], { clock, random, logger });
+        await courier.run(signal);
+      } finally {
+        local.close();
+        remote.close();
+      }
+    },
+  };
+}
+
+/** Creates the route `GET /courier` of the control API. */
+export function courierRoute(courier: Courier, { clock }: DaemonContext): HttpRoute {
+  return {
+    method: "GET",
+    path: "/courier",
+    handle: async () => jsonReply(200, courierJson(courier.status(), clock.nowMs())),
+  };
+}
+
+async function openChain(
+  { chainId, chainName, denom, bech32Prefix, part }: ChainProfile,
+  port: number,
+  { clock, random, logger }: Pick<DaemonContext, "clock" | "random" | "logger">,
+): Promise<{ readonly chain: CourierChain; readonly close: () => void }> {
+  const deps = { clock, random, logger };
+  const client = createChainClient(
+    { endpoints: [{ url: `http://127.0.0.1:${port}`, name: chainId }], chainId, limits: { connections: 8 } },
+    { ...deps, observer: silentObserver },
+  );
+  const mnemonic = new Secret(accountNamed(CHAINS[part], ACCOUNT).mnemonic);
+  const signer = await createSigner({ kind: "mnemonic", mnemonic }, bech32Prefix);
+  const gasPrice = { denom, multiplier: PRICE_MULTIPLIER, cap: MAX_GAS_PRICE };
+  const limits = { pollMs: CONFIRM_POLL_MS, confirmDeadlineMs: CONFIRM_DEADLINE_MS };
+  const sender = createTxSender({ chainId, memo: "courier", gasPrice, limits }, { ...deps, client, signer });
+  const queries = createLocalQueries(client, chainName);
+  const chain = createCourierChain({ chainId, connectionId: CONNECTION }, { client, queries, sender });
+  return { chain, close: client.close };
+}

@@ -1,0 +1,98 @@
+import { State } from "../proto/gen/ibc/core/channel/v1/channel.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { ChannelView } from "./ibc-reads.ts";
+import { TRANSFER_CHANNEL } from "./channel-work.ts";
+import type { Trouble } from "./trouble-book.ts";
+import type { WorkKind } from "./work.ts";
+
+/** What the courier does and sees. */
+export interface CourierStatus {
+  /** Wall-clock time of the end of the last cycle without an error, ms; undefined before the first. */
+  readonly lastCycleMs: number | undefined;
+  /** Why the last cycle failed; undefined when it did not. */
+  readonly error: string | undefined;
+  readonly chains: readonly CourierChainStatus[];
+}
+
+/** One chain, and the packets that it sent. */
+interface CourierChainStatus {
+  readonly chainId: string;
+  /** Channels of the connection, now. */
+  readonly channels: readonly ChannelView[];
+  /** Packets of this chain that are on their way: sent and not acknowledged. */
+  readonly pending: number;
+  /** Pending packets whose content the node does not have any more. */
+  readonly unreadable: number;
+  /** Messages that the courier had included on this chain since its start, by kind. */
+  readonly done: Readonly<Record<WorkKind, number>>;
+  /** Work that this chain refused. It is tried again. */
+  readonly refused: readonly Trouble[];
+}
+
+/** A cycle takes at most a few blocks, and an idle courier looks every five seconds. */
+const STALE_AFTER_MS = 30_000;
+
+/** What to say about a courier in one word, and why. */
+export type CourierState = "starting" | "carrying" | "blocked" | "failing";
+
+/**
+ * Judges the courier. A status is not good because nothing was tried: without a cycle in the last half minute it fails. Blocked:
+ * a chain refuses a packet, or a packet cannot be read.
+ */
+export function judgeCourier(
+  { lastCycleMs, error, chains }: CourierStatus,
+  nowMs: number,
+): { readonly state: CourierState; readonly reason: string } {
+  if (error !== undefined) return { state: "failing", reason: error };
+  if (lastCycleMs === undefined) return { state: "starting", reason: "" };
+  if (nowMs - lastCycleMs > STALE_AFTER_MS)
+    return { state: "failing", reason: `no cycle for ${Math.round((nowMs - lastCycleMs) / 1_000)} s` };
+  for (const { chainId, refused, unreadable } of chains) {
+    const [first] = refused;
+    if (first !== undefined)
+      return { state: "blocked", reason: `${chainId} refuses ${first.name}: ${first.reason}` };
+    if (unreadable > 0)
+      return {
+        state: "blocked",
+        reason: `${chainId} has no blocks any more of ${unreadable} packets that it sent`,
+      };
+  }
+  if (!chains.every(({ channels }) => channels.some(isOpenForTransfers)))
+    return { state: "starting", reason: "no channel for transfers is open yet" };
+  return { state: "carrying", reason: "" };
+}
+
+function isOpenForTransfers({ portId, state }: ChannelView): boolean {
+  return portId === TRANSFER_CHANNEL.port && state === State.STATE_OPEN;
+}
+
+/** Prints the status as `GET /courier` does. */
+export function courierJson(status: CourierStatus, nowMs: number): JsonObject {
+  const { lastCycleMs, chains } = status;
+  return {
+    ...judgeCourier(status, nowMs),
+    last_cycle_at: lastCycleMs === undefined ? null : new Date(lastCycleMs).toISOString(),
+    chains: chains.map(({ chainId, channels, pending, unreadable, done, refused }) => ({
+      chain_id: chainId,
+      channels: channels.map(channelJson),
+      packets: { pending, unreadable },
+      done: { ...done },
+      refused: refused.map(({ name, reason, attempts, retryAtMs }) => ({
+        name,
+        reason,
+        attempts,
+        next_attempt_at: new Date(retryAtMs).toISOString(),
+      })),
+    })),
+  };
+}
+
+function channelJson({ portId, channelId, state, counterparty }: ChannelView): JsonObject {
+  const name = Object.entries(State).find(([, value]) => value === state)?.[0] ?? "";
+  return {
+    port_id: portId,
+    channel_id: channelId,
+    state: name,
+    counterparty: { port_id: counterparty.portId, channel_id: counterparty.channelId },
+  };
+}

@@ -1,0 +1,72 @@
+import { systemClock } from "../../../src/base/clock.ts";
+import { parseDec18 } from "../../../src/base/decimal.ts";
+import { isRecord, type JsonObject, stringifyJson } from "../../../src/base/json.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { Secret } from "../../../src/base/secret.ts";
+import { createChainClient } from "../../../src/client/create-chain-client.ts";
+import { silentObserver } from "../../../src/client/rpc/rpc-caller.ts";
+import { createTxSender } from "../../../src/client/tx/create-tx-sender.ts";
+import { createSigner } from "../../../src/client/tx/signer.ts";
+import type { RunningNode } from "../../../src/node/create-node.ts";
+import { accountNamed } from "../../../src/node/localnet/accounts.ts";
+import type { ChainProfile } from "../../../src/node/localnet/chains.ts";
+import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
+
+const deps = { clock: systemClock, random: Math.random, logger: silentLogger };
+
+/** One chain of a localnet with the account alice. */
+export interface ChainEnd {
+  readonly node: RunningNode;
+  readonly address: string;
+  readonly send: (...messages: readonly JsonObject[]) => Promise<void>;
+  readonly query: (path: string, request: JsonObject) => JsonObject;
+}
+
+/** Returns a text, or throws. */
+export function textOf(value: unknown): string {
+  if (typeof value !== "string") throw new Error("a text was expected");
+  return value;
+}
+
+/** Opens the account alice of a chain. */
+export async function openEnd(
+  profile: ChainProfile,
+  node: RunningNode | undefined,
+  signal: AbortSignal,
+): Promise<ChainEnd> {
+  if (node === undefined) throw new Error("the chain does not run");
+  const url = `http://127.0.0.1:${node.ports.get("rpc")}`;
+  const client = createChainClient(
+    { endpoints: [{ url }], chainId: profile.chainId },
+    { ...deps, observer: silentObserver },
+  );
+  const mnemonic = new Secret(accountNamed(profile, "alice").mnemonic);
+  const signer = await createSigner({ kind: "mnemonic", mnemonic }, profile.bech32Prefix);
+  const gasPrice = { denom: profile.denom, multiplier: parseDec18("1.2"), cap: parseDec18("1") };
+  const sender = createTxSender(
+    { chainId: profile.chainId, memo: "", gasPrice },
+    { client, signer, ...deps },
+  );
+  return {
+    node,
+    address: sender.address,
+    send: async (...messages) => {
+      const wire = messages.map(({ "@type": type, ...fields }) => {
+        const typeUrl = textOf(type);
+        return { typeUrl, value: messageFromJson(typeUrl.slice(1), fields) };
+      });
+      const { confirmation } = await sender.send(wire, 5_000_000n, signal);
+      if (confirmation.kind !== "included") throw new Error(stringifyJson(confirmation));
+    },
+    query: (path, request) => {
+      const rpc = path.slice(path.lastIndexOf("/") + 1);
+      const base = `${path.slice(1, path.lastIndexOf(".Query/"))}.Query${rpc}`;
+      const bytes = messageFromJson(`${base}Request`, request);
+      const { value, code, log } = node.view.query({ path, data: bytes, height: 0n, prove: false });
+      if (code !== 0) throw new Error(log);
+      const json = messageToJson(`${base}Response`, value);
+      if (!isRecord(json)) throw new Error("not an object");
+      return json;
+    },
+  };
+}
