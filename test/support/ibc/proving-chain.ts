@@ -20,7 +20,7 @@ import {
 } from "./recorded-packets.ts";
 
 /** Height and time of a block. */
-export interface Place {
+interface Place {
   readonly height: bigint;
   readonly timeNs: bigint;
 }
