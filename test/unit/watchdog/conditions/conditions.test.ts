@@ -50,7 +50,7 @@ function play({ rule, change, badForMs, goodForMs, restartsMs = [] }: PlayOption
     rules: [rule],
     channels: [],
     maintenance: [],
-    reminders: { critical: 0, warning: 0, info: 0 },
+    reminders: { critical: [], warning: [], info: [] },
     runbooks: "",
   };
   const events: Play["events"][number][] = [];
@@ -252,7 +252,7 @@ function optionsOf(rules: readonly AlertRule[]): AlertingOptions {
     rules,
     channels: [],
     maintenance: [],
-    reminders: { critical: 0, warning: 0, info: 0 },
+    reminders: { critical: [], warning: [], info: [] },
     runbooks: "",
   };
 }
