@@ -88,6 +88,9 @@ interface Kills {
   readonly limitMs: number;
 }
 
+/** Lives whose speed decides how long the next ones last: the machine may become slower or faster. */
+const SPEED_LIVES = 20;
+
 /**
  * Plays the month in processes that are killed at random instants of their work: the times between kills are exponential, with
  * a mean that spreads the kills evenly over the month. Returns the part of the month that was played at each.
@@ -99,24 +102,43 @@ async function playWithKills(
   const { startMs, endMs } = options.plan;
   const played = (): number => (resumeMs({ ...options, folder }) - startMs) / (endMs - startMs);
   const done: number[] = [];
+  const lives: Life[] = [{ ms: playMs / kills, part: 1 / kills }];
   const untilMs = performance.now() + limitMs;
   while (done.length < kills && performance.now() < untilMs) {
     const child = startChild(options, folder);
     const ended = end(child);
     await started(child);
-    // A process that was killed early has played nothing: the next one gets the time to make up for it.
-    const behind = Math.max(0, done.length / kills - played());
-    const meanMs = playMs * (1 / kills + behind);
-    await sleep(-Math.log(1 - Math.random()) * meanMs);
+    const before = played();
+    const restMs = (1 - before) * monthMs(lives);
+    // At most half of the rest, so that the month does not end before the last kill.
+    const delayMs = Math.min((-Math.log(1 - Math.random()) * restMs) / (kills - done.length), restMs / 2);
+    await sleep(delayMs);
     // A process that played the month to its end cannot be killed any more.
     if (child.exitCode !== null) break;
     child.kill("SIGKILL");
     await ended.catch(() => {});
-    done.push(played());
-    if (done.length % 100 === 0) console.log(`${done.length} kills, ${Math.round(played() * 100)} % played`);
+    const after = played();
+    done.push(after);
+    lives.push({ ms: delayMs, part: after - before });
+    if (done.length % 100 === 0) console.log(`${done.length} kills, ${Math.round(after * 100)} % played`);
   }
   await end(startChild(options, folder));
   return done;
+}
+
+/** A process between its start and its kill. */
+interface Life {
+  readonly ms: number;
+  /** Part of the month that it played. */
+  readonly part: number;
+}
+
+/** Returns the time that the whole month would take at the speed of the last lives. */
+function monthMs(lives: readonly Life[]): number {
+  const last = lives.slice(-SPEED_LIVES);
+  const part = last.reduce((sum, life) => sum + life.part, 0);
+  // Lives that were too short to play anything count as one poll of a month.
+  return last.reduce((sum, life) => sum + life.ms, 0) / Math.max(part, 1e-4);
 }
 
 /** Number of kills in each tenth of the month. */

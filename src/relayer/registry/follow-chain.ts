@@ -13,9 +13,9 @@ import type { Registry } from "./registry.ts";
 
 /** When no notice arrives for this long, the height is read over RPC: the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
-/** Interval of the reads of the height while there is no WebSocket. */
+/** Interval of the reads of the height while there is no WebSocket, or one of a node without new blocks. */
 const POLL_MS = 1_000;
-/** Interval of the reloads while there is no WebSocket: nothing announces a new query then. */
+/** Interval of the reloads meanwhile: nothing announces a new query then. */
 const POLL_RELOAD_MS = 10_000;
 /** Delay of a reload after an event whose query the chain did not have: the endpoint may be behind. */
 const RETRY_RELOAD_MS = 2_000;
@@ -54,6 +54,8 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let reloadAtMs = clock.monotonicMs();
   let failures = 0;
   let lastError: string | undefined;
+  // The chain has blocks that no notice announced, so changes of queries may be missing too.
+  let isStreamBehind = false;
   while (!signal.aborted) {
     try {
       if (clock.monotonicMs() >= reloadAtMs) {
@@ -62,9 +64,14 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       }
       if (lastError !== undefined) logger.info("local chain can be read again", { failures });
       [failures, lastError] = [0, undefined];
-      const silenceMs = subscription.isConnected() ? SILENCE_MS : POLL_MS;
-      const notice = await withTimeout(silenceMs, clock, signal, subscription.next);
-      const nextMs = await (notice === undefined ? poll(deps, signal) : applyNotice(deps, notice, signal));
+      const hasStream = subscription.isConnected() && !isStreamBehind;
+      const silenceMs: number = hasStream ? SILENCE_MS : POLL_MS;
+      const notice: ChainNotice | undefined = await withTimeout(silenceMs, clock, signal, subscription.next);
+      let nextMs: number = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
+      if (notice !== undefined) nextMs = await applyNotice(deps, notice, signal);
+      else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
+      // Until a notice shows that the node of the stream goes on.
+      isStreamBehind = notice === undefined && (isStreamBehind || nextMs === 0);
       reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + nextMs);
     } catch (error) {
       if (signal.aborted) return;
@@ -80,14 +87,12 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   }
 }
 
-/** Reads the height. Returns the time until the list must be read again, ms. */
-async function poll(deps: FollowDeps, signal: AbortSignal): Promise<number> {
+/** Reads the height. Returns whether the chain has gone on by more than the block whose notice is on its way. */
+async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
   deps.height.set(latestHeight, latestTimeNs);
-  // Blocks that no notice announced: the node of the stream is behind, and changes of queries may be missing too.
-  const isStreamBehind = latestHeight > before + 1n;
-  return deps.subscription.isConnected() && !isStreamBehind ? deps.reloadMs : POLL_RELOAD_MS;
+  return latestHeight > before + 1n;
 }
 
 async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {

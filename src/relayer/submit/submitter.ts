@@ -50,7 +50,12 @@ const MAX_QUEUED_BYTES = 64_000_000;
 
 /** Creates a submitter. It sends nothing before it runs. */
 export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps): Submitter {
-  const state: SubmitterState = {
+  return submitterOf(createSubmitterState(options, deps));
+}
+
+/** Creates the state of a submitter without results. */
+export function createSubmitterState(options: SubmitterOptions, deps: SubmitterDeps): SubmitterState {
+  return {
     options,
     deps,
     queue: createResultQueue(),
@@ -74,6 +79,11 @@ export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps):
     stopped: undefined,
     work: createChangeSignal(deps.clock),
   };
+}
+
+/** Creates a submitter with this state. */
+export function submitterOf(state: SubmitterState): Submitter {
+  const { deps } = state;
   return {
     address: deps.window.address,
     offer: (results) => {

@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000;
 const INCIDENT_PERCENT = 2n;
 
 /** Cause of bad blocks in hours without an alert. */
-const NO_ALERT = "no alert";
+export const NO_ALERT = "no alert";
 
 /** What explains bad blocks. */
 export interface Explanations {

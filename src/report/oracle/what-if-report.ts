@@ -44,6 +44,9 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
         kind: "text",
         text: "Rates are those expected at the end of the month. Cost is in units of the programme's currency.",
       },
+      ...(results.some(({ result }) => result === undefined)
+        ? [{ kind: "text", text: NOT_KNOWN } as const]
+        : []),
     ],
     data: {
       report: "what-if",
@@ -76,6 +79,9 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
     },
   };
 }
+
+const NOT_KNOWN =
+  "Where there is no number, the block time is not known yet: the watchdog needs 30 blocks for it.";
 
 /** A problem when it would cross a boundary. */
 function verdictOf(results: readonly (WhatIf | undefined)[]): ReportVerdict {

@@ -116,14 +116,32 @@ describe("followChain", () => {
     await end();
   });
 
-  it("reads the list soon when the stream is silent although the chain goes on", async () => {
-    const { clock, chain, calls, end } = setUp();
+  it("reads the list at once when the stream is silent although the chain goes on, and polls until it speaks", async () => {
+    const { clock, chain, calls, height, queue, end } = setUp();
     await clock.advance(0);
     for (let seconds = 0; seconds < 15; seconds += 3) await clock.advance(3_000);
     expect(calls.reloads).toBe(1);
     chain.height += 9n;
-    for (let seconds = 0; seconds < 15; seconds += 3) await clock.advance(3_000);
+    await clock.advance(3_000);
     expect(calls.reloads).toBe(2);
+    for (let seconds = 1; seconds <= 9; seconds++) {
+      chain.height += 3n;
+      await clock.advance(1_000);
+      expect(height.now()).toBe(chain.height);
+    }
+    expect(calls.reloads).toBe(2);
+    await clock.advance(1_000);
+    await clock.advance(1_000);
+    expect(calls.reloads).toBe(3);
+    queue.offer({ kind: "block", height: ++chain.height, timeNs: 0n });
+    await clock.advance(0);
+    // With the stream the height is read after three seconds again.
+    chain.height += 1n;
+    await clock.advance(2_000);
+    expect(height.now()).toBe(chain.height - 1n);
+    await clock.advance(1_000);
+    expect(height.now()).toBe(chain.height);
+    expect(calls.reloads).toBe(3);
     await end();
   });
 
