@@ -1,3 +1,4 @@
+import type { AlertSpec } from "./alert-spec.ts";
 import { ALERTS, GENERATED, RULE_FILES, yamlText } from "./rule-files.ts";
 
 /** An inhibition rule of Alertmanager. */
@@ -9,7 +10,7 @@ export interface InhibitRule {
 
 /** Returns the inhibitions: while an alert fires, the alerts that it causes do not notify. */
 export function inhibitRules(): readonly InhibitRule[] {
-  const names = new Map(ALERTS.map(({ name, alert }) => [name, alert]));
+  const targets = new Map(ALERTS.map((one) => [one.name, one]));
   const causes = new Map(ALERTS.filter(({ inhibits }) => inhibits.length > 0).map((one) => [one.alert, one]));
   return [
     // The rules on raw metrics can be loaded besides those of the watchdog. They notify while the watchdog does not.
@@ -18,11 +19,29 @@ export function inhibitRules(): readonly InhibitRule[] {
       target_matchers: ['component = "oracle-raw"'],
       equal: ["alertname", "chain_id", "validator"],
     },
-    ...[...causes.values()].map(({ alert, inhibits, scope }) => ({
-      source_matchers: [`alertname = "${alert}"`],
-      target_matchers: [`alertname =~ "${inhibits.flatMap((name) => names.get(name) ?? []).join("|")}"`],
-      equal: scope,
-    })),
+    ...[...causes.values()].flatMap(({ alert, inhibits, scope }) => {
+      const effects = inhibits.flatMap((name) => targets.get(name) ?? []);
+      // What happens to one connection causes nothing on another one. An alert about the whole relayer has no connection.
+      const isOfConnection = (effect: AlertSpec): boolean =>
+        scope.includes("connection_id") && effect.scope.includes("connection_id");
+      const rule = (group: readonly AlertSpec[], equal: readonly string[]): readonly InhibitRule[] =>
+        group.length === 0
+          ? []
+          : [
+              {
+                source_matchers: [`alertname = "${alert}"`],
+                target_matchers: [`alertname =~ "${group.map((effect) => effect.alert).join("|")}"`],
+                equal,
+              },
+            ];
+      return [
+        ...rule(effects.filter(isOfConnection), scope),
+        ...rule(
+          effects.filter((effect) => !isOfConnection(effect)),
+          scope.filter((label) => label !== "connection_id"),
+        ),
+      ];
+    }),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { BY_CONNECTION, LATE, type RelayerCondition, STALE } from "./relayer-condition.ts";
+import { BY_CONNECTION, CONNECTION_SCOPE, LATE, type RelayerCondition, STALE } from "./relayer-condition.ts";
 
 /** Alerts about the chains and the light clients of the relayer. */
 export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
@@ -63,7 +63,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
       "No query of the connection can get a result until governance of the local chain replaces the client.",
     problems: ["client-expired"],
     for: "0s",
-    inhibits: [...LATE, "relayer-client-expiring"],
+    inhibits: [...LATE, "relayer-client-nearly-expired", "relayer-client-expiring"],
   },
   {
     name: "relayer-client-frozen",
@@ -75,20 +75,21 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
       "No query of the connection can get a result until governance of the local chain replaces the client.",
     problems: ["client-frozen"],
     for: "0s",
-    inhibits: [...LATE, "relayer-client-expiring"],
+    inhibits: [...LATE, "relayer-client-nearly-expired", "relayer-client-expiring"],
   },
   {
-    name: "relayer-client-expiring",
+    name: "relayer-client-nearly-expired",
     severity: "critical",
-    title: "A light client expires soon",
+    title: "A light client is about to expire",
     description:
-      "A light client has less than a fifth of its trusting period left. The relayer updates it when a third is left.",
+      "{{ $value | humanizePercentage }} of the trusting period of the light client is left. The relayer updates it when a third is left.",
     impact:
       "When it expires, no query of the connection gets a result until governance replaces the client, which takes weeks.",
-    problems: ["client-expires-soon"],
     expr: () =>
-      `max ${BY_CONNECTION} ((relaywatch_relayer_client_expiry_timestamp_seconds - time()) / relaywatch_relayer_client_trusting_period_seconds) < 0.2`,
-    for: "5m",
+      `max ${BY_CONNECTION} ((relaywatch_relayer_client_expiry_timestamp_seconds - time()) / relaywatch_relayer_client_trusting_period_seconds) < 0.05`,
+    for: "1m",
+    inhibits: ["relayer-client-expiring"],
+    scope: CONNECTION_SCOPE,
     example: {
       fires: [
         {
@@ -109,5 +110,16 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
         },
       ],
     },
+  },
+  {
+    name: "relayer-client-expiring",
+    severity: "warning",
+    title: "A light client expires soon",
+    description:
+      "Less than health.client_expires_soon of the trusting period of the light client is left. The relayer updates it when a third is left, and has failed to for a while.",
+    impact:
+      "None yet. When it expires, no query of the connection gets a result until governance replaces the client, which takes weeks.",
+    problems: ["client-expires-soon"],
+    for: "5m",
   },
 ];

@@ -15,14 +15,17 @@ export interface RelayerCondition {
   readonly expr?: (times: Times) => string;
   readonly for: string;
   readonly inhibits?: readonly string[];
-  /** Labels in common with the alerts that it causes; job and instance by default. */
+  /** Labels in common with the alerts that it causes. By default those of its first problem: job, instance, and its connection. */
   readonly scope?: readonly string[];
   /** Absent: the metric of the first problem. */
   readonly example?: AlertCase;
 }
 
 /** Labels of alerts about one connection. */
-export const BY_CONNECTION = "by (job, instance, connection_id)";
+export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
+
+/** The same, as PromQL. */
+export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
 /** A standby reads the results of the leader only now and then, so it is not late. */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role="standby"} == 1';

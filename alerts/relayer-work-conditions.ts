@@ -1,4 +1,11 @@
-import { BY_CONNECTION, LATE, NO_STANDBY, type RelayerCondition, STALE } from "./relayer-condition.ts";
+import {
+  BY_CONNECTION,
+  CONNECTION_SCOPE,
+  LATE,
+  NO_STANDBY,
+  type RelayerCondition,
+  STALE,
+} from "./relayer-condition.ts";
 
 /** Alerts about the relayer itself: its account, its state, its results, its endpoints. */
 export const WORK_CONDITIONS: readonly RelayerCondition[] = [
@@ -69,8 +76,7 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-queries-overdue",
     severity: "critical",
     title: "Query results are overdue",
-    description:
-      "{{ $value }} queries of {{ $labels.connection_id }} are later than health.overdue_blocks, and a result is possible.",
+    description: "{{ $value }} queries are later than health.overdue_blocks, and a result is possible.",
     impact: "Contracts work with values that are older than they asked for.",
     problems: ["queries-overdue", "queries-failing"],
     expr: () => `max ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}`,
@@ -83,13 +89,14 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-standing-still",
     severity: "critical",
-    title: "The relayer has stopped",
-    description: "Results are overdue, and none was included for ten minutes.",
-    impact: `No query gets a result. ${STALE}`,
+    title: "A connection has stopped",
+    description: "{{ $value }} results are overdue, and none was included for ten minutes.",
+    impact: `No query of the connection gets a result. ${STALE}`,
     expr: (times) =>
-      `sum by (job, instance) (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}\nunless sum by (job, instance) (increase(relaywatch_relayer_results_total{outcome="included"}[${times("10m")}])) > 0`,
+      `sum ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}\nunless sum ${BY_CONNECTION} (increase(relaywatch_relayer_results_total{outcome="included"}[${times("10m")}])) > 0`,
     for: "2m",
     inhibits: ["relayer-queries-overdue"],
+    scope: CONNECTION_SCOPE,
     example: {
       fires: [
         { series: 'relaywatch_relayer_overdue_queries{$,connection_id="connection-0"}', from: 3 },
@@ -119,10 +126,11 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-queries-backing-off",
     severity: "warning",
     title: "Queries fail for a reason of their own",
-    description: "{{ $value }} queries of {{ $labels.connection_id }} back off with {{ $labels.code }}.",
+    description: "{{ $value }} queries back off with {{ $labels.code }}.",
     impact: "These queries get no result; all others do. A contract that fails costs its owner the result.",
     expr: () => "max by (job, instance, connection_id, code) (relaywatch_relayer_backing_off_queries) > 0",
     for: "30m",
+    scope: CONNECTION_SCOPE,
     example: {
       fires: [
         {
@@ -156,12 +164,12 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-pruned-blocks",
     severity: "warning",
     title: "TX queries skip pruned blocks",
-    description:
-      "{{ $value | humanize }} remote blocks of {{ $labels.connection_id }} were not searched: every endpoint has pruned them.",
+    description: "{{ $value | humanize }} remote blocks were not searched: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
     expr: (times) =>
       `sum ${BY_CONNECTION} (increase(relaywatch_relayer_tx_pruned_blocks_total[${times("1h")}])) > 0`,
     for: "0s",
+    scope: CONNECTION_SCOPE,
     example: {
       fires: [
         { series: 'relaywatch_relayer_tx_pruned_blocks_total{$,connection_id="connection-0"}', step: 5 },

@@ -91,7 +91,7 @@ function promql(alert: AlertSpec | undefined): string {
 /** Replaces templates by words. */
 function plain(description: string): string {
   return description
-    .replace(/^\{\{ \$labels\.(?:instance|job) \}\}: /, "")
+    .replace(/^(?:\{\{ \$labels\.(?:instance|job|connection_id) \}\} ?)+: /, "")
     .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, "`$1`")
     .replaceAll(/\{\{ \$value[^}]*\}\}/g, "…");
 }

@@ -61,7 +61,7 @@ export const RELAYER: DashboardSpec = {
           description: "Present problems, the reasons of GET /readyz.",
           unit: "none",
           width: 12,
-          queries: [query(`max by (instance, code) (${M}_problems{${JOB}}) > 0`, "")],
+          queries: [query(`max by (instance, code, connection_id) (${M}_problems{${JOB}}) > 0`, "")],
           emptyText: "No problem",
         },
         {

@@ -148,22 +148,53 @@ export const RELAYER_CHAIN_RUNBOOKS: Readonly<Record<string, RunbookBody>> = {
     ],
     after: ["Keep both headers as evidence."],
   },
-  "relayer-client-expiring": {
+  "relayer-client-nearly-expired": {
     checks: [
       see("When does it expire?", "doctor", DOCTOR.replace("13 days", "5 hours")),
       see(
         "What keeps the relayer from updating it?",
         "ready",
         ready(
-          "remote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 41 s (fetch failed); check the endpoints of the connection",
+          "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-11-22T05:53:59.000Z, in 5 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left\nremote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 41 s (fetch failed); check the endpoints of the connection",
         ),
       ),
     ],
     fix: [
       "Remove what /readyz names: endpoint, account, store. The relayer then updates the client by itself within a minute.",
-      "When the relayer cannot run in time, update the client by any other means, for instance `hermes update client --host-chain local-1 --client 07-tendermint-0`. One update is enough.",
+      "Do not wait for a repair that may come too late: update the client by any other means now, for instance `hermes update client --host-chain local-1 --client 07-tendermint-0`. One update is enough.",
       "Act before it expires: afterwards only governance helps.",
     ],
-    after: ["Check the new expiry: it is the whole trusting period after the update."],
+    after: [
+      "Check the new expiry: it is the whole trusting period after the update.",
+      "`IcqRelayerClientExpiring` came long before. Find out why nobody acted on it.",
+    ],
+  },
+  "relayer-client-expiring": {
+    checks: [
+      see(
+        "When does it expire? That is the time that you have.",
+        "doctor",
+        DOCTOR.replace("13 days", "2 days"),
+      ),
+      see(
+        "What keeps the relayer from updating it?",
+        "ready",
+        ready(
+          "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-11-24T17:53:59.000Z, in 2 d 12 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left",
+        ),
+      ),
+      check(
+        "/readyz names nothing else: search the log for `light client could not be refreshed`, which has the reason of each try, one a minute.",
+      ),
+    ],
+    fix: [
+      "Remove what /readyz or the log names: endpoint, account, spending limit. The relayer then updates the client by itself within a minute.",
+      "Blocks of the trusted heights are pruned everywhere: add an endpoint of an archive node to the connection.",
+      "No repair is in sight: plan an update by other means for today, for instance `hermes update client --host-chain local-1 --client 07-tendermint-0`.",
+    ],
+    after: [
+      "Check the new expiry: it is the whole trusting period after the update.",
+      "The notice comes too late or too early for you: `health.client_expires_soon` of the relayer.",
+    ],
   },
 };

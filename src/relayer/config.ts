@@ -56,6 +56,13 @@ function shareField() {
   });
 }
 
+/** Less than the third at which the relayer refreshes a client: at a third, every client would be a problem for a while. */
+function noticeShareField() {
+  return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
+    error: issueText("is not a share of a trusting period", 'a decimal in quotes up to "0.3"'),
+  });
+}
+
 function endpoints() {
   return z.array(httpUrlField()).min(1).max(16);
 }
@@ -195,6 +202,13 @@ function fieldsSchema(secrets: SecretSource) {
         no_block_after: durationField(1_000).prefault("60s"),
         /** Local blocks that a result may be late; default: 3 × the update period of the query + 5. */
         overdue_blocks: z.int().min(1).max(1_000_000).optional(),
+        /** A light client with less left is a problem; whichever is more. `within` counts as at most a quarter of the period. */
+        client_expires_soon: z
+          .strictObject({
+            trusting_period_share: noticeShareField().prefault("0.2"),
+            within: durationField(1_000).prefault("24h"),
+          })
+          .prefault({}),
       })
       .prefault({}),
     /** PostgreSQL instead of `state_dir`, for several instances. */

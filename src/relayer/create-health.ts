@@ -52,6 +52,10 @@ export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
       noBlockMs: health.no_block_after,
       overdueBlocks: health.overdue_blocks === undefined ? undefined : BigInt(health.overdue_blocks),
       minKvUpdatePeriod: queries.min_kv_update_period,
+      expiryNotice: {
+        trustingPeriodShare: health.client_expires_soon.trusting_period_share,
+        withinMs: health.client_expires_soon.within,
+      },
     },
     endpoints: () => endpointsOf(chains),
   };

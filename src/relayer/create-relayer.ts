@@ -158,7 +158,8 @@ export async function createRelayer(
     deadLetters: () => journal.deadLetters().length,
   });
   const { isConnected } = subscription;
-  const state = { engine, registry, journal, watches, isConnected, gate: gate.status };
+  const { costOf } = activity;
+  const state = { engine, registry, journal, watches, costOf, isConnected, gate: gate.status };
   const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
   const { status } = health;
   const openResubmit = isResubmitOpen(config.http);

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { inhibitRules } from "../../alerts/config-examples.ts";
@@ -17,6 +16,7 @@ import { type AlertmanagerServer, startAlertmanager } from "../support/stack/ale
 import { freePort } from "../support/stack/free-port.ts";
 import { programPath } from "../support/stack/programs.ts";
 import { type PrometheusServer, startPrometheus } from "../support/stack/prometheus-server.ts";
+import { readAlerts, type Shown, untilNone } from "../support/stack/shown-alerts.ts";
 import { labelText, startReceiver, type Receiver } from "../support/stack/webhook-receiver.ts";
 
 const home = await openCliHome();
@@ -108,16 +108,7 @@ async function query(expr: string) {
   return vector.parse(await response.json()).data.result;
 }
 
-const shownAlerts = z.array(
-  z.object({
-    labels: z.record(z.string(), z.string()),
-    annotations: z.record(z.string(), z.string()),
-    status: z.object({ state: z.enum(["active", "suppressed", "unprocessed"]) }),
-  }),
-);
-const alertsNow = async () =>
-  shownAlerts.parse(await (await fetch(`${alertmanager.url}/api/v2/alerts`)).json());
-type Shown = z.output<typeof shownAlerts>[number];
+const alertsNow = (): Promise<readonly Shown[]> => readAlerts(alertmanager.url);
 
 const isAt =
   (place: string) =>
@@ -129,17 +120,6 @@ const isOf =
     isAt(placeOf(alert))(shown) &&
     shown.labels["alertname"] === alert.alert &&
     shown.labels["component"] === alert.component;
-
-/** Waits until `missing` is empty, and fails with what is left. */
-async function untilNone(missing: () => Promise<readonly string[]>, deadlineMs: number): Promise<void> {
-  const endMs = Date.now() + deadlineMs;
-  for (;;) {
-    const left = await missing();
-    if (left.length === 0) return;
-    if (Date.now() > endMs) expect(left).toEqual([]);
-    await sleep(1000);
-  }
-}
 
 /** Queries without data on this localnet: no limit is configured, and the relayer has spent too little for a forecast. */
 const WITHOUT_DATA = /daily_fee_limit|daily_gas_per_owner_limit|account_left_seconds/;

@@ -25,8 +25,11 @@ const COLUMNS = [
   column("period", "update_period"),
   column("local height", "last_local_height"),
   column("remote height", "last_remote_height"),
+  column("result age", "result_age_blocks"),
   column("late", "late_blocks"),
   column("results", "results"),
+  column("gas", "gas"),
+  { title: "owner", cell: (row: JsonValue) => shortAddress(cellText(fieldAt(row, "owner"))) },
   column("state", "state"),
   {
     title: "error",
@@ -46,6 +49,10 @@ async function listQueries(options: Options, context: CliContext): Promise<void>
       (options.overdue === undefined || fieldAt(row, "overdue") === true),
   );
   context.print(options.json ? stringifyJson(rows, 2) : formatTable(COLUMNS, rows));
+}
+
+function shortAddress(address: string): string {
+  return address.length > 20 ? `${address.slice(0, 12)}…${address.slice(-6)}` : address;
 }
 
 function isJson(value: unknown): value is JsonValue {

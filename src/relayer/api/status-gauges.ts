@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import { UNANSWERABLE } from "../health/lateness.ts";
-import { PROBLEM_CODES } from "../health/problems.ts";
+import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import { QUERY_STATUSES } from "../registry/query-state.ts";
 import { SAFETY_GAUGES } from "./safety-gauges.ts";
 import { greatest, perConnection, seenAt, series, type StatusGauge } from "./status-gauge.ts";
@@ -9,6 +9,21 @@ import { blocksBehind } from "./status-json.ts";
 
 /** Queries with series of their own, in the order of their ids. Without a limit, each contract could add series. */
 const MAX_QUERY_SERIES = 200;
+
+const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
+
+/** Every problem that there can be, with 0 for those that there are not. */
+function problemSeries({ problems, connections }: RelayerStatus): ReturnType<StatusGauge["values"]> {
+  const ids = connections.map(({ id }) => id);
+  return PROBLEM_CODES.flatMap((code) =>
+    (OF_CONNECTIONS.has(code) ? ids : code === "starting" ? ["", ...ids] : [""]).map((id) =>
+      series(problems.filter((one) => one.code === code && (one.connectionId ?? "") === id).length, {
+        code,
+        connection_id: id,
+      }),
+    ),
+  );
+}
 
 /** Gauges for the question: is it current? */
 const CURRENT: readonly StatusGauge[] = [
@@ -20,10 +35,9 @@ const CURRENT: readonly StatusGauge[] = [
   },
   {
     name: "relaywatch_relayer_problems",
-    help: "Present problems by code: the reasons of GET /readyz.",
-    labelNames: ["code"],
-    values: ({ problems }) =>
-      PROBLEM_CODES.map((code) => series(problems.filter((one) => one.code === code).length, { code })),
+    help: "Present problems by code: the reasons of GET /readyz. connection_id is empty for those of the whole relayer.",
+    labelNames: ["code", "connection_id"],
+    values: problemSeries,
   },
   {
     name: "relaywatch_relayer_queries",

@@ -134,7 +134,7 @@ function endpointJson(endpoint: EndpointStatus): JsonObject {
 
 /** Converts a query to the JSON of `GET /api/queries`. */
 export function queryJson(query: QueryView): JsonObject {
-  const { error, lastRemoteHeight, lateness } = query;
+  const { error, lastRemoteHeight, lateness, resultAge, cost } = query;
   return {
     id: `${query.id}`,
     type: query.type,
@@ -144,12 +144,17 @@ export function queryJson(query: QueryView): JsonObject {
     state: query.state,
     last_local_height: `${query.lastLocalHeight}`,
     last_remote_height: lastRemoteHeight === undefined ? null : `${lastRemoteHeight}`,
+    result_age_blocks: resultAge === undefined ? null : Number(resultAge.blocks),
+    result_age_seconds: resultAge === undefined ? null : toSeconds(resultAge.ms),
+    result_age_is_at_least: resultAge?.isAtLeast ?? false,
     due_height: `${lateness.dueHeight}`,
     late_blocks: Number(lateness.blocks),
     late_seconds: toSeconds(lateness.ms),
     overdue: lateness.isOverdue,
     unanswerable: lateness.unanswerable ?? null,
     results: query.results,
+    gas: `${cost?.gas ?? 0n}`,
+    fee: `${cost?.fee ?? 0n}`,
     failures: query.failures,
     error: error === undefined ? null : { code: error.code, reason: error.reason },
     retry_in_ms: query.retryInMs,

@@ -78,6 +78,8 @@ export interface QueryView {
   readonly lateness: Lateness;
   /** Results included since the relayer started. */
   readonly results: number;
+  /** undefined: nothing was spent since the relayer started. */
+  readonly cost: QueryCost | undefined;
   /** Whether an operator wants its next cycle at once, and it has not ended. */
   readonly isRequested: boolean;
   /** Failures since the last result. */
@@ -85,6 +87,13 @@ export interface QueryView {
   readonly error: QueryFailure | undefined;
   /** Time until the next try while backing off, else 0. */
   readonly retryInMs: number;
+}
+
+/** What one query cost since the start, in shares of its transactions. */
+export interface QueryCost {
+  readonly gas: bigint;
+  /** In units of the fee denom. */
+  readonly fee: bigint;
 }
 
 /** Time since the last result of a query. */
@@ -107,6 +116,7 @@ export interface StatusDeps {
     readonly store: Pick<GateStatus["store"], "error">;
   };
   readonly journal: Pick<Journal, "deadLetters">;
+  readonly costOf: (queryId: bigint) => QueryCost | undefined;
   readonly isConnected: () => boolean;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
@@ -127,9 +137,13 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
   const local = watches.local.view();
   const lateness = createLateness(deps);
   const ageOf = createResultAge(deps);
+  const monotonicMs = deps.clock.monotonicMs();
   const queries = registry
     .states()
-    .map((state) => toView(state, lateness(state), ageOf(state), deps.clock.monotonicMs()))
+    .map((state): QueryView => {
+      const cost = deps.costOf(state.query.id);
+      return { ...toView(state, monotonicMs), lateness: lateness(state), resultAge: ageOf(state), cost };
+    })
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { leadership, store, refusal, spending, reserve } = deps.gate();
   const gate = { role: leadership.role, holder: leadership.holder, storeError: store.error, refusal };
@@ -184,12 +198,7 @@ function unseen(): undefined {
   return undefined;
 }
 
-function toView(
-  state: QueryState,
-  lateness: Lateness,
-  resultAge: ResultAge | undefined,
-  monotonicMs: number,
-): QueryView {
+function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "lateness" | "resultAge" | "cost"> {
   const { query } = state;
   return {
     id: query.id,
@@ -200,8 +209,6 @@ function toView(
     state: statusOf(state),
     lastLocalHeight: query.lastLocalHeight,
     lastRemoteHeight: query.lastRemoteHeight?.height,
-    resultAge,
-    lateness,
     results: state.results,
     isRequested: state.isRequested,
     failures: state.failures,

@@ -1,6 +1,7 @@
 import { formatDuration } from "../../base/duration-text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
 import type { AccountView } from "./account-watch.ts";
+import { type ExpiryNotice, expiryNoticeMs } from "./client-expiry.ts";
 import type { ClientView } from "./client-watch.ts";
 import type { HeadView } from "./head-watch.ts";
 import type { Lateness } from "./lateness.ts";
@@ -26,6 +27,20 @@ export const PROBLEM_CODES = [
   "queries-overdue",
   "queries-failing",
 ] as const;
+
+/** Those of {@link PROBLEM_CODES} that always belong to a connection. "starting" may. */
+export const CONNECTION_PROBLEM_CODES = [
+  "remote-unreachable",
+  "remote-no-new-block",
+  "remote-catching-up",
+  "client-expired",
+  "client-frozen",
+  "client-expires-soon",
+  "client-unknown",
+  "cycle-failed",
+  "queries-overdue",
+  "queries-failing",
+] as const satisfies readonly ProblemCode[];
 
 /** One of {@link PROBLEM_CODES}. */
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
@@ -94,6 +109,7 @@ export interface HealthLimits {
   readonly overdueBlocks: bigint | undefined;
   /** Least number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
+  readonly expiryNotice: ExpiryNotice;
 }
 
 /** A chain that was not read for this long counts as not followed or unreachable. */
@@ -102,8 +118,6 @@ const UNREAD_HEAD_MS = 15_000;
 const FAILED_HEAD_MS = 4_000;
 /** A client or a balance that was not read for this long counts as unknown. */
 const UNREAD_STATE_MS = 180_000;
-/** A client that expires within this time, or within a tenth of its trusting period, should have been updated before. */
-const EXPIRES_SOON_MS = 600_000;
 
 /** Returns all problems, those of the whole relayer first. The relayer is ready when there is none. */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
@@ -212,11 +226,11 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
       code: "client-expired",
       text: `client ${clientId} ${status === "Active" ? "expires" : `is ${status.toLowerCase()}, expired`} at ${expiry}; nothing can be proven until governance replaces it (MsgRecoverClient)`,
     };
-  const soonMs = Math.min(EXPIRES_SOON_MS, Number(reading.trustingPeriodNs / 10_000_000n));
-  if (expiresAtMs - facts.nowMs > soonMs) return undefined;
+  const leftMs = expiresAtMs - facts.nowMs;
+  if (leftMs > expiryNoticeMs(reading, facts.limits.expiryNotice)) return undefined;
   return {
     code: "client-expires-soon",
-    text: `client ${clientId} expires at ${expiry} unless it is updated before`,
+    text: `client ${clientId} expires at ${expiry}, in ${formatDuration(leftMs)}, unless it is updated before; it should have been refreshed when a third of its trusting period was left`,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { QueryCost } from "../api/status.ts";
 import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
 
 /** What was done in one span of time. */
@@ -9,13 +10,6 @@ export interface ActivitySample {
   /** Local transactions with results. */
   readonly transactions: number;
   readonly gas: bigint;
-}
-
-/** What one query cost since the start, in shares of its transactions. */
-export interface QueryCost {
-  readonly gas: bigint;
-  /** In units of the fee denom. */
-  readonly fee: bigint;
 }
 
 /** Remembers what the relayer did lately, in memory, for the page. */

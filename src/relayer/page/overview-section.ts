@@ -25,6 +25,7 @@ const MEANINGS: readonly { readonly codes: readonly ProblemCode[]; readonly head
   { codes: ["remote-no-new-block", "remote-catching-up"], headline: "A remote chain has no new block" },
   { codes: ["client-expires-soon"], headline: "A light client expires soon" },
   { codes: ["cycle-failed"], headline: "A connection fails" },
+  { codes: ["queries-failing"], headline: "Overdue queries fail at each try" },
   {
     codes: ["account-unknown", "client-unknown"],
     headline: "The relayer cannot see everything that it depends on",

@@ -1,10 +1,4 @@
 import type { QueryView } from "../api/status.ts";
-import type { QueryCost } from "./activity.ts";
-
-/** A query with its cost. */
-export interface QueryRow extends QueryView {
-  readonly cost: QueryCost | undefined;
-}
 
 /** Orders of the table. Each begins with what matters most. */
 export const SORTS = ["late", "id", "connection", "age", "owner", "gas"] as const;
@@ -32,7 +26,7 @@ export interface QueriesView {
 
 /** The part of the queries that is shown. */
 export interface QueriesPage {
-  readonly rows: readonly QueryRow[];
+  readonly rows: readonly QueryView[];
   /** Number of queries that the filter selects. */
   readonly matching: number;
   /** The shown page: a page after the last one is the last one. */
@@ -68,7 +62,7 @@ export function viewHref({ search, state, sort, isReversed, page }: QueriesView)
 }
 
 /** Selects, sorts and cuts the queries. O(n log n). */
-export function selectQueries(queries: readonly QueryRow[], view: QueriesView): QueriesPage {
+export function selectQueries(queries: readonly QueryView[], view: QueriesView): QueriesPage {
   const compare = COMPARE[view.sort];
   const matching = queries.filter((query) => isInState(query, view.state) && contains(query, view.search));
   const sorted = matching.toSorted((a, b) => (view.isReversed ? compare(b, a) : compare(a, b)) || byId(a, b));
@@ -78,7 +72,7 @@ export function selectQueries(queries: readonly QueryRow[], view: QueriesView): 
   return { rows, matching: sorted.length, page, pages };
 }
 
-type Compare = (a: QueryRow, b: QueryRow) => number;
+type Compare = (a: QueryView, b: QueryView) => number;
 
 const COMPARE: Readonly<Record<Sort, Compare>> = {
   // Overdue ones first: what has no possible result may be later, and nobody can help it.
@@ -94,11 +88,11 @@ const COMPARE: Readonly<Record<Sort, Compare>> = {
   gas: (a, b) => order(b.cost?.gas ?? 0n, a.cost?.gas ?? 0n),
 };
 
-function ageOf({ resultAge }: QueryRow): bigint {
+function ageOf({ resultAge }: QueryView): bigint {
   return resultAge?.blocks ?? 1n << 64n;
 }
 
-function byId(a: QueryRow, b: QueryRow): number {
+function byId(a: QueryView, b: QueryView): number {
   return order(a.id, b.id);
 }
 
@@ -107,14 +101,14 @@ function order<T extends bigint | string>(a: T, b: T): number {
   return a < b ? -1 : 1;
 }
 
-function isInState({ state, lateness }: QueryRow, wanted: StateFilter | undefined): boolean {
+function isInState({ state, lateness }: QueryView, wanted: StateFilter | undefined): boolean {
   if (wanted === undefined) return true;
   if (wanted === "overdue") return lateness.isOverdue;
   if (wanted === "late") return lateness.blocks > 0n;
   return state === wanted;
 }
 
-function contains({ id, owner, connectionId, type, error }: QueryRow, search: string): boolean {
+function contains({ id, owner, connectionId, type, error }: QueryView, search: string): boolean {
   if (search === "") return true;
   if (`${id}` === search) return true;
   return [owner, connectionId, type, error?.code ?? "", error?.reason ?? ""].some((text) =>

@@ -2,14 +2,8 @@ import { counted } from "../../base/counted.ts";
 import { formatDuration } from "../../base/duration-text.ts";
 import { type Html, html } from "../../web/html.ts";
 import { badge, type Column, dataTable, grouped } from "../../web/parts.ts";
-import {
-  type QueriesPage,
-  type QueriesView,
-  type QueryRow,
-  type Sort,
-  STATE_FILTERS,
-  viewHref,
-} from "./queries-view.ts";
+import type { QueryView } from "../api/status.ts";
+import { type QueriesPage, type QueriesView, type Sort, STATE_FILTERS, viewHref } from "./queries-view.ts";
 
 /** The table of queries with its filter. */
 export function querySection(page: QueriesPage, total: number, view: QueriesView): Html {
@@ -51,7 +45,7 @@ ${sort !== "late" || isReversed ? html`<input type="hidden" name="sort" value="$
 <p class="no-js"><button>Show</button></p></form>`;
 }
 
-function columnsOf(view: QueriesView): readonly Column<QueryRow>[] {
+function columnsOf(view: QueriesView): readonly Column<QueryView>[] {
   const sort = (name: Sort) => ({
     href: viewHref({ ...view, sort: name, isReversed: view.sort === name && !view.isReversed, page: 1 }),
     order: view.sort === name ? orderOf(view) : undefined,
@@ -79,7 +73,7 @@ function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" 
   return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
-function stateCell({ error, lateness, state, failures, retryInMs, isRequested }: QueryRow): Html {
+function stateCell({ error, lateness, state, failures, retryInMs, isRequested }: QueryView): Html {
   if (error !== undefined) {
     const seconds = Math.ceil(retryInMs / 1_000);
     return html`${badge("bad", "backing off")} <small>${error.code}: ${error.reason} (failures: ${failures}, next try in ${seconds} s)</small>`;
@@ -92,13 +86,13 @@ function stateCell({ error, lateness, state, failures, retryInMs, isRequested }:
   return lateness.blocks > 0n ? badge("good", "due") : badge("good", "current");
 }
 
-function lateCell({ lateness: { blocks, ms, isOverdue, limit } }: QueryRow): Html | string {
+function lateCell({ lateness: { blocks, ms, isOverdue, limit } }: QueryView): Html | string {
   if (blocks === 0n) return "no";
   const text = `${counted(Number(blocks), "block")}, ${formatDuration(ms)}`;
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 
-function ageCell({ resultAge, lastRemoteHeight }: QueryRow): Html | string {
+function ageCell({ resultAge, lastRemoteHeight }: QueryView): Html | string {
   if (resultAge === undefined) return "none yet";
   const { blocks, ms, isAtLeast } = resultAge;
   const age = `${isAtLeast ? "over " : ""}${formatDuration(ms)} ago`;
@@ -106,12 +100,12 @@ function ageCell({ resultAge, lastRemoteHeight }: QueryRow): Html | string {
   return html`${age}<small>${counted(Number(blocks), "block")}${remote}</small>`;
 }
 
-function ownerCell({ owner }: QueryRow): Html {
+function ownerCell({ owner }: QueryView): Html {
   const text = owner.length > 20 ? `${owner.slice(0, 12)}…${owner.slice(-6)}` : owner;
   return html`<code title="${owner}">${text}</code>`;
 }
 
-function costCell({ cost, results }: QueryRow): Html | string {
+function costCell({ cost, results }: QueryView): Html | string {
   if (cost === undefined) return "–";
   return html`${grouped(cost.gas)}<small>${counted(results, "result")}, fee ${grouped(cost.fee)}</small>`;
 }

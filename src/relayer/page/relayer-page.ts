@@ -6,14 +6,14 @@ import { activitySection } from "./activity-section.ts";
 import { connectionSection, endpointSection } from "./connection-section.ts";
 import { deadLetterSection, type ResubmitAccess } from "./dead-letter-section.ts";
 import { factSection, judge, verdictSection } from "./overview-section.ts";
-import { parseQueriesView, type QueryRow, selectQueries } from "./queries-view.ts";
+import { parseQueriesView, selectQueries } from "./queries-view.ts";
 import { querySection } from "./query-section.ts";
 import { spendingSection } from "./spending-section.ts";
 
 /** What the relayer's page shows. */
 export interface RelayerPageInput {
   readonly status: RelayerStatus;
-  readonly activity: Pick<Activity, "samples" | "costOf">;
+  readonly activity: Pick<Activity, "samples">;
   readonly deadLetters: readonly DeadLetter[];
   readonly resubmit: ResubmitAccess;
 }
@@ -27,7 +27,6 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
   const judgement = judge(status);
   const samples = activity.samples();
   const queriesView = parseQueriesView(view);
-  const rows = status.queries.map((query): QueryRow => ({ ...query, cost: activity.costOf(query.id) }));
   const { length } = status.problems;
   return {
     title: `${length === 0 ? "" : `(${length}) `}${judgement.headline} – relayer`,
@@ -40,7 +39,7 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
       {
         id: "queries",
         label: "Queries",
-        content: querySection(selectQueries(rows, queriesView), rows.length, queriesView),
+        content: querySection(selectQueries(status.queries, queriesView), status.queries.length, queriesView),
       },
       {
         id: "dead-letters",

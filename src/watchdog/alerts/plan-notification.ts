@@ -3,8 +3,11 @@ import { type AlertEvent, alertKey, type EventKind } from "../notify/alert-event
 import type { AlertState, NotifiedState } from "./alert-state.ts";
 import type { JudgedPoll } from "./judged-poll.ts";
 
-/** Time between reminders of a firing alert, ms, by severity; 0: none. */
-export type ReminderTimes = Readonly<Record<Severity, number>>;
+/**
+ * Times between the reminders of a firing alert, ms, by severity: what lasts is repeated less and less. The last time applies to
+ * all later ones; without a time there is no reminder.
+ */
+export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
 /**
  * An alert that was muted notifies only after this time without a cause: what the cause did to it disappears a little later
@@ -43,13 +46,14 @@ export function dueNotification(
 function isReminderDue(
   { badness }: AlertState,
   last: NotifiedState,
-  everyMs: number,
+  times: readonly number[],
   nowMs: number,
 ): boolean {
-  if (everyMs === 0) return false;
+  const waitMs = times[Math.min(last.reminders, times.length - 1)];
+  if (waitMs === undefined) return false;
   const isWorse =
     badness !== undefined && last.badness !== undefined && badness >= last.badness * WORSE_FACTOR;
-  return nowMs - last.event.atMs >= (isWorse ? everyMs * WORSE_SHARE : everyMs);
+  return nowMs - last.event.atMs >= (isWorse ? waitMs * WORSE_SHARE : waitMs);
 }
 
 /** Records a notification in the state of its alert. */

@@ -85,10 +85,10 @@ export function cannotSee(reason: string): Verdict {
   return { kind: "unknown", reason };
 }
 
-/** Name of the alert in Prometheus and Alertmanager, "OracleAllPricesMissing". */
+/** Name of the alert in Prometheus and Alertmanager: "OracleAllPricesMissing", and "OracleCallsFailing" for oracle-calls-failing. */
 export function alertName(name: string): string {
   const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
-  return `Oracle${words.join("")}`;
+  return words[0] === "Oracle" ? words.join("") : `Oracle${words.join("")}`;
 }
 
 /** File name of the alert's runbook in `alerts/runbooks`, "all-prices-missing.md". */

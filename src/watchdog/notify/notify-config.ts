@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { durationField, httpUrlField } from "../../ops/config-fields.ts";
+import { durationField, httpUrlField, parseDurationMs } from "../../ops/config-fields.ts";
 import { issueText } from "../../ops/config-issue.ts";
 import type { ReminderTimes } from "../alerts/plan-notification.ts";
 import { type AlertmanagerConfig, alertmanagerFields } from "./channels/alertmanager.ts";
@@ -53,8 +53,25 @@ const channel = z.discriminatedUnion(
   },
 );
 
+const REMINDERS = 'up to ten durations such as "1h, 4h, 24h", each at least 1s, or "0s" for none';
+
+/** Accepts "12h" or "1h, 4h, 24h"; outputs ms. "0s" is none. */
 const reminder = (initial: string, severity: string) =>
-  durationField(0).prefault(initial).describe(`time between reminders of ${severity} alerts; 0s: none`);
+  z
+    .string({ error: issueText("is not a text", REMINDERS) })
+    .transform((text, context) => {
+      if (text.trim() === "0s") return [];
+      const parts = text.split(",");
+      const times = parts.flatMap((part) => parseDurationMs(part.trim()) ?? []);
+      if (times.length === parts.length && times.length <= 10 && times.every((ms) => ms >= 1000))
+        return times;
+      context.addIssue(issueText("is not a list of usable durations", REMINDERS));
+      return z.NEVER;
+    })
+    .prefault(initial)
+    .describe(
+      `times between the reminders of ${severity} alerts, one after the other; the last one repeats; 0s: none`,
+    );
 
 const deadMan = z.strictObject({
   url: secretUrlField().describe("URL that expects a request while the watchdog works; a secret"),
@@ -76,8 +93,8 @@ export const notifySchema = z
       .describe("time in which alerts of one validator join one message"),
     reminders: z
       .strictObject({
-        critical: reminder("1h", "critical"),
-        warning: reminder("12h", "warning"),
+        critical: reminder("1h, 4h, 8h, 24h", "critical"),
+        warning: reminder("12h, 24h", "warning"),
         info: reminder("0s", "info"),
       })
       .prefault({}),

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../../src/relayer/api/routes.ts";
-import { PROBLEM_CODES, type ProblemCode } from "../../../src/relayer/health/problems.ts";
+import {
+  CONNECTION_PROBLEM_CODES,
+  PROBLEM_CODES,
+  type ProblemCode,
+} from "../../../src/relayer/health/problems.ts";
 import { createActivity } from "../../../src/relayer/page/activity.ts";
 import { relayerPage } from "../../../src/relayer/page/relayer-page.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
@@ -78,7 +82,7 @@ const CASES: readonly Case[] = [
     code: "client-expires-soon",
     set: ({ local }, isOn) => local.set("client-old", isOn),
     within: 20,
-    text: /client client-0 expires at 20\d\d-\S+ unless it is updated before/,
+    text: /client client-0 expires at 20\d\d-\S+, in \d+ s, unless it is updated before/,
   },
   {
     code: "client-unknown",
@@ -177,6 +181,10 @@ async function startSoundWorld(seed: number): Promise<SimWorld> {
   return world;
 }
 
+function connectionOf(code: ProblemCode): string {
+  return CONNECTION_PROBLEM_CODES.some((one) => one === code) ? "connection-0" : "";
+}
+
 /** Number of lines of the KV worker, or about the problem. */
 function logged(world: SimWorld, message: string, code: ProblemCode): number {
   return world.log.filter(
@@ -212,7 +220,12 @@ describe("a state that makes results late", () => {
       expect(during.livez.status).toBe(200);
       expect(during.page).toMatch(new RegExp(`<strong>${code}</strong>: .*${text.source}`));
       expect(during.page).not.toMatch(/In order|Current, except/);
-      expect(during.metrics).toMatch(new RegExp(`^relaywatch_relayer_problems\\{code="${code}"\\} 1$`, "m"));
+      expect(during.metrics).toMatch(
+        new RegExp(
+          `^relaywatch_relayer_problems\\{code="${code}",connection_id="${connectionOf(code)}"\\} 1$`,
+          "m",
+        ),
+      );
       expect(during.metrics).toMatch(/^relaywatch_relayer_ready 0$/m);
       await world.run(60);
       expect(logged(world, begins, code)).toBe(1);
@@ -232,7 +245,7 @@ describe("a state that makes results late", () => {
     expect(readyz.status).toBe(503);
     expect(readyz.body).toMatch(/^starting: the list of queries was not read yet$/m);
     expect(page).toContain("<strong>starting</strong>: the list of queries was not read yet");
-    expect(metrics).toMatch(/^relaywatch_relayer_problems\{code="starting"\} \d+$/m);
+    expect(metrics).toMatch(/^relaywatch_relayer_problems\{code="starting",connection_id=""\} [1-9]$/m);
     await world.run(20);
     expect(logged(world, "problem", "starting")).toBe(0);
     await world.stop();

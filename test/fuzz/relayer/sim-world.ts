@@ -1,3 +1,4 @@
+import { DEC18_ONE } from "../../../src/base/decimal.ts";
 import { Registry as MetricsRegistry } from "prom-client";
 import { supervise } from "../../../src/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
@@ -23,6 +24,7 @@ import { poolOf } from "./sim-pool.ts";
 import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
 
 /** Remote chains, a local chain, and a relayer between them, in simulated time. */
+const EXPIRES_SOON = { trusting_period_share: DEC18_ONE / 5n, within: 86_400_000 };
 const NO_LIMITS = { dailyFee: undefined, dailyGasPerOwner: undefined };
 
 export interface SimWorld {
@@ -251,12 +253,16 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const stop = new AbortController();
   let state: SimGate = { storeError: undefined, refusal: undefined };
   const health = createHealth(
-    { health: { no_block_after: 30_000 }, queries: { min_kv_update_period: 0n } },
+    {
+      health: { no_block_after: 30_000, client_expires_soon: EXPIRES_SOON },
+      queries: { min_kv_update_period: 0n },
+    },
     {
       engine,
       registry,
       journal,
       watches,
+      costOf: () => undefined,
       isConnected: local.subscription.isConnected,
       gate: () => ({
         leadership: { role: "leader" },

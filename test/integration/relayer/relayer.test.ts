@@ -133,6 +133,9 @@ describe("the relayer between two local chains", () => {
       state: "answered",
       last_local_height: expect.stringMatching(/^[1-9]\d*$/),
       last_remote_height: expect.stringMatching(/^[1-9]\d*$/),
+      result_age_blocks: expect.any(Number),
+      result_age_seconds: expect.any(Number),
+      result_age_is_at_least: false,
       due_height: expect.stringMatching(/^[1-9]\d*$/),
       late_blocks: expect.any(Number),
       late_seconds: expect.any(Number),
@@ -140,6 +143,8 @@ describe("the relayer between two local chains", () => {
       // Null, or for a moment "no-newer-remote-block".
       unanswerable: expect.toSatisfy((reason) => reason === null || reason === "no-newer-remote-block"),
       results: expect.any(Number),
+      gas: expect.stringMatching(/^[1-9]\d*$/),
+      fee: expect.stringMatching(/^[1-9]\d*$/),
       failures: 0,
       error: null,
       retry_in_ms: 0,

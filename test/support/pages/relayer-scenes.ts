@@ -22,6 +22,7 @@ function queriesOf(count: number, view: (id: number) => Partial<QueryView>): rea
       type: id % 7 === 0 ? "tx" : "kv",
       connectionId: `connection-${id % 2}`,
       owner: OWNER,
+      cost: { gas: 1_250_000n * BigInt(id), fee: 3_125n * BigInt(id) },
       ...view(id),
     });
   });
@@ -61,10 +62,7 @@ export function healthyRelayer(queries = 12): RelayerPageInput {
       ),
       account: { ...sampleStatus().account, balance: 81_204_551n, daysLeft: 41.2 },
     }),
-    activity: {
-      samples: () => samplesOf(false),
-      costOf: (id) => ({ gas: 1_250_000n * id, fee: 3_125n * id }),
-    },
+    activity: { samples: () => samplesOf(false) },
     deadLetters: [],
     resubmit: "token",
   };
@@ -116,7 +114,7 @@ export function troubledRelayer(): RelayerPageInput {
       deadLetters: 2,
       account: { ...healthy.status.account, balance: 1_200n, daysLeft: 0.4 },
     },
-    activity: { ...healthy.activity, samples: () => samplesOf(true) },
+    activity: { samples: () => samplesOf(true) },
     deadLetters: [7, 14].map((id) => ({
       queryId: BigInt(id),
       hash: `${id}`.padStart(64, "ab12"),

@@ -75,7 +75,7 @@ export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfi
         },
       ],
       groupWaitMs: 0,
-      reminders: { critical: 0, warning: 0, info: 0 },
+      reminders: { critical: [], warning: [], info: [] },
       runbooks: "",
     },
     maintenance: [],

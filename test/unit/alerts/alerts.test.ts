@@ -27,6 +27,7 @@ describe("the alerts", () => {
     for (const { name, alert } of ALERTS) {
       expect(name).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
       expect(alert).toMatch(/^(?:Oracle|IcqRelayer|Relaywatch)[A-Z][A-Za-z]+$/);
+      expect(alert).not.toMatch(/([A-Z][a-z]+)\1/);
     }
   });
 

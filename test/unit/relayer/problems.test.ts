@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { findProblems, type HealthFacts } from "../../../src/relayer/health/problems.ts";
+import { DEC18_ONE } from "../../../src/base/decimal.ts";
+import { findProblems, type HealthFacts, type HealthLimits } from "../../../src/relayer/health/problems.ts";
 import {
   NOW_MS,
   sampleConnection,
@@ -9,7 +10,13 @@ import {
   sampleStatus,
 } from "./status-samples.ts";
 
-const limits = { noBlockMs: 60_000, overdueBlocks: undefined, minKvUpdatePeriod: 0n };
+const HOUR_MS = 3_600_000;
+const limits: HealthLimits = {
+  noBlockMs: 60_000,
+  overdueBlocks: undefined,
+  minKvUpdatePeriod: 0n,
+  expiryNotice: { trustingPeriodShare: DEC18_ONE / 5n, withinMs: 24 * HOUR_MS },
+};
 
 function facts(fields: Partial<HealthFacts> = {}): HealthFacts {
   const { local, account, connections, gate } = sampleStatus();
@@ -93,12 +100,43 @@ describe("findProblems", () => {
       "client-expired: connection-0: client 07-tendermint-0 is expired, expired at 2026-01-01T23:59:59.999Z; nothing can be proven until governance replaces it (MsgRecoverClient)",
     ]);
     expect(found(withClient({ status: "Frozen" }))[0]).toMatch(/^client-frozen: .*MsgRecoverClient/);
-    expect(found(withClient({ expiresAtMs: NOW_MS + 599_000 }))[0]).toContain("client-expires-soon");
-    expect(found(withClient({ expiresAtMs: NOW_MS + 601_000 }))).toEqual([]);
-    // A client with a trusting period of 100 s must be updated within the last 10 s.
-    const short = { trustingPeriodNs: 100_000_000_000n };
-    expect(found(withClient({ ...short, expiresAtMs: NOW_MS + 11_000 }))).toEqual([]);
-    expect(found(withClient({ ...short, expiresAtMs: NOW_MS + 9_000 }))).toHaveLength(1);
+  });
+
+  /** The latest expiry, in ms from now, at which a client with this trusting period expires soon. */
+  const noticeOf = (trustingPeriodMs: number, notice: Partial<HealthLimits["expiryNotice"]> = {}) => {
+    const given = { ...limits, expiryNotice: { ...limits.expiryNotice, ...notice } };
+    const isSoon = (leftMs: number): boolean =>
+      found({
+        limits: given,
+        ...withClient({
+          trustingPeriodNs: BigInt(trustingPeriodMs) * 1_000_000n,
+          expiresAtMs: NOW_MS + leftMs,
+        }),
+      }).length > 0;
+    let [soon, later] = [0, trustingPeriodMs];
+    while (later - soon > 1) {
+      const middle = Math.floor((soon + later) / 2);
+      [soon, later] = isSoon(middle) ? [middle, later] : [soon, middle];
+    }
+    return soon;
+  };
+
+  it("says when a client expires soon: by its share of the trusting period, or by the time", () => {
+    // Two weeks: a fifth is more than a day.
+    expect(noticeOf(14 * 24 * HOUR_MS)).toBe((14 * 24 * HOUR_MS) / 5);
+    // Four days and a half: a day is more than a fifth, and less than a quarter.
+    expect(noticeOf(108 * HOUR_MS)).toBe(24 * HOUR_MS);
+    // Less: a quarter, which comes after the refresh at a third.
+    expect(noticeOf(2 * HOUR_MS)).toBe(HOUR_MS / 2);
+    expect(noticeOf(100_000)).toBe(25_000);
+    expect(noticeOf(14 * 24 * HOUR_MS, { trustingPeriodShare: DEC18_ONE / 10n })).toBe(
+      (14 * 24 * HOUR_MS) / 10,
+    );
+    expect(noticeOf(14 * 24 * HOUR_MS, { withinMs: 72 * HOUR_MS })).toBe(72 * HOUR_MS);
+    const text = found(withClient({ expiresAtMs: NOW_MS + 6 * HOUR_MS }));
+    expect(text).toEqual([
+      "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-01-02T06:00:00.000Z, in 6 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left",
+    ]);
   });
 
   it("says that the account cannot pay", () => {

@@ -95,6 +95,11 @@ const common = {
   update_period: "5",
   due_height: "16",
   results: 3,
+  result_age_blocks: 1,
+  result_age_seconds: 2,
+  result_age_is_at_least: false,
+  gas: "300",
+  fee: "30",
 };
 const QUERIES = [
   {

@@ -73,6 +73,7 @@ export function sampleView(fields: Partial<QueryView> = {}): QueryView {
     resultAge: { blocks: 1n, ms: 2_000, isAtLeast: false },
     lateness: sampleLateness(),
     results: 3,
+    cost: { gas: 300n, fee: 30n },
     failures: 0,
     error: undefined,
     retryInMs: 0,

@@ -60,7 +60,11 @@ describe("watchdog configuration", () => {
       notify: {
         channels: [],
         groupWaitMs: 10_000,
-        reminders: { critical: 3_600_000, warning: 43_200_000, info: 0 },
+        reminders: {
+          critical: [3_600_000, 14_400_000, 28_800_000, 86_400_000],
+          warning: [43_200_000, 86_400_000],
+          info: [],
+        },
         runbooks: "",
       },
       maintenance: [],

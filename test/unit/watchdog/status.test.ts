@@ -40,7 +40,7 @@ const OPTIONS = {
     rules: [],
     channels: [],
     maintenance: [],
-    reminders: { critical: 0, warning: 0, info: 0 },
+    reminders: { critical: [], warning: [], info: [] },
     runbooks: "",
     majorPairs: [],
     intervalMs: 5000,

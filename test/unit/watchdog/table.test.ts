@@ -46,6 +46,8 @@ describe("the table of conditions", () => {
 
   it("names alerts as Prometheus does, and runbooks after their condition", () => {
     expect(alertName("all-prices-missing")).toBe("OracleAllPricesMissing");
+    expect(alertName("oracle-calls-failing")).toBe("OracleCallsFailing");
+    for (const { name } of CONDITIONS) expect(alertName(name)).not.toMatch(/([A-Z][a-z]+)\1/);
     expect(runbookFile("all-prices-missing")).toBe("all-prices-missing.md");
   });
 

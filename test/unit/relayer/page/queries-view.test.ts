@@ -2,26 +2,25 @@ import { describe, expect, it } from "vitest";
 import {
   PAGE_ROWS,
   parseQueriesView,
-  type QueryRow,
   selectQueries,
   SORTS,
   viewHref,
 } from "../../../../src/relayer/page/queries-view.ts";
+import type { QueryView } from "../../../../src/relayer/api/status.ts";
 import { sampleLateness, sampleView } from "../status-samples.ts";
 
 const view = (text = "") => parseQueriesView(new URLSearchParams(text));
-const row = (id: number, fields: Partial<QueryRow> = {}): QueryRow => ({
-  ...sampleView({ id: BigInt(id) }),
-  cost: undefined,
+const row = (id: number, fields: Partial<QueryView> = {}): QueryView => ({
+  ...sampleView({ id: BigInt(id), cost: undefined }),
   ...fields,
 });
-const idsOf = (rows: readonly QueryRow[], text = "") =>
+const idsOf = (rows: readonly QueryView[], text = "") =>
   selectQueries(rows, view(text)).rows.map(({ id }) => Number(id));
 
 const late = (blocks: bigint, isOverdue = false) => ({ lateness: sampleLateness({ blocks, isOverdue }) });
 const error = { code: "rejected", reason: "Out of Gas" } as const;
 
-const ROWS: readonly QueryRow[] = [
+const ROWS: readonly QueryView[] = [
   row(1, { connectionId: "connection-2", owner: "neutron1zzz", cost: { gas: 5n, fee: 1n } }),
   row(2, { ...late(9n), resultAge: { blocks: 90n, ms: 1, isAtLeast: false } }),
   row(3, { ...late(7n, true), state: "backing_off", error }),

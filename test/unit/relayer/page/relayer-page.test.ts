@@ -93,6 +93,7 @@ describe("the relayer's page", () => {
   it.each(PROBLEM_CODES)("is never in order with the problem %s", (code) => {
     const problems = [{ code, connectionId: undefined, text: "what is wrong" }];
     expect(headline({ problems })).not.toMatch(/In order|Current/);
+    expect(headline({ problems }).includes("Starting")).toBe(code === "starting");
     const { part, title } = pageOf({ problems });
     expect(part("verdict")).toContain(`<strong>${code}</strong>: what is wrong`);
     expect(part("verdict")).not.toContain(`class="verdict good"`);

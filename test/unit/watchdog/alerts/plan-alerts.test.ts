@@ -14,6 +14,7 @@ import {
 } from "../../../../src/watchdog/conditions/condition.ts";
 import type { AlertEvent } from "../../../../src/watchdog/notify/alert-event.ts";
 import type { ChannelSettings } from "../../../../src/watchdog/notify/channel.ts";
+import { notifySchema } from "../../../../src/watchdog/notify/notify-config.ts";
 import type { Silence } from "../../../../src/watchdog/silences/silence.ts";
 
 const MINUTE = 60_000;
@@ -36,7 +37,7 @@ const OPTIONS: AlertingOptions = {
   rules: [ruleOf("sidecar-down"), ruleOf("sidecar-slow"), ruleOf("cannot-see-prices")],
   channels: [CHANNEL],
   maintenance: [],
-  reminders: { critical: 60 * MINUTE, warning: 0, info: 0 },
+  reminders: { critical: [60 * MINUTE], warning: [], info: [] },
   runbooks: "https://runbooks.example/",
 };
 
@@ -165,6 +166,31 @@ describe("reminders", () => {
       "c-1/default/sidecar-down/0/reminder-2",
     ]);
     expect(play(times(130, SLOW)).sent).toEqual(["0 sidecar-slow firing"]);
+  });
+
+  it("come less and less often, and begin again with the next alert", () => {
+    const options = { reminders: { critical: [10, 20, 30].map((m) => m * MINUTE), warning: [], info: [] } };
+    const { sent } = play([...times(125, DOWN), ...times(20, NOTHING), ...times(12, DOWN)], { options });
+    expect(sent.map((text) => text.replace(" sidecar-down", ""))).toEqual([
+      "0 firing",
+      "10 reminder",
+      "30 reminder",
+      "60 reminder",
+      "90 reminder",
+      "120 reminder",
+      expect.stringMatching(/^1\d\d resolved$/),
+      "145 firing",
+      "155 reminder",
+    ]);
+  });
+
+  it("come nine times in a week of a critical alert, and daily of a warning, unless configured otherwise", () => {
+    const { reminders } = notifySchema.parse({});
+    const week = times(7 * 24 * 60, DOWN);
+    const kinds = play(week, { options: { reminders } }).sent.map((text) => text.split(" ").at(-1));
+    expect(kinds.filter((kind) => kind === "reminder")).toHaveLength(9);
+    const slow = play(times(7 * 24 * 60, SLOW), { options: { reminders } }).sent;
+    expect(slow.filter((text) => text.endsWith("reminder"))).toHaveLength(7);
   });
 
   it("come earlier when the alert gets worse by half", () => {
