@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/base/bytes.ts";
-import type { JsonObject } from "../../../src/base/json.ts";
+import { isRecord, type JsonObject } from "../../../src/base/json.ts";
 import type { Packet } from "../../../src/chain/modules/ibc/channel/packet.ts";
 import { sendPacket } from "../../../src/chain/modules/ibc/channel/send.ts";
 import { createEchoApplication, ECHO_VERSION } from "../../support/ibc/echo-application.ts";
@@ -95,7 +95,7 @@ const inPacket =
   () => ({ packet: { ...packetJson(packet), ...fields } });
 const inChannel =
   (fields: JsonObject): Change =>
-  ({ channel }) => ({ channel: { ...(typeof channel === "object" ? channel : {}), ...fields } });
+  ({ channel }) => ({ channel: { ...(isRecord(channel) ? channel : {}), ...fields } });
 
 /** The fields of a packet, wrong in turn. */
 const PACKET: readonly (readonly [field: string, change: Change, expected: string])[] = [

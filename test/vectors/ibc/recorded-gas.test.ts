@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { fromBase64 } from "../../../src/base/bytes.ts";
+import { text } from "../../support/recorded-client.ts";
 import { inOrderOfArrival, type RecordedTx, startRecordedChain } from "../../support/ibc/recorded-packets.ts";
 
 // SOURCE: test/fixtures/ibc/handshake-and-packets.json. The gas of a recorded transaction is that of its messages, its size, and the
@@ -44,7 +45,7 @@ const EXPECTED: Readonly<Record<string, readonly [count: number, least: number, 
 
 /** Each type of the messages of a transaction once. */
 function kindOf({ messages }: RecordedTx): string {
-  return [...new Set(messages.map((message) => String(message["@type"]).replace(/^.*\.Msg/, "")))].join();
+  return [...new Set(messages.map((message) => text(message["@type"]).replace(/^.*\.Msg/, "")))].join();
 }
 
 /** The limiter of the replay costs nothing. */
