@@ -166,8 +166,12 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     title: "TX queries skip pruned blocks",
     description: "{{ $value | humanize }} remote blocks were not searched: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
-    expr: (times) =>
-      `sum ${BY_CONNECTION} (increase(relaywatch_relayer_tx_pruned_blocks_total[${times("1h")}])) > 0`,
+    // A relayer skips blocks at its start, before its first scrape: a new counter above zero counts too.
+    expr: (times) => {
+      const skipped = (offset: string): string =>
+        `sum ${BY_CONNECTION} (relaywatch_relayer_tx_pruned_blocks_total${offset})`;
+      return `sum ${BY_CONNECTION} (increase(relaywatch_relayer_tx_pruned_blocks_total[${times("1h")}])) > 0\nor (${skipped("")} unless ${skipped(` offset ${times("1h")}`)}) > 0`;
+    },
     for: "0s",
     scope: CONNECTION_SCOPE,
     example: {

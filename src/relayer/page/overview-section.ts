@@ -130,5 +130,6 @@ function balanceFact({ account: { balance, denom, daysLeft, address } }: Relayer
     value: balance === undefined ? "not known yet" : `${grouped(balance)} ${denom}`,
     detail: html`<code>${address}</code>${days}`,
     tone: balance === undefined ? "unknown" : balanceTone(balance, daysLeft),
+    isWide: true,
   };
 }
