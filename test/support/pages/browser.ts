@@ -92,7 +92,7 @@ const BROKEN_NUMBERS = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node.parentElement.closest("script, style, code")) continue;
-    for (const { 0: number, index } of node.data.matchAll(/\\d[\\d,.]*\\d/g)) {
+    for (const { 0: number, index } of node.data.matchAll(/\\d[\\d,.\\u2009\\u202f]*\\d/g)) {
       const range = document.createRange();
       range.setStart(node, index);
       range.setEnd(node, index + number.length);
