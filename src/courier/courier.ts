@@ -1,4 +1,4 @@
-import { isAbort, pause, withDeadline } from "../base/abort.ts";
+import { pause, withDeadline } from "../base/abort.ts";
 import { type BackoffOptions, backoffMs } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
@@ -72,7 +72,8 @@ export function createCourier(chains: readonly [CourierChain, CourierChain], dep
         failures = 0;
         if (seen !== undefined) await untilNewBlock(sides, seen, deps.clock, signal);
       } catch (thrown) {
-        if (isAbort(thrown, signal)) return;
+        // The chains may stop first and break a call.
+        if (signal.aborted) return;
         noteError(thrown);
         await pause(backoffMs(failures, ERROR_BACKOFF, deps.random), deps.clock, signal);
         failures += 1;

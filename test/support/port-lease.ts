@@ -13,11 +13,18 @@ export interface PortLease {
   readonly release: () => void;
 }
 
+/** Ports from 3,000 to 32,768 that `fetch` and browsers refuse: they belong to other protocols. */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
 /**
  * All offsets that are leased. Two localnets at two of them have no port in common. All are above the ports of a localnet that
  * the user may run, and all ports are below the range from which Linux takes ports for outgoing connections (32,768).
  */
-export const OFFSETS: readonly number[] = Array.from({ length: 85 }, (_, index) => 2_000 + 47 * index);
+export const OFFSETS: readonly number[] = Array.from({ length: 85 }, (_, index) => 2_000 + 47 * index).filter(
+  (offset) => !Object.values(portsAt(offset)).some((port) => BLOCKED_PORTS.has(port)),
+);
 
 /**
  * Leases an offset at which nothing listens. Every other process that leases by this function gets another one. Rejects when

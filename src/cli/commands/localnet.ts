@@ -14,6 +14,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./localnet-fault.ts")).faultCommand,
   },
   {
+    name: "scenario",
+    description: "play a scenario on a running localnet and say what happens",
+    load: async () => (await import("./localnet-scenario.ts")).scenarioCommand,
+  },
+  {
     name: "accounts",
     description: "print the funded test accounts (PUBLIC TEST KEYS: everybody can spend from them)",
     load: async () => (await import("./localnet-accounts.ts")).accountsCommand,

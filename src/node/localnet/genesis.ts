@@ -195,6 +195,7 @@ function consumerState(chain: ChainProfile): WasmState {
     codes: [
       { name: "icq-consumer", creator: operator },
       { name: "echo", creator: operator },
+      { name: "rate-limiter", creator: operator },
     ],
     gen_msgs: [
       {

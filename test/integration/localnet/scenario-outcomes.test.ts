@@ -53,82 +53,6 @@ async function alertsWith(fault: FaultName | OracleFaultName, minutes: number): 
   return notified();
 }
 
-describe("what the documents call normal raises no alert", () => {
-  it("a healthy validator has full pay", async () => {
-    const { clock, notified, status } = await start();
-    await clock.advance(3 * MINUTE);
-    expect(notified()).toEqual([]);
-    expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
-  });
-
-  it.each([
-    "pair-missing",
-    "websocket-flap",
-    "provider-rate-limited",
-    "provider-blocked",
-    "provider-no-response",
-    "provider-invalid-response",
-    "provider-decode-error",
-    "v1-only",
-    "v2-only",
-  ] as const)("%s", async (fault) => {
-    expect(await alertsWith(fault, 6.5)).toEqual([]);
-  });
-
-  it("a start of the sidecar that takes half a minute", async () => {
-    expect(await alertsWith("startup", 0.5)).toEqual([]);
-  });
-
-  it("a restart of the node: no tier changes", async () => {
-    const { clock, validator, notified, status } = await start();
-    validator.restartNode();
-    await clock.advance(5 * MINUTE);
-    expect(notified()).toEqual([]);
-    expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
-    expect(status().current.counts.good).toBeGreaterThan(7n * 60n);
-  });
-});
-
-describe("what costs pay raises its alert", () => {
-  it.each([
-    ["sidecar-down", 6, "sidecar-down"],
-    ["sidecar-killed", 6, "sidecar-down"],
-    ["slow", 6, "sidecar-slow"],
-    ["http-500", 6, "sidecar-down"],
-    ["all-prices-missing", 6, "all-prices-missing"],
-    ["market-map-empty", 6, "all-prices-missing"],
-    ["major-pairs-missing", 6, "major-pairs-missing"],
-    ["timestamp-stale", 6, "stale-price-timestamp"],
-  ] as const)("%s", async (fault, minutes, alert) => {
-    expect(await alertsWith(fault, minutes)).toContain(alert);
-  });
-
-  it("all WebSockets down: all prices missing five minutes after the last price; the providers after half an hour, since every vote is missed", async () => {
-    const { clock, validator, notified, status } = await start();
-    validator.setFault("websocket-providers-down", true);
-    await clock.advance(6.5 * MINUTE);
-    expect(notified()).not.toContain("all-prices-missing");
-    await clock.advance(1.5 * MINUTE);
-    expect(notified()).toContain("all-prices-missing");
-    await clock.advance(20 * MINUTE);
-    expect(notified()).not.toContain("websocket-providers-failing");
-    await clock.advance(6 * MINUTE);
-    expect(notified()).toContain("websocket-providers-failing");
-    expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
-  });
-
-  it("a sidecar that is down lets the rate fall, and its return resolves the alert", async () => {
-    const { clock, validator, notified, status } = await start();
-    validator.setFault("sidecar-killed", true);
-    await clock.advance(6 * MINUTE);
-    expect(status().current.counts.bad).toBeGreaterThanOrEqual(175n);
-    expect(status().current.tier).toBe("none");
-    validator.setFault("sidecar-killed", false);
-    await clock.advance(9 * MINUTE);
-    expect(notified()).not.toContain("sidecar-down");
-  });
-});
-
 /** Plays whole months to the watchdog, polled every six hours. */
 async function playSteady(options: SteadyOptions): Promise<ReplayResult> {
   const folder = mkdtempSync(join(tmpdir(), "relaywatch-steady-"));
@@ -146,26 +70,157 @@ function payOf({ months }: ReplayResult, month: string) {
   return [formatPercent(rate), tierOf(rate), rewardCents(policy, rate)];
 }
 
-describe("a month at one rate", () => {
-  it("96.5 %: proportional, and the revenue module pays 0.875 of the reward", async () => {
-    const result = await playSteady({ missesOf1000: 35, endMs: Date.UTC(2026, 10, 1, 12) });
-    expect(payOf(result, "2026-10")).toEqual(["96.5000", "proportional", 262_500n]);
-    const alerts = result.alerts.map(({ alert }) => alert);
-    expect(alerts).toContain("full-reward-lost");
-    expect(alerts.filter((name) => name.startsWith("any-reward") || name === "rotation-risk")).toEqual([]);
+/** The sidecar is down or too slow for the node: calls fail, and the rate falls below every tier. */
+async function rateFalls(fault: FaultName, alert: string): Promise<void> {
+  const { clock, validator, notified, status } = await start();
+  validator.setFault(fault, true);
+  await clock.advance(6 * MINUTE);
+  expect(notified()).toContain(alert);
+  expect(status().current.counts.bad).toBeGreaterThanOrEqual(170n);
+  expect(status().current.tier).toBe("none");
+  validator.setFault(fault, false);
+  await clock.advance(9 * MINUTE);
+  expect(notified()).not.toContain(alert);
+}
+
+/** One row of the table of scenarios: what the documents say, and the test of it. */
+interface Scenario {
+  readonly ends: string;
+  readonly play: () => Promise<void>;
+}
+
+/** Every row of the documents' table of scenarios, in its order. */
+const SCENARIOS = {
+  healthy: {
+    ends: "full pay, no alert",
+    play: async () => {
+      const { clock, notified, status } = await start();
+      await clock.advance(3 * MINUTE);
+      expect(notified()).toEqual([]);
+      expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
+    },
+  },
+  "a few pairs missing": {
+    ends: "no alert",
+    play: async () => expect(await alertsWith("pair-missing", 6.5)).toEqual([]),
+  },
+  "one WebSocket flaps": {
+    ends: "no alert",
+    play: async () => expect(await alertsWith("websocket-flap", 6.5)).toEqual([]),
+  },
+  "all WebSockets down": {
+    ends: "all prices missing five minutes after the last price; the providers after half an hour, since every vote is missed",
+    play: async () => {
+      const { clock, validator, notified, status } = await start();
+      validator.setFault("websocket-providers-down", true);
+      await clock.advance(6.5 * MINUTE);
+      expect(notified()).not.toContain("all-prices-missing");
+      await clock.advance(1.5 * MINUTE);
+      expect(notified()).toContain("all-prices-missing");
+      await clock.advance(20 * MINUTE);
+      expect(notified()).not.toContain("websocket-providers-failing");
+      await clock.advance(6 * MINUTE);
+      expect(notified()).toContain("websocket-providers-failing");
+      expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
+    },
+  },
+  "sidecar down": {
+    ends: "the rate falls; its return resolves the alert",
+    play: () => rateFalls("sidecar-killed", "sidecar-down"),
+  },
+  "sidecar slow": {
+    ends: "the rate falls; its recovery resolves the alert",
+    play: () => rateFalls("slow", "sidecar-slow"),
+  },
+  "price loop hung": {
+    ends: "stale price timestamp, while the node counts successes",
+    play: async () => {
+      const { clock, validator, notified, status } = await start();
+      validator.setFault("timestamp-stale", true);
+      await clock.advance(1.5 * MINUTE);
+      expect(notified()).toEqual(["stale-price-timestamp"]);
+      expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
+    },
+  },
+  "start of the sidecar": {
+    ends: "no alert in half a minute",
+    play: async () => expect(await alertsWith("startup", 0.5)).toEqual([]),
+  },
+  "node restart": {
+    ends: "no tier changes",
+    play: async () => {
+      const { clock, validator, notified, status } = await start();
+      validator.restartNode();
+      await clock.advance(5 * MINUTE);
+      expect(notified()).toEqual([]);
+      expect(status().current).toMatchObject({ tier: "full", counts: { bad: 0n } });
+      expect(status().current.counts.good).toBeGreaterThan(7n * 60n);
+    },
+  },
+  "a month at 96.5 %": {
+    ends: "proportional, and the revenue module pays 0.875 of the reward",
+    play: async () => {
+      const result = await playSteady({ missesOf1000: 35, endMs: Date.UTC(2026, 10, 1, 12) });
+      expect(payOf(result, "2026-10")).toEqual(["96.5000", "proportional", 262_500n]);
+      const alerts = result.alerts.map(({ alert }) => alert);
+      expect(alerts).toContain("full-reward-lost");
+      expect(alerts.filter((name) => name.startsWith("any-reward") || name === "rotation-risk")).toEqual([]);
+    },
+  },
+  "two months at 94.9 %": {
+    ends: "no pay, and the rotation risk before the second one ends",
+    play: async () => {
+      const result = await playSteady({ missesOf1000: 51, endMs: Date.UTC(2026, 11, 2) });
+      expect(payOf(result, "2026-10")).toEqual(["94.9005", "none", 0n]);
+      expect(payOf(result, "2026-11")).toEqual(["94.9000", "none", 0n]);
+      const [risk = expect.unreachable("no rotation risk"), ...others] = result.alerts.filter(
+        ({ alert }) => alert === "rotation-risk",
+      );
+      expect(others).toEqual([]);
+      expect(risk.reason).toBe("it was below the lower boundary in 2026-10, and this month will be too");
+      expect(risk.firedAtMs).toBeLessThan(Date.UTC(2026, 10, 2));
+      expect(risk.resolvedAtMs).toBeUndefined();
+      expect(result.received.filter(({ alert }) => alert === "rotation-risk")[0]?.kind).toBe("firing");
+    },
+  },
+  "version 1 only, version 2 only": {
+    ends: "the other path is found",
+    play: async () => {
+      for (const fault of ["v1-only", "v2-only"] as const) {
+        const { clock, validator, notified, status } = await start();
+        validator.setFault(fault, true);
+        await clock.advance(6.5 * MINUTE);
+        expect([fault, notified(), status().prices]).toEqual([fault, [], "present"]);
+      }
+    },
+  },
+} satisfies Readonly<Record<string, Scenario>>;
+
+describe("the scenarios of the documents", () => {
+  it.each(Object.entries<Scenario>(SCENARIOS).map(([row, scenario]) => ({ row, ...scenario })))(
+    "$row: $ends",
+    ({ play }) => play(),
+  );
+});
+
+describe("further failures", () => {
+  it.each([
+    "provider-rate-limited",
+    "provider-blocked",
+    "provider-no-response",
+    "provider-invalid-response",
+    "provider-decode-error",
+  ] as const)("%s raises no alert", async (fault) => {
+    expect(await alertsWith(fault, 6.5)).toEqual([]);
   });
 
-  it("94.9 % for two months: no pay, and the rotation risk before the second one ends", async () => {
-    const result = await playSteady({ missesOf1000: 51, endMs: Date.UTC(2026, 11, 2) });
-    expect(payOf(result, "2026-10")).toEqual(["94.9005", "none", 0n]);
-    expect(payOf(result, "2026-11")).toEqual(["94.9000", "none", 0n]);
-    const [risk = expect.unreachable("no rotation risk"), ...others] = result.alerts.filter(
-      ({ alert }) => alert === "rotation-risk",
-    );
-    expect(others).toEqual([]);
-    expect(risk.reason).toBe("it was below the lower boundary in 2026-10, and this month will be too");
-    expect(risk.firedAtMs).toBeLessThan(Date.UTC(2026, 10, 2));
-    expect(risk.resolvedAtMs).toBeUndefined();
-    expect(result.received.filter(({ alert }) => alert === "rotation-risk")[0]?.kind).toBe("firing");
+  it.each([
+    ["sidecar-down", 6, "sidecar-down"],
+    ["http-500", 6, "sidecar-down"],
+    ["all-prices-missing", 6, "all-prices-missing"],
+    ["market-map-empty", 6, "all-prices-missing"],
+    ["major-pairs-missing", 6, "major-pairs-missing"],
+  ] as const)("%s raises its alert", async (fault, minutes, alert) => {
+    expect(await alertsWith(fault, minutes)).toContain(alert);
   });
 });

@@ -17,6 +17,7 @@ import type { ChainModule, MessageHandler } from "../../../src/chain/runtime/mod
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
 import { decodeTx } from "../../../src/chain/runtime/tx.ts";
 import { fixtureFile } from "../fixture-file.ts";
+import { replyToMemos } from "./memo-modules.ts";
 import { readRecordedClient } from "./recorded-client.ts";
 import { createMemoryWorld, type MemoryWorld } from "../memory-context.ts";
 
@@ -32,9 +33,11 @@ interface AnyEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
+export type RecordedChainId = "test-1" | "test-2";
+
 export interface RecordedTx {
   readonly seq: number;
-  readonly chain_id: "test-1" | "test-2";
+  readonly chain_id: RecordedChainId;
   readonly height: number | null;
   readonly time: string | null;
   readonly name: string;
@@ -49,7 +52,7 @@ export interface RecordedTx {
 }
 
 /** Outcome on our modules. `data`: base64. */
-interface ReplayedTx {
+export interface ReplayedTx {
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
@@ -63,12 +66,12 @@ export const RECORDED_TXS: readonly RecordedTx[] = JSON.parse(
 
 /**
  * The transactions in the order in which the chains saw them. The recording has a refused transaction after the one that was
- * broadcast before it; these four were checked after the client update that follows them there.
+ * broadcast before it; these four were checked after a later one: a client update or the block of a header that they carry.
  */
 export function inOrderOfArrival(): readonly RecordedTx[] {
   const late = new Map([
     [80, 81],
-    [166, 167],
+    [166, 169],
     [183, 184],
     [192, 194],
   ]);
@@ -86,15 +89,15 @@ export interface RecordedChain {
 }
 
 /** Starts the modules as they were before the first recorded transaction. */
-export function startRecordedChain(chainId: "test-1" | "test-2"): RecordedChain {
+export function startRecordedChain(chainId: RecordedChainId): RecordedChain {
   const world = createMemoryWorld(chainId);
-  const { modules, ibc } = createModules((typeUrl) => handlers.get(typeUrl));
+  const { modules, ibc } = createRecordedModules((typeUrl) => handlers.get(typeUrl));
   const handlers: ReadonlyMap<string, MessageHandler> = new Map(
     modules.flatMap(({ messages }) => messages.map((one) => [one.typeUrl, one])),
   );
   let place = { height: 0n, timeNs: 0n };
   const context = (height = place.height): Context => world.context({ ...place, height });
-  for (const module of modules) module.initGenesis(context(), GENESIS[module.name]);
+  for (const module of modules) module.initGenesis(context(), RECORDED_GENESIS[module.name]);
   if (chainId === "test-1") readRecordedClient().install(context());
   const run = (recorded: RecordedTx): ReplayedTx => {
     place = placeOf(recorded, place);
@@ -120,7 +123,7 @@ export function startRecordedChain(chainId: "test-1" | "test-2"): RecordedChain 
 }
 
 /** A refused transaction has no block: it was checked after the last one, whose height some texts name. */
-function placeOf(
+export function placeOf(
   { height, time, raw_log }: RecordedTx,
   last: { readonly height: bigint; readonly timeNs: bigint },
 ): { readonly height: bigint; readonly timeNs: bigint } {
@@ -129,7 +132,8 @@ function placeOf(
   return own === undefined ? last : { ...last, height: BigInt(own) };
 }
 
-function createModules(findMessage: (typeUrl: string) => MessageHandler | undefined): {
+/** Creates the modules of a recorded chain. */
+export function createRecordedModules(findMessage: (typeUrl: string) => MessageHandler | undefined): {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
 } {
@@ -153,7 +157,7 @@ function createModules(findMessage: (typeUrl: string) => MessageHandler | undefi
       },
     },
   );
-  ports.set("transfer", limits.limitApplication(transfer.application));
+  ports.set("transfer", limits.limitApplication(replyToMemos(transfer.application)));
   const admin = createAdminModule(names, { findMessage });
   return { modules: [auth, bank, ibc, transfer, limits, admin], ibc };
 }
@@ -178,7 +182,8 @@ const HOLDERS = [
   "neutron17dtl0mjt3t77kpuhg2edqzjpszulwhgzcdvagh",
 ];
 
-const GENESIS: JsonObject = {
+/** The state before the first recorded transaction, as far as the modules need it. */
+export const RECORDED_GENESIS: JsonObject = {
   auth: {
     accounts: HOLDERS.map((address, index) => ({
       "@type": "/cosmos.auth.v1beta1.BaseAccount",

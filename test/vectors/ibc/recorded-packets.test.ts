@@ -5,12 +5,11 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import { runGrpcQuery } from "../../../src/chain/runtime/query-router.ts";
 import { createGateway } from "../../../src/node/rest/gateway.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
+import { comparedParts, DIFFERENT, expectedParts } from "../../support/ibc/recorded-differences.ts";
 import {
   inOrderOfArrival,
-  messageEvents,
   RECORDED_TXS,
   type RecordedChain,
-  type RecordedTx,
   startRecordedChain,
 } from "../../support/ibc/recorded-packets.ts";
 
@@ -18,9 +17,6 @@ import {
 
 /** The last transaction before the recorded store values and REST responses. */
 const LAST_BEFORE_STATE = 229;
-
-/** The printed validator set that Go puts into this text. */
-const PRINTED_SET = /trusted validators validators:.* , does not hash/s;
 
 type Outcome = ReturnType<RecordedChain["run"]>;
 interface Chains {
@@ -46,53 +42,10 @@ describe("recorded IBC transactions of both chains", () => {
   it.each(RECORDED_TXS.map((tx) => [tx.seq, `${tx.chain_id} ${tx.phase}: ${tx.name}`, tx] as const))(
     "%d %s",
     (seq, _name, tx) => {
-      const { code, codespace, log, data, events } = outcomes.get(seq) ?? {};
-      const expected = DIFFERENT.get(seq)?.(tx) ?? tx;
-      expect([codespace, code, log]).toEqual([tx.codespace, tx.code, expected.raw_log]);
-      const ours = messageEvents(events ?? []);
-      const theirs = tx.code === 0 ? messageEvents(expected.events) : [];
-      const isCompared = (event: string): boolean => !ignoredMessages(seq).some((end) => event.endsWith(end));
-      expect(ours.filter(isCompared)).toEqual(theirs.filter(isCompared));
-      // The numbers of proposals depend on those before the recording.
-      if (!isProposal(tx) && tx.code === 0) expect(data).toBe(tx.data);
+      expect(comparedParts(tx, outcomes.get(seq))).toEqual(expectedParts(tx));
     },
   );
 });
-
-/** Recorded transactions with another intended result, which is the recorded one after this change. */
-const DIFFERENT: ReadonlyMap<number, (tx: RecordedTx) => RecordedTx> = new Map([
-  // The memos of two packets are for the modules of hooks and of packet forwarding, which this chain does not have.
-  [168, (tx) => tx],
-  [178, withoutPrintedSet],
-  [179, withoutPrintedSet],
-  // The specification: the timeout of the packet object is 0 when it is not set. Here it is left out.
-  [196, withZeroTimeout],
-  [199, withZeroTimeout],
-]);
-
-/** The messages of transaction 168 whose packets have a memo for other modules. */
-function ignoredMessages(seq: number): readonly string[] {
-  return seq === 168 ? ["msg_index=3", "msg_index=4"] : [];
-}
-
-function withoutPrintedSet(tx: RecordedTx): RecordedTx {
-  return { ...tx, raw_log: tx.raw_log.replace(PRINTED_SET, "trusted validators, does not hash") };
-}
-
-function withZeroTimeout(tx: RecordedTx): RecordedTx {
-  const events = tx.events.map(({ type, attributes }) => ({
-    type,
-    attributes: attributes.map(({ key, value }) => ({
-      key,
-      value: value.replace(/("timeout_height":\{[^}]*\})\}\}\}$/, '$1,"timeout_timestamp":0}}}'),
-    })),
-  }));
-  return { ...tx, events };
-}
-
-function isProposal({ messages }: RecordedTx): boolean {
-  return messages[0]?.["@type"] === "/cosmos.adminmodule.adminmodule.MsgSubmitProposal";
-}
 
 /** The chains after the transactions that precede the recorded state. */
 function chainsAtState(): Chains {

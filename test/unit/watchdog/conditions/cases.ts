@@ -106,6 +106,12 @@ const slowCalls =
 const quickCalls = withPage(({ success }) => ({ oracleLatency: latencyOf(success, 0n) }));
 const derivedPrices = withPrices(() => ({ isDerived: true, tickedAtMs: undefined }));
 
+/** A page that can be read, without the series that the node creates at an event. */
+const pageWithoutSeries = all(
+  withoutPageValues("height", "clockMs", "lastSignedHeight", "oracleLatency"),
+  withPage(() => ({ success: 0n, failure: 0n })),
+);
+
 const silentWebSockets = (...names: readonly string[]): Change => {
   return (frame) =>
     withSidecar(({ providers }) => ({
@@ -306,7 +312,10 @@ export const CASES: Readonly<Record<string, Cases>> = {
   },
   "not-in-validator-set": {
     fires: withChain(() => ({ validator: up({ size: 20, isInSet: false, votingPower: 0n }) })),
-    quiet: {},
+    quiet: {
+      "a member that does not sign": noSignature,
+      "a small member": withChain(() => ({ validator: up({ size: 20, isInSet: true, votingPower: 1n }) })),
+    },
     missing: { "the chain": blindChain, "the chain's address": noChain },
   },
   "not-signing": {
@@ -345,7 +354,7 @@ export const CASES: Readonly<Record<string, Cases>> = {
   },
   "grpc-closed": {
     fires: withNode(() => ({ grpc: failed() })),
-    quiet: {},
+    quiet: { "other closed ports": all(blindPrices, blindSidecar) },
     missing: {
       "the node's page": all(
         withNode(() => ({ grpc: failed() })),
@@ -373,12 +382,18 @@ export const CASES: Readonly<Record<string, Cases>> = {
   "cannot-see-votes": {
     fires: all(blindNode, blindChain),
     quiet: { "a chain that can be read": blindNode, "a node that can be read": blindChain },
-    missing: {},
+    missing: {
+      "series of the node's page": all(pageWithoutSeries, blindChain),
+      "the node, and chain sources that are not its place": all(
+        blindNode,
+        withChain(() => ({ head: failed(), prices: failed(), revenue: failed() })),
+      ),
+    },
   },
   "cannot-see-node": {
     fires: blindNode,
     quiet: { others: all(blindPrices, blindSidecar, blindChain) },
-    missing: {},
+    missing: { "series of its page": pageWithoutSeries },
   },
   "cannot-see-prices": {
     fires: blindPrices,

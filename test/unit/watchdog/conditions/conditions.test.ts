@@ -104,16 +104,15 @@ const named = (cases: Readonly<Record<string, Change>>): readonly (readonly [str
 /** Time that is long enough to fire. */
 const longEnough = ({ forMs }: AlertRule): number => forMs + JUDGE_MS + 2 * POLL_MS;
 
-describe("the cases", () => {
-  it("are there for every condition", () => {
-    expect(Object.keys(CASES).toSorted()).toEqual(CONDITIONS.map(({ name }) => name).toSorted());
-    for (const [name, { quiet, missing }] of Object.entries(CASES))
-      expect([name, Object.keys({ ...quiet, ...missing }).length]).toEqual([
-        name,
-        expect.toSatisfy((count) => count > 0),
-      ]);
-  });
-});
+/** What every condition is tested for. */
+const TESTED = ["fires", "does not fire", "restart", "missing series", "muted"] as const;
+
+/** Tests that ran to their end, by condition. */
+const passed = new Map<string, Set<(typeof TESTED)[number]>>();
+
+function pass(name: string, what: (typeof TESTED)[number]): void {
+  passed.set(name, (passed.get(name) ?? new Set()).add(what));
+}
 
 describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet, missing }: Cases) => {
   const rule = ruleOf(name);
@@ -128,6 +127,7 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
     expect(firing?.afterMs).toBeGreaterThan(forMs - 1);
     expect(firing?.afterMs).toBeLessThanOrEqual(longEnough(rule));
     expect(resolved?.afterMs).toBeGreaterThanOrEqual(badForMs + resolveForMs);
+    pass(name, "fires");
   });
 
   it.each(named(alsoFires))("fires and is resolved too for: %s", (_case, change) => {
@@ -145,10 +145,12 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
 
   it.each(named(quiet))("does not fire for: %s", (_case, change) => {
     expect(play({ rule, change, badForMs: 2 * badForMs, goodForMs }).events).toEqual([]);
+    pass(name, "does not fire");
   });
 
   it.each(named(missing))("does not fire without: %s", (_case, change) => {
     expect(play({ rule, change, badForMs: 2 * badForMs, goodForMs }).events).toEqual([]);
+    pass(name, "missing series");
   });
 
   it("keeps firing, and sends nothing again, while it cannot be seen", () => {
@@ -169,6 +171,7 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
     const { events } = play({ ...options, restartsMs });
     expect(events.map(({ kind }) => kind)).toEqual(["firing", "resolved"]);
     expect(events).toEqual(play(options).events);
+    pass(name, "restart");
   });
 
   const causes = CONDITIONS.filter(({ inhibits }) => inhibits.includes(name)).map((cause) => cause.name);
@@ -230,7 +233,18 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
       }
       expect([state.alerts[0]?.phase, state.alerts[0]?.quietReason]).toEqual(["firing", reason]);
     }
+    pass(name, "muted");
   });
+});
+
+// The last test of the file: it counts the ones above.
+it("every condition was tested for all five", () => {
+  const lacking = CONDITIONS.map(({ name }) => [
+    name,
+    TESTED.filter((what) => passed.get(name)?.has(what) !== true),
+  ]);
+  expect(lacking.filter(([, what = []]) => what.length > 0)).toEqual([]);
+  expect(Object.keys(CASES).toSorted()).toEqual(CONDITIONS.map(({ name }) => name).toSorted());
 });
 
 function optionsOf(rules: readonly AlertRule[]): AlertingOptions {
