@@ -5,6 +5,7 @@ import { messageToJson } from "../../../src/proto/json.ts";
 import { lightBlockAt, updateHeader } from "../comet/light-block.ts";
 import { encodeMerkleProof } from "../ibc/merkle-proof.ts";
 import { type ChainEnd, textOf } from "./chain-end.ts";
+import { transferMessage } from "./courier-net.ts";
 
 /** The clients of both chains at genesis. */
 export const CLIENT = "07-tendermint-0";
@@ -55,15 +56,8 @@ interface Transfer {
 
 /** Sends a transfer. The caller knows the sequence that it gets. */
 export async function sendTransfer(from: ChainEnd, to: ChainEnd, amount: string): Promise<void> {
-  await from.send({
-    "@type": "/ibc.applications.transfer.v1.MsgTransfer",
-    source_port: "transfer",
-    source_channel: "channel-0",
-    token: { denom: "untrn", amount },
-    sender: from.address,
-    receiver: to.address,
-    timeout_height: TIMEOUT_HEIGHT,
-  });
+  const transfer = { receiver: to.address, amount: BigInt(amount), denom: "untrn" };
+  await from.send(transferMessage(from, transfer, { timeout_height: TIMEOUT_HEIGHT }));
 }
 
 /** Carries a sent transfer to the other end. */

@@ -1,0 +1,220 @@
+import { describe, expect, it } from "vitest";
+import { finish, move, putBack } from "../../../src/relayer/submit/submitter-state.ts";
+import { submitterOf } from "../../../src/relayer/submit/submitter.ts";
+import type { ProvenResult, ResultOutcome } from "../../../src/relayer/submit/proven-result.ts";
+import { sampleEntry, sampleQuery, sampleResult } from "./samples.ts";
+import { sampleSubmitter } from "./submitter-samples.ts";
+
+/** Nine tenths of 30,000,000. */
+const BLOCK = 27_000_000n;
+
+function resultOf(
+  id: bigint,
+  connectionId = "connection-0",
+  fields: Partial<ProvenResult> = {},
+): ProvenResult {
+  return sampleResult(id, 100, { query: sampleQuery({ id, connectionId }), ...fields });
+}
+
+/** A result that is expected to use this gas. */
+const ofGas = (id: bigint, gasGuess: bigint, connectionId?: string) =>
+  resultOf(id, connectionId, { gasGuess });
+
+describe("the room for further results of a connection", () => {
+  it("is a block when nothing waits: one leaves next, one may follow", () => {
+    const { room } = submitterOf(sampleSubmitter().state);
+    expect(room("connection-0")).toBe(BLOCK);
+  });
+
+  it("is still a block while what waits fits into the block that leaves next", () => {
+    const submitter = submitterOf(sampleSubmitter().state);
+    submitter.offer([ofGas(1n, BLOCK)]);
+    expect(submitter.room("connection-0")).toBe(BLOCK);
+  });
+
+  it("shrinks by what has to wait for a later block, and is none after a quarter of a block", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    submitter.offer([ofGas(1n, BLOCK), ofGas(2n, BLOCK / 4n)]);
+    expect(submitter.room("connection-0")).toBe(BLOCK - BLOCK / 4n);
+    submitter.offer([ofGas(3n, 1n)]);
+    expect(submitter.room("connection-0")).toBe(0n);
+  });
+
+  it("counts what was sent at this height as in the block that leaves next, and not what is in an older one", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const at = { revision: 1n, height: 9n };
+    sample.state.flying.set(9n, { sentAt: 100n, at, gas: BLOCK });
+    submitter.offer([ofGas(1n, BLOCK / 4n)]);
+    expect(submitter.room("connection-0")).toBe(BLOCK - BLOCK / 4n);
+    sample.state.flying.set(9n, { sentAt: 99n, at, gas: BLOCK });
+    expect(submitter.room("connection-0")).toBe(BLOCK);
+  });
+
+  it("gives each connection its part, whatever the others have in the queue", () => {
+    const submitter = submitterOf(sampleSubmitter(3).state);
+    submitter.offer([ofGas(1n, BLOCK * 9n)]);
+    expect(submitter.room("connection-0")).toBe(0n);
+    expect(submitter.room("connection-1")).toBe(BLOCK / 3n);
+  });
+
+  it("lets each connection count on its part only of the block that leaves next", () => {
+    const submitter = submitterOf(sampleSubmitter(3).state);
+    submitter.offer([ofGas(1n, BLOCK / 3n + BLOCK / 12n)]);
+    expect(submitter.room("connection-0")).toBeGreaterThan(0n);
+    submitter.offer([ofGas(2n, 1n)]);
+    expect(submitter.room("connection-0")).toBe(0n);
+  });
+
+  it("is none while nothing may be sent, and while the queue holds half of its bytes", async () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    sample.state.stoppedUntilMs = sample.clock.monotonicMs() + 5;
+    expect(submitter.room("connection-0")).toBe(0n);
+    await sample.clock.advance(5);
+    expect(submitter.room("connection-0")).toBe(BLOCK);
+    submitter.offer([{ ...ofGas(1n, 1n), message: new Uint8Array(32_000_001) }]);
+    expect(submitter.room("connection-0")).toBe(0n);
+  });
+});
+
+describe("the newest result of a query that leaves", () => {
+  it("is none, the one in flight, the planned one, or the planned one behind the one in flight", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    expect(submitter.leaving(1n)).toBeUndefined();
+    const [first, second] = [9n, 10n].map((height) =>
+      sampleEntry(resultOf(1n, "connection-0", { at: { revision: 1n, height } })),
+    );
+    if (first === undefined || second === undefined) throw new Error("two entries");
+    move(sample.state, first, "flight");
+    expect(submitter.leaving(1n)).toMatchObject({ sentAt: 100n, at: { height: 9n } });
+    // The one in flight is in the next block, so the planned one leaves after it.
+    move(sample.state, second, "planned");
+    expect(submitter.leaving(1n)).toEqual({ sentAt: 101n, at: { revision: 1n, height: 10n } });
+    sample.state.deps.height.set(101n, 0n);
+    expect(submitter.leaving(1n)?.sentAt).toBe(101n);
+    move(sample.state, first, "done");
+    expect(submitter.leaving(1n)?.sentAt).toBe(101n);
+  });
+});
+
+describe("offer", () => {
+  it("replaces an older result of a KV query, and refuses what exceeds the queue", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const at = (height: bigint) => ({ at: { revision: 1n, height } });
+    submitter.offer([resultOf(1n, "connection-0", at(9n)), resultOf(1n, "connection-0", at(10n))]);
+    expect(sample.attempts).toMatchObject([{ outcome: "superseded", remoteHeight: 9n }]);
+    submitter.offer([{ ...resultOf(2n), message: new Uint8Array(64_000_001) }]);
+    expect(sample.attempts[1]).toMatchObject({ outcome: "not-broadcast", reason: "the queue is full" });
+    expect([submitter.isWaiting(1n), submitter.isWaiting(2n)]).toEqual([true, false]);
+    expect(submitter.status().queued).toBe(1);
+  });
+
+  it("counts what is being broadcast as queued", () => {
+    const sample = sampleSubmitter();
+    sample.state.launching = [sampleEntry(resultOf(1n))];
+    expect(submitterOf(sample.state).status().queued).toBe(1);
+  });
+});
+
+describe("the metric of results that another relayer made redundant", () => {
+  it("counts those only", async () => {
+    const sample = sampleSubmitter();
+    const { results } = sample.state.deps.metrics;
+    const count = async (): Promise<number> => {
+      const { values } = await results.get();
+      return values.find(({ labels }) => labels["outcome"] === "redundant")?.value ?? 0;
+    };
+    finish(sample.state, sampleEntry(resultOf(1n)), { kind: "included", height: 1n });
+    expect(await count()).toBe(0);
+    finish(sample.state, sampleEntry(resultOf(1n)), { kind: "dropped", reason: "redundant" });
+    expect(await count()).toBe(1);
+  });
+});
+
+describe("a settled result", () => {
+  it.each<readonly [ResultOutcome, string, string | undefined]>([
+    [{ kind: "included", height: 7n }, "included", undefined],
+    [{ kind: "refused", error: { code: "rejected", reason: "no" } }, "rejected", "no"],
+    [{ kind: "dropped", reason: "removed" }, "removed", undefined],
+    [{ kind: "dropped", reason: "superseded" }, "superseded", undefined],
+    [
+      { kind: "dropped", reason: "redundant" },
+      "redundant",
+      "the chain has a result of this remote height or a newer one",
+    ],
+    [{ kind: "unsent", reason: "the node is down", error: undefined }, "not-broadcast", "the node is down"],
+  ])("%o is the attempt %s, once", (outcome, noted, reason) => {
+    const sample = sampleSubmitter();
+    const settled: ResultOutcome[] = [];
+    const entry = sampleEntry(resultOf(1n, "connection-0", { settle: (one) => void settled.push(one) }));
+    for (let times = 0; times < 2; times++) finish(sample.state, entry, outcome);
+    expect(settled).toEqual([outcome]);
+    expect(sample.attempts).toMatchObject([
+      { outcome: noted, reason, localHeight: noted === "included" ? 7n : undefined },
+    ]);
+  });
+});
+
+describe("putting back", () => {
+  it("yields to the next result of the query when it was in flight, and wakes the loops", () => {
+    const sample = sampleSubmitter();
+    const [old, next, other] = [resultOf(1n), resultOf(1n), resultOf(2n)].map(sampleEntry);
+    if (old === undefined || next === undefined || other === undefined) throw new Error("three entries");
+    move(sample.state, old, "flight");
+    move(sample.state, next, "planned");
+    move(sample.state, other, "flight");
+    const version = sample.state.work.version();
+    putBack(sample.state, [old, other]);
+    expect([old.place, next.place, other.place]).toEqual(["done", "planned", "queued"]);
+    expect(sample.attempts).toMatchObject([{ queryId: 1n, outcome: "superseded" }]);
+    expect([...sample.state.flying.keys()]).toEqual([]);
+    expect(sample.state.work.version()).toBeGreaterThan(version);
+  });
+
+  it("keeps what was planned, unless a newer result of the query is in the queue", () => {
+    const sample = sampleSubmitter();
+    const at = (height: bigint) => ({ at: { revision: 1n, height } });
+    const [alone, old, newer] = [
+      resultOf(1n),
+      resultOf(2n, "connection-0", at(9n)),
+      resultOf(2n, "connection-0", at(10n)),
+    ].map(sampleEntry);
+    if (alone === undefined || old === undefined || newer === undefined) throw new Error("three entries");
+    for (const entry of [alone, old]) move(sample.state, entry, "planned");
+    sample.state.queue.add(newer);
+    putBack(sample.state, [alone, old]);
+    expect([alone.place, old.place, newer.place]).toEqual(["queued", "done", "queued"]);
+    expect(sample.attempts).toMatchObject([{ queryId: 2n, remoteHeight: 9n, outcome: "superseded" }]);
+  });
+
+  it("of one TX result leaves the others of its query planned", () => {
+    const sample = sampleSubmitter();
+    const query = sampleQuery({ type: "tx" });
+    const [first, second] = [1, 2].map(() => sampleEntry(sampleResult(1n, 100, { query })));
+    if (first === undefined || second === undefined) throw new Error("two entries");
+    for (const entry of [first, second]) move(sample.state, entry, "planned");
+    putBack(sample.state, [first]);
+    expect(sample.state.planned.get(1n)).toEqual([second]);
+    putBack(sample.state, [second]);
+    expect(sample.state.planned.size).toBe(0);
+  });
+
+  it("settles the results of a query that was withdrawn, and leaves settled ones alone", () => {
+    const sample = sampleSubmitter();
+    const [withdrawn, done] = [resultOf(1n), resultOf(2n)].map(sampleEntry);
+    if (withdrawn === undefined || done === undefined) throw new Error("two entries");
+    sample.state.withdrawn.add(1n);
+    finish(sample.state, done, { kind: "included", height: 1n });
+    putBack(sample.state, [withdrawn, done]);
+    expect([withdrawn.place, done.place]).toEqual(["done", "done"]);
+    expect(sample.attempts).toMatchObject([
+      { queryId: 2n },
+      { queryId: 1n, outcome: "not-broadcast", reason: "a result before it was not sent" },
+    ]);
+    expect(sample.state.queue.size()).toBe(0);
+  });
+});
