@@ -20,6 +20,8 @@ import { type ChainEnd, openEnd } from "../../support/localnet/chain-end.ts";
 const CHANNEL_ARGUMENTS = { port_id: "transfer", channel_id: "channel-0" };
 /** The Go relayer asks for pages of this size everywhere. */
 const PAGE = { pagination: { limit: "1000" } };
+/** Hermes asks for everything in one page. */
+const ALL = { pagination: { limit: "4294967295" } };
 const IBC = "/ibc.core";
 
 type Side = "local" | "remote";
@@ -35,6 +37,21 @@ const search = (query: string, more: JsonObject = {}): JsonObject => ({
 const SENT_3 = "send_packet.packet_src_channel='channel-0' AND send_packet.packet_sequence='3'";
 const WRITTEN_2 =
   "write_acknowledgement.packet_dst_channel='channel-0' AND write_acknowledgement.packet_sequence='2'";
+
+/** The five conditions by which Hermes finds a packet, written as it writes them. */
+const hermesSearch = (event: string, sequence: string): JsonObject => ({
+  query: [
+    `${event}.packet_src_channel = 'channel-0'`,
+    `${event}.packet_src_port = 'transfer'`,
+    `${event}.packet_dst_channel = 'channel-0'`,
+    `${event}.packet_dst_port = 'transfer'`,
+    `${event}.packet_sequence = '${sequence}'`,
+  ].join(" AND "),
+  prove: false,
+  page: "1",
+  per_page: "10",
+  order_by: "desc",
+});
 
 /** RPC calls. All parameters are texts, as CometBFT's Go client sends them. */
 const RPC_CALLS: readonly Row[] = [
@@ -57,6 +74,9 @@ const RPC_CALLS: readonly Row[] = [
     search(WRITTEN_2.replace("'2'", "'3'"), { prove: true }),
     { txs: [], total_count: "0" },
   ],
+  ["local", "tx_search", hermesSearch("send_packet", "3"), { total_count: "1" }],
+  ["remote", "tx_search", hermesSearch("write_acknowledgement", "2"), { total_count: "1" }],
+  ["remote", "tx_search", hermesSearch("write_acknowledgement", "3"), { txs: [], total_count: "0" }],
   // The events of transactions are not those of a block: the Go relayer looks into both indexes.
   ["local", "block_search", search(SENT_3), { blocks: [], total_count: "0" }],
   ["remote", "block_search", search(WRITTEN_2), { blocks: [], total_count: "0" }],
@@ -111,7 +131,7 @@ const QUERIES: readonly Row[] = [
   [
     "remote",
     `${IBC}.channel.v1.Query/PacketAcknowledgements`,
-    { ...CHANNEL_ARGUMENTS, ...PAGE, packet_commitment_sequences: ["2", "3"] },
+    { ...CHANNEL_ARGUMENTS, ...ALL, packet_commitment_sequences: ["2", "3"] },
     { acknowledgements: [{ sequence: "2" }] },
   ],
   [

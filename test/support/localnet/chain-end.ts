@@ -55,7 +55,7 @@ export async function openEnd(
         const typeUrl = textOf(type);
         return { typeUrl, value: messageFromJson(typeUrl.slice(1), fields) };
       });
-      const { confirmation } = await sender.send(wire, 5_000_000n, signal);
+      const { confirmation } = await sender.send(wire, 5_000_000n + 300_000n * BigInt(wire.length), signal);
       if (confirmation.kind !== "included") throw new Error(stringifyJson(confirmation));
     },
     query: (path, request) => {
