@@ -120,3 +120,11 @@ describe("a failure", () => {
     expect(failureText({ codespace: "sdk", code: 11, log: "out of gas" })).toBe("sdk/11: out of gas");
   });
 });
+
+describe("isRedundant", () => {
+  it("knows the text of the module, and no other one about a remote height", () => {
+    const text = "result's remote height 5 is less than or equal to last result's remote height 7";
+    expect(isRedundant(text)).toBe(true);
+    expect(isRedundant("no consensus state for the remote height 5")).toBe(false);
+  });
+});
