@@ -107,13 +107,41 @@ export function alertmanagerExample(): string {
   );
 }
 
-/** A Prometheus configuration for one validator, a relayer, and Prometheus and Alertmanager themselves. */
-export function prometheusExample(): string {
-  const validator = { validator: "default", chain_id: "neutron-1" };
+/** An Alertmanager configuration for a localnet: its page shows the alerts, and nobody is notified. */
+export function alertmanagerLocalnet(): string {
   return (
     GENERATED +
     yamlText({
-      global: { scrape_interval: "15s", evaluation_interval: "15s" },
+      route: { receiver: "page", group_by: ["component", "instance", "validator"], group_wait: "5s" },
+      inhibit_rules: inhibitRules(),
+      receivers: [{ name: "page" }],
+    })
+  );
+}
+
+/** A Prometheus configuration for one validator, a relayer, and Prometheus and Alertmanager themselves. */
+export function prometheusExample(): string {
+  return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090" });
+}
+
+/** The same for a localnet, whose gRPC server has Prometheus' usual port. */
+export function prometheusLocalnet(): string {
+  return prometheusConfig({ chainId: "local-1", interval: "5s", own: "127.0.0.1:9091" });
+}
+
+interface PrometheusPlace {
+  readonly chainId: string;
+  readonly interval: string;
+  /** Address of Prometheus itself. */
+  readonly own: string;
+}
+
+function prometheusConfig({ chainId, interval, own }: PrometheusPlace): string {
+  const validator = { validator: "default", chain_id: chainId };
+  return (
+    GENERATED +
+    yamlText({
+      global: { scrape_interval: interval, evaluation_interval: interval },
       rule_files: [...RULE_FILES.keys()],
       alerting: { alertmanagers: [{ static_configs: [{ targets: ["127.0.0.1:9093"] }] }] },
       scrape_configs: [
@@ -121,7 +149,7 @@ export function prometheusExample(): string {
         job("icq-relayer", "127.0.0.1:9999"),
         job("oracle-node", "127.0.0.1:26660", validator),
         job("oracle-sidecar", "127.0.0.1:8002", validator),
-        job("prometheus", "127.0.0.1:9090"),
+        job("prometheus", own),
         job("alertmanager", "127.0.0.1:9093"),
       ],
     })

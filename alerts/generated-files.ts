@@ -1,4 +1,9 @@
-import { alertmanagerExample, prometheusExample } from "./config-examples.ts";
+import {
+  alertmanagerExample,
+  alertmanagerLocalnet,
+  prometheusExample,
+  prometheusLocalnet,
+} from "./config-examples.ts";
 import { caseFiles } from "./case-files.ts";
 import { MONTH_FILES } from "./month-cases.ts";
 import { runbookFiles } from "./runbook-files.ts";
@@ -14,7 +19,9 @@ export function alertFiles(): ReadonlyMap<string, string> {
     ...[...RULE_FILES.keys()].flatMap((name) => [...caseFiles(name)].map(inTests)),
     ...MONTH_FILES.map(inTests),
     ["alerts/prometheus/prometheus.example.yaml", prometheusExample()],
+    ["alerts/prometheus/prometheus.localnet.yaml", prometheusLocalnet()],
     ["alerts/alertmanager/alertmanager.example.yaml", alertmanagerExample()],
+    ["alerts/alertmanager/alertmanager.localnet.yaml", alertmanagerLocalnet()],
     ...runbookFiles(),
   ]);
 }

@@ -7,6 +7,8 @@ import {
   STALE,
 } from "./relayer-condition.ts";
 
+const PRUNED = "relaywatch_relayer_tx_pruned_blocks_total";
+
 /** Alerts about the relayer itself: its account, its state, its results, its endpoints. */
 export const WORK_CONDITIONS: readonly RelayerCondition[] = [
   {
@@ -166,8 +168,9 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     title: "TX queries skip pruned blocks",
     description: "{{ $value | humanize }} remote blocks were not searched: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
+    // A relayer skips blocks at its start, before its first scrape: a new counter above zero counts too.
     expr: (times) =>
-      `sum ${BY_CONNECTION} (increase(relaywatch_relayer_tx_pruned_blocks_total[${times("1h")}])) > 0`,
+      `sum ${BY_CONNECTION} (increase(${PRUNED}[${times("1h")}])) > 0\nor (sum ${BY_CONNECTION} (${PRUNED}) unless sum ${BY_CONNECTION} (${PRUNED} offset ${times("1h")})) > 0`,
     for: "0s",
     scope: CONNECTION_SCOPE,
     example: {

@@ -14,7 +14,7 @@ export const COMMANDS = {
   status: command(
     "relaywatch status",
     [0, 1, 3],
-    ["Oracle status, ", "Last poll: ", "Outage left to full pay"],
+    ["Oracle status, ", "Last poll: ", "Full pay is lost after an outage of"],
   ),
   forecast: command("relaywatch forecast", [0, 1, 3], ["Forecast of ", "Expected", "Rotation: "]),
   whatIf: command(

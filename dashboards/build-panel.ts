@@ -3,9 +3,11 @@ import {
   BigValueGraphMode,
   BigValueTextMode,
   type DataSourceRef,
+  type GraphFieldConfig,
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
+  type TableFieldOptions,
   TooltipDisplayMode,
   VisibilityMode,
   VizLegendOptionsBuilder,
@@ -83,7 +85,7 @@ function ofKind(spec: PanelSpec): AnyPanel {
 }
 
 function table({ runbookColumn }: PanelSpec): TableBuilder {
-  const hidden = { id: "custom.hidden", value: true };
+  const hidden = property<TableFieldOptions, "hidden">("hidden", true);
   const builder = new TableBuilder()
     .overrideByName("Time", [hidden])
     .overrideByName("__name__", [hidden])
@@ -96,6 +98,14 @@ function table({ runbookColumn }: PanelSpec): TableBuilder {
     .targetBlank(true)
     .build();
   return builder.overrideByName(runbookColumn, [{ id: "links", value: [link] }]);
+}
+
+/** A property of a panel's plugin in an override. The compiler checks its name and value by the types of the SDK. */
+function property<Options, Name extends string & keyof Options>(
+  name: Name,
+  value: NonNullable<Options[Name]>,
+): { readonly id: string; readonly value: unknown } {
+  return { id: `custom.${name}`, value };
 }
 
 function lines({ limits }: PanelSpec): GraphBuilder {
@@ -112,7 +122,7 @@ function lines({ limits }: PanelSpec): GraphBuilder {
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi));
   if (limits === undefined) return builder;
   return builder.overrideByRegexp(`/${limits.source}/`, [
-    { id: "custom.lineStyle", value: { fill: "dash", dash: [10, 10] } },
+    property<GraphFieldConfig, "lineStyle">("lineStyle", { fill: "dash", dash: [10, 10] }),
     { id: "color", value: { mode: "fixed", fixedColor: "red" } },
   ]);
 }

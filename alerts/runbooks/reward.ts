@@ -1,7 +1,7 @@
 import { type RunbookBody, see } from "../runbook-spec.ts";
 
 const STATUS =
-  "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator      Month  Tier          Pay      Outage left to full pay  Outage left to any pay\n---------  ---------  ------------  -------  -----------------------  ----------------------\ndefault    97.1200 %  proportional  2120.00  lost                     21 h 40 min";
+  "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator      Month  Tier          Pay      Full pay is lost after an outage of  All pay is lost after an outage of\n---------  ---------  ------------  -------  -----------------------------------  ----------------------------------\ndefault    97.1200 %  proportional  2120.00  lost                                 21 h 40 min";
 const FORECAST =
   "Forecast of 2026-11\n===================\n\nValidator        Now        Low   Expected       High  Tier          Pay\n---------  ---------  ---------  ---------  ---------  ------------  -------\ndefault    97.1200 %  97.0100 %  97.6000 %  97.9000 %  proportional  2600.00\n\nRotation: no risk; 0 months in a row without pay before this one, 0 of the last five.";
 const WHAT_IF =

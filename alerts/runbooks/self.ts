@@ -64,7 +64,7 @@ export const SELF_RUNBOOKS: Readonly<Record<string, RunbookBody>> = {
       see(
         "Its error, and since when:",
         "status",
-        "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator  Month  Tier  Pay  Outage left to full pay  Outage left to any pay\n\nCannot see: sidecar prices  default  warning  firing  2026-11-22 05:54  connection refused",
+        "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator  Month  Tier  Pay  Full pay is lost after an outage of  All pay is lost after an outage of\n\nCannot see: sidecar prices  default  warning  firing  2026-11-22 05:54  connection refused",
       ),
     ],
     fix: [

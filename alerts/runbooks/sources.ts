@@ -28,7 +28,7 @@ export const SOURCE_RUNBOOKS: Readonly<Record<string, RunbookBody>> = {
       see(
         "Prices go within two minutes when the sidecar's machine has the same problem:",
         "status",
-        "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator      Month  Tier   Pay  Outage left to full pay  Outage left to any pay",
+        "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator      Month  Tier   Pay  Full pay is lost after an outage of  All pay is lost after an outage of",
       ),
     ],
     fix: [

@@ -102,6 +102,9 @@ const CONTRACT_QUERIES = [
   ...["Validator", "Delegation", "ValidatorDelegations"].map((rpc) => `/cosmos.staking.v1beta1.Query/${rpc}`),
 ];
 
+/** Slashes and jails come first, as on the deployed chain. */
+const BEGIN_BLOCK_ORDER = ["slashing"];
+
 /** The fee market closes its block last, as on the deployed chain. */
 const END_BLOCK_ORDER = ["staking", "interchainqueries", "dex", "feemarket"];
 
@@ -144,6 +147,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       chainName,
       modules,
       upgrades: UPGRADES,
+      beginBlockOrder: BEGIN_BLOCK_ORDER,
       endBlockOrder: END_BLOCK_ORDER,
       validatorUpdates: stake.validatorUpdates,
       ante: createAnteHandler({

@@ -46,6 +46,7 @@ html.js .no-js{display:none}
 .problems li:first-child{border-top:0}
 .facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(11rem,1fr));gap:.5rem;margin:0}
 .facts>div{background:var(--panel);border:1px solid var(--line);border-radius:.4rem;padding:.45rem .65rem}
+.facts>.wide{grid-column:span 2}
 .facts dt{color:var(--muted);font-size:.85rem}
 .facts dd{margin:0;font-weight:600;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
 .facts dd small{display:block;font-weight:400;color:var(--muted);font-size:.85rem}

@@ -26,13 +26,15 @@ export interface Fact {
   readonly value: HtmlPart;
   readonly detail?: HtmlPart;
   readonly tone?: Tone | undefined;
+  /** Takes two columns: for a long number, which one column would break. */
+  readonly isWide?: boolean;
 }
 
 /** A grid of values. */
 export function factGrid(facts: readonly Fact[]): Html {
   return html`<dl class="facts">${facts.map(
-    ({ name, value, detail, tone }) =>
-      html`<div><dt>${name}</dt><dd${tone === undefined ? "" : html` class="${tone}"`}>${value}${
+    ({ name, value, detail, tone, isWide }) =>
+      html`<div${isWide === true && html` class="wide"`}><dt>${name}</dt><dd${tone === undefined ? "" : html` class="${tone}"`}>${value}${
         detail === undefined ? "" : html`<small>${detail}</small>`
       }</dd></div>`,
   )}</dl>`;

@@ -47,7 +47,7 @@ const FOREIGN_OPTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Command lines of programs that are not ours: their options are theirs. */
-const FOREIGN_COMMAND = /^(?:rly|hermes) /;
+const FOREIGN_COMMAND = /^(?:rly|hermes|prometheus|prometheus-alertmanager|systemctl) /;
 
 const inCode = (text: string): readonly string[] => {
   const blocks = [...text.matchAll(/```[^\n]*\n([\s\S]*?)```/g)].flatMap(([, body]) =>

@@ -9,6 +9,7 @@ import { openRouteServer } from "../../src/ops/route-server.ts";
 import { type RelayerPageInput, relayerPage } from "../../src/relayer/page/relayer-page.ts";
 import { pageReply } from "../../src/web/page-shell.ts";
 import {
+  brokenNumbers,
   DESKTOP,
   launchBrowser,
   lowContrast,
@@ -68,6 +69,7 @@ describe.each(SCENES)("the page of a relayer that is $name", ({ input, headline 
       await untilLive(page);
       expect(await page.locator(".headline").textContent()).toBe(headline);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(await brokenNumbers(page)).toEqual([]);
       expect(await lowContrast(page)).toEqual([]);
       expect([errors, outside]).toEqual([[], []]);
       // Cards on a phone stay a table for screen readers.

@@ -2,6 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { watchdogPage, type WatchdogPageInput } from "../../src/watchdog/page/watchdog-page.ts";
 import {
+  brokenNumbers,
   DESKTOP,
   launchBrowser,
   lowContrast,
@@ -66,6 +67,7 @@ describe.each(SCENES)("the page of a validator that $name", ({ input, headline }
       await untilLive(page);
       expect(await page.locator(".headline").first().textContent()).toBe(headline);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(await brokenNumbers(page)).toEqual([]);
       expect(await lowContrast(page)).toEqual([]);
       expect([errors, outside]).toEqual([[], []]);
     },

@@ -11,7 +11,7 @@ import { joinHooks, type StakingHooks } from "../../src/chain/modules/staking/ho
 import type { StakingKeeper } from "../../src/chain/modules/staking/keeper.ts";
 import { createStakingModule } from "../../src/chain/modules/staking/module.ts";
 import type { Context } from "../../src/chain/runtime/context.ts";
-import type { ChainModule } from "../../src/chain/runtime/module.ts";
+import type { BlockInput, ChainModule } from "../../src/chain/runtime/module.ts";
 import { collectHandlers } from "../../src/chain/runtime/message-router.ts";
 import { type ChainEvent, event } from "../../src/chain/runtime/events.ts";
 import type { GasMeter } from "../../src/chain/runtime/gas.ts";
@@ -36,6 +36,8 @@ export interface StakeWorld {
   readonly calls: (readonly [contract: string, message: string])[];
   /** Called for every sudo message; throws to fail it. */
   onSudo: (context: Context, contract: string, message: string) => void;
+  /** What the node says about the headers of the next blocks. */
+  header: Partial<BlockInput>;
   readonly context: () => Context;
   /** Runs a block: begin hooks, `transactions`, end hooks. Returns the events of the hooks and the validator updates. */
   readonly block: (
@@ -101,6 +103,7 @@ export function createStakeWorld(genesis: JsonObject, timeNs: bigint): StakeWorl
     events: memory.events,
     calls,
     onSudo: () => undefined,
+    header: {},
     context,
     staking: staking.keeper,
     modules,
@@ -109,6 +112,7 @@ export function createStakeWorld(genesis: JsonObject, timeNs: bigint): StakeWorl
       place = at;
       const begun = memory.events.length;
       slashing.beginBlock?.(context(), { lastCommit, misbehavior });
+      staking.beginBlock?.(context(), { lastCommit, ...world.header });
       const begin = withMode("BeginBlock", memory.events.slice(begun));
       transactions();
       const ending = memory.events.length;

@@ -32,10 +32,12 @@ export interface ApplicationOptions {
   readonly appVersion: bigint;
   /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
-  /** Genesis, begin hooks and genesis export run in this order. */
+  /** Genesis and genesis export run in this order. */
   readonly modules: readonly ChainModule[];
   /** Upgrades that add modules to saved states, in order of release. */
   readonly upgrades: readonly Upgrade[];
+  /** Names of the modules whose begin hooks run first, in this order. The other begin hooks follow in module order. */
+  readonly beginBlockOrder?: readonly string[];
   /** Names of the modules whose end hooks run first, in this order. The other end hooks follow in module order. */
   readonly endBlockOrder: readonly string[];
   readonly ante: AnteStep;
@@ -96,11 +98,12 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       const expected = machine.lastBlock().height + 1n;
       if (request.height !== expected)
         throw new Error(`invalid height: ${request.height}; expected: ${expected}`);
+      const { appHash } = machine.committed();
       const block = machine.openBlock();
       const { chainId } = machine.lastBlock();
       runUpgrades(pendingUpgrades, { chainId, height: request.height, timeNs: request.timeNs }, block);
       pendingUpgrades = [];
-      const executed = executeBlock(request, chainId, block, rules);
+      const executed = executeBlock({ ...request, appHash }, chainId, block, rules);
       return { ...executed, appHash: machine.finalize(block).appHash };
     },
     commit: machine.commit,
@@ -131,10 +134,10 @@ function joinValidators(
 }
 
 function blockRulesOf(options: ApplicationOptions): BlockRules {
-  const { modules, ante, post, chainName, endBlockOrder } = options;
+  const { modules, ante, post, chainName, beginBlockOrder = [], endBlockOrder } = options;
   return {
     tx: { codec: { chainName, handlers: collectHandlers(modules) }, ante, post },
-    begin: modules.flatMap(({ beginBlock }) => beginBlock ?? []),
+    begin: inOrder(modules, beginBlockOrder).flatMap(({ beginBlock }) => beginBlock ?? []),
     end: inOrder(modules, endBlockOrder).flatMap(({ endBlock }) => endBlock ?? []),
     validatorUpdates: options.validatorUpdates ?? (() => []),
     maxBlockGas: options.maxBlockGas,

@@ -31,7 +31,7 @@ export type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
  * propagates and stops the machine.
  */
 export function executeBlock(
-  request: FinalizeBlockRequest,
+  request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,
   branch: Branch,
   rules: BlockRules,

@@ -35,8 +35,14 @@ export interface QueryHandler {
   readonly query: (context: Context, request: Uint8Array) => Uint8Array;
 }
 
-/** What the node knows about the validators of a block. */
-export type BlockInput = Pick<FinalizeBlockRequest, "lastCommit" | "misbehavior">;
+/** What begin hooks get from the node. */
+export interface BlockInput
+  extends Pick<FinalizeBlockRequest, "lastCommit" | "misbehavior" | "nextValidatorsHash"> {
+  /** Address of the proposer. Default: empty. */
+  readonly proposerAddress?: Uint8Array;
+  /** State root before this block, which the header of this block has. Default: empty. */
+  readonly appHash?: Uint8Array;
+}
 
 /** A module of the chain. A module calls another one only through an interface that it declares itself. */
 export interface ChainModule {

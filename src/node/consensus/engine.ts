@@ -150,6 +150,7 @@ function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest 
     height: block.header.height,
     timeNs: block.header.timeNs,
     proposerAddress: block.header.proposerAddress,
+    nextValidatorsHash: block.header.nextValidatorsHash,
     txs: block.txs,
     lastCommit: state.lastValidators.validators.map(({ address, power }) => ({
       address,

@@ -123,12 +123,14 @@ function balanceTone(balance: bigint, daysLeft: number | undefined): Tone | unde
 }
 
 function balanceFact({ account: { balance, denom, daysLeft, address } }: RelayerStatus): Fact {
-  const days =
-    daysLeft === undefined ? "" : `, enough for ${formatDuration(daysLeft * DAY_MS)} at the present rate`;
+  const time =
+    daysLeft === undefined || daysLeft < 365 ? formatDuration((daysLeft ?? 0) * DAY_MS) : "more than a year";
+  const days = daysLeft === undefined ? "" : `, enough for ${time} at the present rate`;
   return {
     name: "Balance",
     value: balance === undefined ? "not known yet" : `${grouped(balance)} ${denom}`,
     detail: html`<code>${address}</code>${days}`,
     tone: balance === undefined ? "unknown" : balanceTone(balance, daysLeft),
+    isWide: true,
   };
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { fromBase64 } from "../../../src/base/bytes.ts";
+import { fromBase64, toBase64 } from "../../../src/base/bytes.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
 import { createAdminModule } from "../../../src/chain/modules/adminmodule/module.ts";
@@ -12,6 +12,7 @@ import { createTransferModule } from "../../../src/chain/modules/transfer/module
 import { ErrNoSuchContract } from "../../../src/chain/modules/wasm/errors.ts";
 import type { Context } from "../../../src/chain/runtime/context.ts";
 import { event } from "../../../src/chain/runtime/events.ts";
+import { createGasMeter } from "../../../src/chain/runtime/gas.ts";
 import { requireRoutable, runMessages } from "../../../src/chain/runtime/message-router.ts";
 import type { ChainModule, MessageHandler } from "../../../src/chain/runtime/module.ts";
 import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
@@ -47,6 +48,7 @@ export interface RecordedTx {
   readonly code: number;
   readonly codespace: string;
   readonly raw_log: string;
+  readonly gas_used: string | null;
   readonly data: string;
   readonly events: readonly AnyEvent[];
 }
@@ -58,6 +60,8 @@ export interface ReplayedTx {
   readonly log: string;
   readonly data: string;
   readonly events: readonly AnyEvent[];
+  /** Gas of the messages of a transaction that succeeded, where it is measured. */
+  readonly gas?: bigint;
 }
 
 export const RECORDED_TXS: readonly RecordedTx[] = JSON.parse(
@@ -110,8 +114,9 @@ export function startRecordedChain(chainId: RecordedChainId): RecordedChain {
         ibc.relayCheck(world.context({ ...place, mode: "check" }), tx, environment);
         return { code: 0, codespace: "", log: "", data: "", events: [] };
       }
-      const { events, data } = context().atomically((inner) => runMessages(inner, tx));
-      return { code: 0, codespace: "", log: "", data: Buffer.from(data).toString("base64"), events };
+      const gas = createGasMeter();
+      const { events, data } = world.context({ ...place, gas }).atomically((inner) => runMessages(inner, tx));
+      return { code: 0, codespace: "", log: "", data: toBase64(data), events, gas: gas.used() };
     } catch (error) {
       if (!(error instanceof ModuleError)) throw error;
       world.events.length = before;

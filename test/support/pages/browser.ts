@@ -80,6 +80,28 @@ const LOW_CONTRAST = `(() => {
   return found.join("\\n");
 })()`;
 
+/** Numbers that are on more than one line. */
+export async function brokenNumbers(page: Page): Promise<readonly string[]> {
+  return String(await page.evaluate(BROKEN_NUMBERS))
+    .split("\n")
+    .filter((text) => text !== "");
+}
+
+const BROKEN_NUMBERS = `(() => {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.parentElement.closest("script, style, code")) continue;
+    for (const { 0: number, index } of node.data.matchAll(/\\d[\\d,.\\u2009\\u202f]*\\d/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + number.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(number);
+    }
+  }
+  return found.join("\\n");
+})()`;
+
 /** The elements that Tab reaches, by id or text, in order. */
 export async function tabOrder(page: Page, count: number): Promise<readonly string[]> {
   const reached: string[] = [];

@@ -60,7 +60,7 @@ export function healthyRelayer(queries = 12): RelayerPageInput {
       queries: queriesOf(queries, (id) =>
         id === 3 ? { lateness: sampleLateness({ blocks: 1n, ms: 1_900 }) } : {},
       ),
-      account: { ...sampleStatus().account, balance: 81_204_551n, daysLeft: 41.2 },
+      account: { ...sampleStatus().account, balance: 999_999_999_975_198n, daysLeft: 41.2 },
     }),
     activity: { samples: () => samplesOf(false) },
     deadLetters: [],

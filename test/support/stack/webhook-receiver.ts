@@ -13,6 +13,11 @@ export interface Receiver {
   readonly url: string;
   /** Number of messages about an alert. `key` is the {@link labelText} of its labels. */
   readonly count: (key: string, status: "firing" | "resolved") => number;
+  /** Number of messages about all alerts whose labels match. */
+  readonly counts: (matches: (labels: Readonly<Record<string, string>>) => boolean) => {
+    readonly firing: number;
+    readonly resolved: number;
+  };
   readonly close: () => Promise<void>;
 }
 
@@ -27,6 +32,7 @@ export function labelText(labels: Readonly<Record<string, string>>): string {
 /** Starts a receiver on a free port. */
 export async function startReceiver(): Promise<Receiver> {
   const counts = new Map<string, number>();
+  const received: { readonly status: string; readonly labels: Readonly<Record<string, string>> }[] = [];
   const server = await openRouteServer(
     {
       name: "receiver",
@@ -41,6 +47,7 @@ export async function startReceiver(): Promise<Receiver> {
             for (const { labels } of alerts) {
               const key = `${status} ${labelText(labels)}`;
               counts.set(key, (counts.get(key) ?? 0) + 1);
+              received.push({ status, labels });
             }
             return textReply(200, "ok");
           },
@@ -52,6 +59,11 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${server.address.port}/hook`,
     count: (key, status) => counts.get(`${status} ${key}`) ?? 0,
+    counts: (matches) => {
+      const found = received.filter(({ labels }) => matches(labels));
+      const firing = found.filter(({ status }) => status === "firing").length;
+      return { firing, resolved: found.length - firing };
+    },
     close: server.close,
   };
 }

@@ -33,5 +33,7 @@ describe("the height signal", () => {
     stop.abort(new Error("stop"));
     await expect(aborted).rejects.toThrow("stop");
     await expect(height.changedSince(0, 1_000, stop.signal)).rejects.toThrow("stop");
+    height.wake();
+    await expect(height.changedSince(0, 1_000, stop.signal)).rejects.toThrow("stop");
   });
 });

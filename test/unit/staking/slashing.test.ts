@@ -165,8 +165,8 @@ describe("genesis", () => {
     world = createStakeWorld(state, timeNs);
     expect(Object.fromEntries(names.map((name) => [name, exportOf(name)]))).toEqual(state);
     expect(world.dump("slashing")).toEqual(before.dump("slashing"));
-    // The SDK exports neither the index of unbonding ids nor their kinds.
-    const stored = (from: StakeWorld) => from.dump("staking").filter(([key]) => !/^(38|39|61)/.test(key));
+    // The SDK exports neither the index of unbonding ids nor their kinds, and no headers of past blocks.
+    const stored = (from: StakeWorld) => from.dump("staking").filter(([key]) => !/^(38|39|50|61)/.test(key));
     expect(stored(world)).toEqual(stored(before));
   });
 

@@ -2,6 +2,7 @@ import type { ChainModule } from "../../runtime/module.ts";
 import { endBlock } from "./end-block.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
+import { trackHistoricalInfo } from "./historical-info.ts";
 import { createStakingKeeper, type StakingKeeper } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { createQueryHandlers } from "./queries.ts";
@@ -20,6 +21,7 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
     stores: [MODULE_NAME],
     messages: createHandlers(environment),
     queries: createQueryHandlers(environment),
+    beginBlock: trackHistoricalInfo,
     endBlock: (context) => endBlock(context, environment),
     initGenesis: (context, genesis) => initGenesis(context, genesis, environment),
     exportGenesis: (context) => exportGenesis(context, environment),

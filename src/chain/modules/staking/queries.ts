@@ -5,6 +5,7 @@ import { toQueryHandler } from "../../runtime/handler-forms.ts";
 import { QueryError, type QueryHandler } from "../../runtime/module.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
 import { createDelegationQueries } from "./delegation-queries.ts";
+import { historicalInfos } from "./historical-info.ts";
 import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL, VALIDATORS } from "./keys.ts";
 import { paramsOf } from "./params.ts";
 import { emptyAddress, operatorOf, SERVICE } from "./query-fields.ts";
@@ -80,9 +81,12 @@ function chainQueries({ bank }: Environment): readonly QueryHandler[] {
     toQueryHandler(
       `${SERVICE}/HistoricalInfo`,
       { request: wire.QueryHistoricalInfoRequest, response: wire.QueryHistoricalInfoResponse },
-      (_context, { height }) => {
+      (context, { height }) => {
         if (height < 0n) throw new QueryError(INVALID_ARGUMENT, "height cannot be negative");
-        throw new QueryError(NOT_FOUND, `historical info for height ${height} not found`);
+        const hist = historicalInfos.get(context, height);
+        if (hist === undefined)
+          throw new QueryError(NOT_FOUND, `historical info for height ${height} not found`);
+        return { hist };
       },
     ),
     toQueryHandler(

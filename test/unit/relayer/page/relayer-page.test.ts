@@ -100,6 +100,13 @@ describe("the relayer's page", () => {
     expect(title).toMatch(/^\(1\) /);
   });
 
+  it("says for how long the balance is enough, up to a year", () => {
+    const facts = (daysLeft: number): string =>
+      pageOf({ account: { ...sampleStatus().account, daysLeft } }).part("facts");
+    expect(facts(2.5)).toContain("enough for 2 d 12 h at the present rate");
+    expect(facts(130_167_655)).toContain("enough for more than a year at the present rate");
+  });
+
   it("says how late the latest query is", () => {
     const late = (id: bigint, blocks: bigint, isOverdue = false) =>
       sampleView({ id, lateness: sampleLateness({ blocks, ms: 61_000, isOverdue }) });

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inhibitRules } from "../../alerts/config-examples.ts";
+import { RELAYER_GROUP } from "../../alerts/relayer-alerts.ts";
+import { RULE_FILES, ruleFile } from "../../alerts/rule-files.ts";
+import { SHORT_TIMES } from "../../alerts/times.ts";
+import { type CliHome, openCliHome } from "../support/e2e/cli-process.ts";
+import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
+import { openWallet, type TestWallet } from "../support/e2e/test-wallet.ts";
+import { startFaultProxy } from "../support/fault-proxy.ts";
+import { type AlertmanagerServer, startAlertmanager } from "../support/stack/alertmanager-server.ts";
+import { type FaultyRelayer, openFaultyRelayer } from "../support/stack/faulty-relayer.ts";
+import { type PrometheusServer, startPrometheus } from "../support/stack/prometheus-server.ts";
+import {
+  type FaultCase,
+  type FaultScene,
+  relayerFaultCases,
+  RICH,
+} from "../support/stack/relayer-fault-cases.ts";
+import { readAlerts, type Shown, untilNone } from "../support/stack/shown-alerts.ts";
+import { labelText, type Receiver, startReceiver } from "../support/stack/webhook-receiver.ts";
+
+/** Alerts that no fault here leads to, with the reason. They fire from fed metrics in `monitoring.test.ts`. */
+const ONLY_FED: Readonly<Record<string, string>> = {
+  "relayer-no-leader":
+    "a job without a leader is two standbys of a PostgreSQL lease that nobody has; two-relayers.test.ts and shards.test.ts show the roles",
+  "relayer-store-not-writable":
+    "a full disk needs a file system of its own; test/unit/relayer/disk-full.test.ts shows the problem",
+};
+
+const home: CliHome = await openCliHome();
+const localnet = localnetEndpoints(home.portOffset);
+const closing: (() => Promise<unknown>)[] = [home.close];
+let relayers: FaultScene["relayers"];
+let cases: ReturnType<typeof relayerFaultCases>;
+let alice: TestWallet;
+let receiver: Receiver;
+let alertmanager: AlertmanagerServer;
+let prometheus: PrometheusServer;
+
+const faucet = async (address: string, amount: string): Promise<void> =>
+  (await alice.control("local-1"))("faucet", { address, amount });
+
+beforeAll(async () => {
+  const chain = ["--block-time", "500", "--keep-blocks", "80"];
+  await home.start("localnet", "start", ...chain, "$PORTS").printed(/sidecar metrics/);
+  alice = await openWallet(home, "alice", localnet.rpc.local);
+  const remoteAlice = await openWallet(home, "alice", localnet.rpc.remote, "remote-1");
+  const common = { connection_id: "connection-0", update_period: 2, addr: remoteAlice.address };
+  const kv = (denom: string): Promise<bigint> =>
+    alice.register({ register_balance_query: { ...common, denom } });
+  const transfers = { connection_id: "connection-0", update_period: 1, recipient: remoteAlice.address };
+  const unprovable = await alice.register({
+    register_kv_query: {
+      connection_id: "connection-0",
+      update_period: 2,
+      keys: [{ path: "no-such-store", key: "AQ==" }],
+    },
+  });
+  const queries = {
+    paths: [await kv("a")],
+    account: [await kv("b")],
+    client: [await kv("c")],
+    work: [await kv("d"), await alice.register({ register_transfers_query: transfers }), unprovable],
+  };
+  const ends = {
+    down: await startFaultProxy(localnet.rpc.remote),
+    slow: await startFaultProxy(localnet.rpc.remote),
+  };
+  const open = (name: keyof typeof queries, account: number, remotes: readonly string[] = []) =>
+    openFaultyRelayer(home, localnet, { name, account, queries: queries[name], remotes });
+  relayers = {
+    paths: await open("paths", 1),
+    account: await open("account", 2),
+    client: await open("client", 3),
+    work: await open("work", 4, [ends.down.url, ends.slow.url]),
+  };
+  for (const one of [relayers.paths, relayers.client, relayers.work]) await faucet(one.address, RICH);
+  cases = relayerFaultCases({ relayers, ends, alice, remoteAlice, unprovable, faucet });
+  closing.push(...[...Object.values(relayers), ...Object.values(ends)].map(({ close }) => close));
+  receiver = await startReceiver();
+  alertmanager = await startAlertmanager(receiver.url, {
+    inhibitRules: inhibitRules(),
+    groupBy: ["..."],
+    groupWait: "8s",
+  });
+  const [file, groups] = [...RULE_FILES].find(([, all]) => all.includes(RELAYER_GROUP)) ?? ["", []];
+  prometheus = await startPrometheus(
+    Object.fromEntries(Object.entries(relayers).map(([name, { target }]) => [name, { target, labels: {} }])),
+    {
+      files: new Map([[file, ruleFile(groups, SHORT_TIMES)]]),
+      alertmanager: new URL(alertmanager.url).host,
+    },
+  );
+  closing.push(receiver.close, alertmanager.close, prometheus.close);
+}, 120_000);
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+}, 60_000);
+
+const alertOf = (name: string): string =>
+  RELAYER_GROUP.alerts.find((one) => one.name === name)?.alert ?? `no alert ${name}`;
+
+/** The alerts of a relayer that Alertmanager shows. */
+async function shownOf({ target }: FaultyRelayer): Promise<readonly Shown[]> {
+  return (await readAlerts(alertmanager.url)).filter(({ labels }) => labels["instance"] === target);
+}
+
+/** Waits until all alerts are shown and notified, and those that they mute are muted. */
+async function expectFires(relayer: FaultyRelayer, one: FaultCase): Promise<void> {
+  const wanted = [
+    ...one.alerts.map((name) => `${alertOf(name)} active`),
+    ...(one.muted ?? []).map((name) => `${alertOf(name)} suppressed`),
+  ];
+  const seen = new Set<string>();
+  await untilNone(async () => {
+    for (const { labels, status } of await shownOf(relayer))
+      seen.add(`${labels["alertname"]} ${status.state}`);
+    const missing = wanted.filter((text) => !seen.has(text));
+    const silent = messages(relayer, one).filter(({ firing }) => firing === 0);
+    const left = [...missing, ...silent.map(({ name }) => `no message about ${name}`)];
+    return left.length === 0 ? [] : [...left, `${one.fault}; seen: ${[...seen].join(", ")}`];
+  }, 120_000);
+  const keys = (await shownOf(relayer)).map(({ labels }) => labelText(labels));
+  expect(new Set(keys).size).toBe(keys.length);
+}
+
+/** Waits until the alerts are over, and there is one message about the end for each about the begin. */
+async function expectEnds(relayer: FaultyRelayer, one: FaultCase): Promise<void> {
+  const names = one.alerts.map(alertOf);
+  await untilNone(async () => {
+    const shown = new Set((await shownOf(relayer)).map(({ labels }) => labels["alertname"]));
+    // A scrape that a busy machine misses ends an alert and begins it again: each time one message says so.
+    const unequal = messages(relayer, one).filter(({ firing, resolved }) => firing !== resolved);
+    return [
+      ...names.filter((name) => shown.has(name)),
+      ...unequal.map((text) => `${one.fault}: ${JSON.stringify(text)}`),
+    ];
+  }, 120_000);
+}
+
+function messages({ target }: FaultyRelayer, { alerts }: FaultCase) {
+  return alerts.map(alertOf).map((name) => ({
+    name,
+    ...receiver.counts((labels) => labels["alertname"] === name && labels["instance"] === target),
+  }));
+}
+
+describe("the alerts of the relayer", () => {
+  it("have a fault here, or a reason for having none", () => {
+    const covered = Object.values(cases)
+      .flat()
+      .flatMap(({ alerts, muted = [] }) => [...alerts, ...muted]);
+    const all = RELAYER_GROUP.alerts.map(({ name }) => name);
+    expect([...new Set([...covered, ...Object.keys(ONLY_FED)])].toSorted()).toEqual(all.toSorted());
+    expect(covered.filter((name) => name in ONLY_FED)).toEqual([]);
+  });
+
+  it.concurrent.each(["paths", "account", "client", "work"] as const)(
+    "fire by faults, mute what they cause, notify once and are resolved: %s",
+    { timeout: 900_000 },
+    async (name) => {
+      const relayer = relayers[name];
+      if (name === "paths") await relayer.start();
+      for (const one of cases[name]) {
+        await one.begin();
+        await expectFires(relayer, one);
+        await one.end();
+        await expectEnds(relayer, one);
+      }
+    },
+  );
+});

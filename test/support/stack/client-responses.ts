@@ -1,0 +1,42 @@
+import { fromBase64, toBase64 } from "../../../src/base/bytes.ts";
+import { isRecord } from "../../../src/base/json.ts";
+import {
+  QueryClientStatusResponse,
+  QueryConsensusStateResponse,
+} from "../../../src/proto/gen/ibc/core/client/v1/query.ts";
+import { ConsensusState } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import type { ProxyFault } from "../fault-proxy.ts";
+
+/** Lets a node say that the light clients have this status. */
+export function clientStatus(status: string): ProxyFault {
+  return rewrite("/ibc.core.client.v1.Query/ClientStatus", () =>
+    QueryClientStatusResponse.encode({ status }).finish(),
+  );
+}
+
+/** Lets a node say that the consensus states of the light clients are this much older. */
+export function olderConsensus(seconds: number): ProxyFault {
+  return rewrite("/ibc.core.client.v1.Query/ConsensusState", (bytes) => {
+    const response = QueryConsensusStateResponse.decode(bytes);
+    const any = response.consensusState;
+    if (any === undefined) return bytes;
+    const state = ConsensusState.decode(any.value);
+    const time = state.timestamp;
+    const timestamp = time && { ...time, seconds: time.seconds - BigInt(seconds) };
+    const value = ConsensusState.encode({ ...state, timestamp }).finish();
+    return QueryConsensusStateResponse.encode({ ...response, consensusState: { ...any, value } }).finish();
+  });
+}
+
+function rewrite(path: string, change: (value: Uint8Array) => Uint8Array): ProxyFault {
+  return {
+    kind: "rewrite",
+    result: ({ method, params }, result) => {
+      if (method !== "abci_query" || params["path"] !== path) return result;
+      const response = isRecord(result) ? result["response"] : undefined;
+      if (!isRecord(result) || !isRecord(response) || typeof response["value"] !== "string") return result;
+      const value = toBase64(change(fromBase64(response["value"])));
+      return { ...result, response: { ...response, value } };
+    },
+  };
+}
