@@ -79,6 +79,7 @@ svg text{fill:var(--muted);font-size:11px;font-family:inherit}
 .b-good{fill:var(--bar)}.b-bad{fill:var(--bar-bad)}.b-unknown{fill:var(--bar-unknown)}.b-weak{fill:var(--bar-weak)}.b-hollow{fill:none;stroke:var(--bar-unknown)}.b-plain{fill:var(--bar-2)}.b-none{fill:none;stroke:var(--line)}
 .b-band{fill:var(--band)}.l-plain{fill:none;stroke:var(--bar-2);stroke-width:2}.l-bad{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:6 3}.l-warn{stroke:var(--warn);stroke-width:1.5;stroke-dasharray:2 3}
 .l-axis{stroke:var(--line)}
+.entry{white-space:nowrap}
 .key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 .8em;border-radius:.15em;vertical-align:-.05em}
 .k-good{background:var(--bar)}.k-bad{background:var(--bar-bad)}.k-unknown{background:var(--bar-unknown)}.k-weak{background:var(--bar-weak)}.k-plain{background:var(--bar-2)}.k-none{border:1px solid var(--line)}
 footer{color:var(--muted);border-top:1px solid var(--line);margin-top:2rem}

@@ -149,8 +149,7 @@ function judgeLatency(trail: LatencyTrail | undefined, atMs: number, slowAfterMs
     return cannotSee("the sidecar's prices cannot be read, and the node does not tell such long calls apart");
   const bound = Math.min(...bounds);
   const slow = recent.calls - (recent.within.get(bound) ?? 0n);
-  const calls = recent.calls === 1n ? "the node's last call" : `the node's last ${recent.calls} calls`;
-  const reason = `${slow} of ${calls} took longer than ${bound} ms`;
+  const reason = `${slow} of ${recent.calls} recent calls of the node took longer than ${bound} ms`;
   return 2n * slow >= recent.calls ? active(reason) : clear(reason);
 }
 

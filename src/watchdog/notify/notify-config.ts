@@ -31,6 +31,8 @@ export interface NotifyConfig {
   readonly reminders: ReminderTimes;
   /** Prefix of runbook file names. */
   readonly runbooks: string;
+  /** Send a test notification to every channel when the watchdog starts. */
+  readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig;
 }
 
@@ -101,6 +103,10 @@ export const notifySchema = z
     runbooks: httpUrlField()
       .optional()
       .describe("URL of the folder of the runbooks; without it, notifications have the file name"),
+    test_at_start: z
+      .boolean()
+      .default(false)
+      .describe("send a test notification to every channel when the watchdog starts"),
     dead_man: deadMan.optional(),
   })
   .prefault({})
@@ -118,6 +124,7 @@ export const notifySchema = z
       groupWaitMs: file.group_wait,
       reminders: file.reminders,
       runbooks: file.runbooks === undefined ? "" : file.runbooks.replace(/\/?$/, "/"),
+      ...(file.test_at_start ? { testsAtStart: true } : {}),
       ...(file.dead_man === undefined ? {} : { deadMan: toDeadMan(file.dead_man) }),
     }),
   );

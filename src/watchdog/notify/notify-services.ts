@@ -1,3 +1,4 @@
+import { untilAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Service } from "../../base/service.ts";
@@ -45,15 +46,30 @@ export interface Notifier {
 export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
   const { clock, post = postJson, mail = sendSmtp } = deps;
   const all = config.channels.map((one) => createOne(one, config.groupWaitMs, { ...deps, post, mail }));
+  const channels = all.map(({ channel }) => channel);
+  const test = (reason: string, signal: AbortSignal): Promise<readonly ChannelTest[]> =>
+    testChannels(channels, { clock, reason }, signal);
   return {
-    services: [...all.map(({ service }) => service), ...deadManServices(config, { ...deps, post })],
-    test: (signal) =>
-      testChannels(
-        all.map(({ channel }) => channel),
-        clock,
-        signal,
-      ),
+    services: [
+      ...all.map(({ service }) => service),
+      ...deadManServices(config, { ...deps, post }),
+      ...(config.testsAtStart === true ? [startTest(test, deps.logger)] : []),
+    ],
+    test: (signal) => test("somebody tests the channels of the oracle watchdog", signal),
   };
+}
+
+/** Tests every channel once, and logs those that fail: a channel that cannot be reached shows before the first alert. */
+function startTest(
+  test: (reason: string, signal: AbortSignal) => Promise<readonly ChannelTest[]>,
+  logger: Logger,
+): Service {
+  const run: Service["run"] = async (signal) => {
+    for (const { channel, error } of await test("the oracle watchdog started", signal))
+      if (error !== null) logger.error("channel failed its test at the start", { channel, reason: error });
+    await untilAborted(signal);
+  };
+  return { name: "oracle-watchdog test at the start", run };
 }
 
 type FullDeps = NotifyDeps & { readonly post: PostJson; readonly mail: SendMail };

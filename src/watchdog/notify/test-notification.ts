@@ -11,16 +11,22 @@ export interface ChannelTest {
   readonly error: string | null;
 }
 
+export interface TestOptions {
+  readonly clock: Clock;
+  /** Why there is a test, as the last part of a sentence. */
+  readonly reason: string;
+}
+
 /**
  * Sends a test notification and its end to each channel, once, in parallel. Nothing is repeated and nothing is stored:
  * the caller sees which channel fails and why.
  */
 export async function testChannels(
   channels: readonly EventChannel[],
-  clock: Clock,
+  { clock, reason }: TestOptions,
   signal: AbortSignal,
 ): Promise<readonly ChannelTest[]> {
-  const events = testEvents(clock.nowMs());
+  const events = testEvents(clock.nowMs(), reason);
   return Promise.all(
     channels.map(async ({ name, kind, deadlineMs, maxEvents, send }) => {
       try {
@@ -38,7 +44,7 @@ export async function testChannels(
 }
 
 /** The two events of a test. Each test has ids of its own, so that a receiver shows it again. */
-function testEvents(nowMs: number): readonly AlertEvent[] {
+function testEvents(nowMs: number, reason: string): readonly AlertEvent[] {
   const firing: AlertEvent = {
     id: `test/${nowMs}/firing`,
     key: `test/${nowMs}`,
@@ -50,7 +56,7 @@ function testEvents(nowMs: number): readonly AlertEvent[] {
     title: "Test notification",
     sinceMs: nowMs,
     atMs: nowMs,
-    reason: "somebody tests the channels of the oracle watchdog",
+    reason,
     description: "This is a test. No alert fires.",
     action: "Nothing.",
     impact: "None.",

@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { addCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
@@ -84,7 +85,7 @@ const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const;
 export function monthStrip(days: readonly StripDay[], month: Month): Html {
   const height = 16 + days.length * ROW + 2;
   const summary = summaryOf(days);
-  return html`<figure><figcaption>${month}, hour by hour (UTC): ${summary}<br><span aria-hidden="true"><span class="key k-good"></span>short: good <span class="key k-weak"></span>middle: below full pay <span class="key k-bad"></span>tall: below any pay <span class="key k-none"></span>outline: unknown or estimated</span></figcaption>
+  return html`<figure><figcaption>${month}, hour by hour (UTC): ${summary}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></span></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${month}, hour by hour: ${summary}">
 ${[0, 6, 12, 18].map((hour) => html`<text x="${LEFT + hour * CELL}" y="11">${String(hour).padStart(2, "0")}</text>`)}
 ${DRAWN.map((state) => barsOf(days, state))}${days.map(rowLabels)}
@@ -120,7 +121,7 @@ function summaryOf(days: readonly StripDay[]): string {
   const { good, bad, unknown } = days.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
   const hours = days.flatMap((day) => day.hours);
   const count = (state: HourState): number => hours.filter((hour) => hour === state).length;
-  return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${count("bad")} hours below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
+  return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
 }
 
 /** Hours in the table of the worst ones. */

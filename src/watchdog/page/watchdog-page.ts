@@ -1,6 +1,6 @@
 import { type Html, html } from "../../web/html.ts";
 import type { PageContent, PageSection } from "../../web/page-shell.ts";
-import { badge, verdict } from "../../web/parts.ts";
+import { badge, grouped, verdict } from "../../web/parts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
@@ -77,9 +77,9 @@ function payLine({ current, assessment }: WatchdogStatus): Html {
   const left =
     nearest === undefined
       ? ""
-      : ` ${nearest.misses} more bad blocks until ${nearest.boundary === "full" ? "full pay is lost" : "all pay is lost"}.`;
+      : ` ${grouped(nearest.misses)} more bad blocks until ${nearest.boundary === "full" ? "full pay is lost" : "all pay is lost"}.`;
   const { good, bad, unknown } = current.counts;
-  return html`<p>${current.month}: ${good} good, ${bad} bad, ${unknown} unknown blocks.${left}</p>`;
+  return html`<p>${current.month}: ${grouped(good)} good, ${grouped(bad)} bad, ${grouped(unknown)} unknown blocks.${left}</p>`;
 }
 
 function validatorDetails(status: WatchdogStatus, input: WatchdogPageInput): Html {

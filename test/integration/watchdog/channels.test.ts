@@ -357,7 +357,7 @@ describe("a test of all channels", () => {
         channelOf("pagerduty", { routing_key: secret(SECRET), url: receiver.url }),
         channelOf("webhook", { url: secret(`http://127.0.0.1:1/${SECRET}`) }),
       ],
-      systemClock,
+      { clock: systemClock, reason: "a test" },
       signal,
     );
     expect(results).toEqual([

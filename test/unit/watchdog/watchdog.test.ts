@@ -97,6 +97,28 @@ describe("rate and tier", () => {
   });
 });
 
+describe("a test at the start", () => {
+  it("goes to every channel once, and what fails is in the log", async () => {
+    const { notify } = rigConfig();
+    const rig = await start({ notify: { ...notify, testsAtStart: true } });
+    expect(sentOf("test")).toEqual(["firing", "resolved"]);
+    expect(receiver.alerts[0]).toMatchObject({ reason: "the oracle watchdog started" });
+    await clock.advance(MINUTE);
+    expect(sentOf("test")).toHaveLength(2);
+    expect(rig.log.join("\n")).not.toContain("test at the start");
+    await rigs.pop()?.stop();
+    receiver.status = 403;
+    const failing = await start({ notify: { ...notify, testsAtStart: true } });
+    expect(failing.log.join("\n")).toContain("channel failed its test at the start");
+    expect(failing.log.join("\n")).not.toContain("secret-path");
+  });
+
+  it("is not made without the option", async () => {
+    await start();
+    expect(sentOf("test")).toEqual([]);
+  });
+});
+
 describe("all prices missing", () => {
   it("fires once after five minutes and is resolved once, in the log and at the webhook", async () => {
     const rig = await start();
