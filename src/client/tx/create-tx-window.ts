@@ -181,7 +181,7 @@ async function sign(
       timeoutHeight,
       deadlineMs,
       checkedAt: at.height,
-      usedAt: undefined,
+      refused: undefined,
     },
   };
 }

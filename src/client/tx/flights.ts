@@ -18,8 +18,15 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
-  /** Height at which a node first said that the sequence is used, or refused the transaction. */
-  readonly usedAt: bigint | undefined;
+  /** Since when nodes have refused to take it again, for one kind of reason. */
+  readonly refused: Refusal | undefined;
+}
+
+interface Refusal {
+  /** Height of the first of these refusals. */
+  readonly at: bigint;
+  /** Whether they say that the sequence is used: a block holds this transaction or another one in its place. */
+  readonly isSequence: boolean;
 }
 
 export interface FlightDeps {
@@ -94,8 +101,8 @@ function expiryOf(flight: Flight, height: bigint, clock: Clock): string | undefi
   return height + RESET_DISTANCE < flight.checkedAt ? "the chain was reset" : undefined;
 }
 
-function patienceFor({ usedAt }: Flight, isUncertain: boolean): bigint {
-  return isUncertain || usedAt !== undefined ? 1n : OVERDUE_BLOCKS;
+function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
+  return isUncertain || refused !== undefined ? 1n : OVERDUE_BLOCKS;
 }
 
 type FlightCheck =
@@ -113,22 +120,22 @@ async function checkFlight(
   signal: AbortSignal,
 ): Promise<FlightCheck> {
   const checked = { ...flight, checkedAt: height };
+  // Without a refusal the node has it, or may have taken it: a later refusal may be of a block that holds it.
+  const taken = alive({ ...checked, refused: undefined });
   try {
     const outcome = await broadcastTransaction(client.pool, flight.bytes, signal);
-    if (outcome.kind === "accepted") return alive({ ...checked, usedAt: undefined });
-    if (outcome.kind === "unclear") return alive(checked);
+    if (outcome.kind !== "refused") return taken;
     const reason = `${outcome.codespace}/${outcome.code}: ${outcome.log}`;
-    const expected = isSequenceMismatch(outcome) ? expectedSequence(outcome.log) : undefined;
+    const isSequence = isSequenceMismatch(outcome);
+    const expected = isSequence ? expectedSequence(outcome.log) : undefined;
     if (expected !== undefined && expected < flight.tx.sequence) return { flight, lost: reason };
     // Its sequence is used, or CheckTx refuses it before it looks at the sequence, for instance for want of funds. It may
     // be included and not indexed yet.
-    const usedAt = flight.usedAt ?? height;
-    return height >= usedAt + INDEX_SLACK ? { flight, lost: reason } : alive({ ...checked, usedAt });
+    const refused = flight.refused?.isSequence === isSequence ? flight.refused : { at: height, isSequence };
+    return height >= refused.at + INDEX_SLACK ? { flight, lost: reason } : alive({ ...checked, refused });
   } catch (error) {
     if (signal.aborted || !(error instanceof ClientError)) throw error;
-    return classifyClientError(error, signal) === "retry"
-      ? alive(checked)
-      : { flight, lost: errorText(error) };
+    return classifyClientError(error, signal) === "retry" ? taken : { flight, lost: errorText(error) };
   }
 }
 

@@ -3,7 +3,9 @@ import { startWorld } from "./sim-world.ts";
 import { missingTransactions, problemsOf, stale } from "./simulate.ts";
 
 /** Seeds that failed once. */
-const KEPT_SEEDS: readonly number[] = [4, 43, 48, 57, 61, 157, 203, 424, 1_009, 5_022, 5_076, 20_010, 20_054];
+const KEPT_SEEDS: readonly number[] = [
+  4, 43, 48, 57, 61, 157, 203, 383, 424, 1_009, 5_022, 5_076, 20_010, 20_054,
+];
 const SEEDS = [...KEPT_SEEDS, ...Array.from({ length: 8 }, (_, index) => 1_000 + index)];
 
 const warnings: string[] = [];

@@ -20,6 +20,8 @@ type BroadcastResult =
   | "unreachable"
   /** refused by CheckTx after it counted the sequence, as a real node does when gas runs out in the fee step */
   | "out-of-gas"
+  /** refused by CheckTx before it counted the sequence */
+  | "no-funds"
   /** included, with code 5 */
   | "fails-in-block"
   /** JSON-RPC errors */
@@ -48,6 +50,8 @@ export interface FakeChain {
   readonly useElsewhere: () => void;
   /** Drops the transactions behind a sequence that is missing, as the next block of a real node does. */
   readonly dropGaps: () => void;
+  /** Whether the node finds transactions by hash. It finds those of a block a moment after the block. */
+  isIndexed: boolean;
   /** Gas price in 10^-18 units. Undefined means that the chain has no fee market. */
   gasPrice: bigint | undefined;
   /** Error log of simulations. Undefined lets them succeed. */
@@ -91,6 +95,7 @@ export function createFakeChain(address: string): FakeChain {
     const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
     if (mempool.some((pending) => pending.tx.hash === tx.hash))
       throw rpcError("broadcast_tx_sync", "tx already exists in cache");
+    if (result === "no-funds") return { code: 5, codespace: "sdk", log: "insufficient funds" };
     if (sequence !== mempoolSequence) return { code: 32, codespace: "sdk", log: mismatch(sequence) };
     mempoolSequence += 1n;
     if (result === "out-of-gas")
@@ -102,7 +107,7 @@ export function createFakeChain(address: string): FakeChain {
 
   const findTx = (hash: Uint8Array): unknown => {
     const found = blocks.get(toHex(hash));
-    if (found === undefined) throw rpcError("tx", `tx (${toHex(hash)}) not found`);
+    if (found === undefined || !chain.isIndexed) throw rpcError("tx", `tx (${toHex(hash)}) not found`);
     return {
       height: found.height.toString(),
       tx_result: {
@@ -188,6 +193,7 @@ export function createFakeChain(address: string): FakeChain {
         return isNext;
       });
     },
+    isIndexed: true,
     gasPrice: 2_500_000_000_000_000n,
     simulationLog: undefined,
     maxSimulatedBytes: 500_000,

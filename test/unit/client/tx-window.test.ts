@@ -135,6 +135,15 @@ describe("a window of transactions", () => {
     expect(sequences().at(-1)).toBe(41n);
   });
 
+  it("does not give a transaction up that was refused first, then taken without a response, and is not indexed yet", async () => {
+    chain.broadcastResults.push("vanish", "no-funds", "unanswered");
+    await broadcast("a");
+    chain.isIndexed = false;
+    for (let blocks = 0; blocks < 6; blocks++) expect(await block()).toEqual([]);
+    chain.isIndexed = true;
+    expect(await block()).toEqual([[40n, "included"]]);
+  });
+
   it("skips until the next block when the node expects another sequence", async () => {
     await broadcast("a");
     await block();
