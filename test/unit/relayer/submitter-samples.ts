@@ -1,6 +1,5 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { openGate } from "../../support/open-gate.ts";
 import { parseDec18 } from "../../../src/base/decimal.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import type { TxDraft } from "../../../src/client/tx/tx-window.ts";
@@ -21,6 +20,11 @@ export interface SampleSubmitter {
   readonly queries: Map<bigint, QueryState>;
   /** Drafts of each broadcast. All are accepted. */
   readonly broadcasts: (readonly TxDraft[])[];
+  /** Thrown by broadcasts while it is set. */
+  broadcastError: Error | undefined;
+  /** Transactions that the gate admitted, and those that it was told to cost nothing. */
+  admitted: number;
+  released: number;
   readonly attempts: Attempt[];
   /** Ids of each read of the registry. It throws when this is an error. */
   readonly rereads: (readonly bigint[])[];
@@ -48,6 +52,7 @@ export function sampleSubmitter(connections = 1): SampleSubmitter {
         gasPrice: async () => parseDec18("0.01"),
         isOpen: () => true,
         broadcast: async (drafts) => {
+          if (sample.broadcastError !== undefined) throw sample.broadcastError;
           sample.broadcasts.push(drafts);
           return drafts.map(({ gasLimit }, index) => ({
             kind: "in-flight",
@@ -63,7 +68,12 @@ export function sampleSubmitter(connections = 1): SampleSubmitter {
         settle: async () => [],
         inFlight: () => [],
       },
-      gate: openGate,
+      gate: {
+        admit: async () => {
+          sample.admitted += 1;
+          return { admitted: true, release: () => void (sample.released += 1) };
+        },
+      },
       attempts: { note: (attempts) => void sample.attempts.push(...attempts) },
       registry: {
         state: (id) => sample.queries.get(id),
@@ -86,6 +96,9 @@ export function sampleSubmitter(connections = 1): SampleSubmitter {
     jumpMs: 0,
     queries: new Map(),
     broadcasts: [],
+    broadcastError: undefined,
+    admitted: 0,
+    released: 0,
     attempts: [],
     rereads: [],
     rereadError: undefined,
