@@ -31,9 +31,12 @@ function joinedEvents(
   recent: readonly LedgerEvent[],
   stored: readonly LedgerEvent[],
 ): readonly LedgerEvent[] {
-  const keyOf = ({ kind, fromMs, node }: LedgerEvent): string => `${kind} ${fromMs} ${node ?? ""}`;
   const known = new Set(recent.map(keyOf));
   return [...stored.filter((event) => !known.has(keyOf(event))), ...recent].toSorted(
     (a, b) => a.fromMs - b.fromMs,
   );
+}
+
+function keyOf({ kind, fromMs, node }: LedgerEvent): string {
+  return `${kind} ${fromMs} ${node ?? ""}`;
 }
