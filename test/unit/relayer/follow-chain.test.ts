@@ -43,8 +43,8 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
           if (chain.isListBehind) throw new ClientError(facts, "a is behind");
           calls.reloads += 1;
         },
-        apply: async ({ action, queryId }, height) => {
-          calls.appliedAt.push(height);
+        apply: async ({ action, queryId }, changedAt) => {
+          calls.appliedAt.push(changedAt);
           calls.applied.push(`${action} ${queryId}`);
           return hasQuery(queryId);
         },
