@@ -42,7 +42,14 @@ describe("reports", () => {
   });
 
   it("are the same from another machine, over HTTP", () => {
-    const validators = sampleValidators(8, 3, NOVEMBER);
+    const validators = sampleValidators(8, 3, NOVEMBER).map((data) => ({
+      ...data,
+      alerts: data.alerts.map((alert, index) => ({
+        ...alert,
+        quietWhenFired: `silenced by ${index}`,
+        ...(index === 0 ? { resolvedAtMs: undefined, quietNow: "muted by another" } : {}),
+      })),
+    }));
     const sent = validators.map((data) =>
       parseValidatorData(JSON.parse(JSON.stringify(encodeValidatorData(data, OCTOBER, NOVEMBER)))),
     );
