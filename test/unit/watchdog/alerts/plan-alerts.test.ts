@@ -286,7 +286,7 @@ describe("maintenance", () => {
   it("is the reason of an alert that nobody silenced", () => {
     const window = { reason: "work", validators: [], durationMs: 10 * MINUTE };
     const options = { maintenance: [{ ...window, start: { kind: "once", atMs: 0 } as const }] };
-    const silence: Silence = {
+    const ofSlow: Silence = {
       id: "s",
       alerts: ["sidecar-slow"],
       validators: [],
@@ -295,7 +295,7 @@ describe("maintenance", () => {
       startsAtMs: 0,
       endsAtMs: 10 * MINUTE,
     };
-    const from = { ...EMPTY_ALERTING, silences: [silence] };
+    const from = { ...EMPTY_ALERTING, silences: [ofSlow] };
     const { state } = play([{ ...SLOW, ...DOWN }], { from, options });
     expect(Object.fromEntries(state.alerts.map(({ alert, quietReason }) => [alert, quietReason]))).toEqual({
       "sidecar-down": "maintenance: work",
