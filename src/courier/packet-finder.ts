@@ -1,6 +1,5 @@
 import { raceAbort } from "../base/abort.ts";
 import { createRecentCache } from "../base/recent-cache.ts";
-import type { ChainClient } from "../client/chain-client.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 import { type PacketEventType, type PacketRecord, type RpcEvent, readPackets } from "./packet-events.ts";
 
@@ -28,10 +27,30 @@ const MAX_PAGES = 10;
 /** Packets that one call searches by their number. */
 const MAX_SEARCHES = 10;
 
+/** The searches of CometBFT's RPC, with what the finder reads of their responses. */
+interface BlockSearches {
+  readonly txSearch: (request: SearchRequest) => Promise<{
+    readonly txs: readonly {
+      readonly height: number;
+      readonly result: { readonly code: number; readonly events: readonly RpcEvent[] };
+    }[];
+    readonly totalCount: number;
+  }>;
+  readonly blockSearch: (request: SearchRequest) => Promise<{
+    readonly blocks: readonly { readonly block: { readonly header: { readonly height: number } } }[];
+  }>;
+  readonly blockResults: (height: number) => Promise<{ readonly finalizeBlockEvents: readonly RpcEvent[] }>;
+}
+
+interface SearchRequest {
+  readonly query: string;
+  readonly page: number;
+  readonly per_page: number;
+  readonly order_by?: "asc";
+}
+
 /** Creates a finder. */
-export function createPacketFinder(
-  comet: Pick<ChainClient["comet"], "txSearch" | "blockSearch" | "blockResults">,
-): PacketFinder {
+export function createPacketFinder(comet: BlockSearches): PacketFinder {
   const cache = createRecentCache<string, PacketRecord>(CACHED_PACKETS);
   const note = (events: readonly RpcEvent[], type: PacketEventType): void => {
     for (const record of readPackets(events, type))

@@ -80,7 +80,7 @@ it("the control API serves them beside the status, without a token", async () =>
     query: new URLSearchParams(),
     body: new Uint8Array(),
   };
-  const replies = await Promise.all(routes.map(({ handle }) => handle(request)));
+  const replies = await Promise.all(routes.map(async ({ handle }) => handle(request)));
   expect(replies.map(({ body }) => String(body))).toEqual([
     expect.stringContaining('"state":"starting"'),
     expect.stringContaining('relaywatch_courier_state{state="starting"} 1'),

@@ -25,12 +25,18 @@ function eventOf(sequence: bigint) {
   return { type: "send_packet", attributes: Object.entries(values).map(([key, value]) => ({ key, value })) };
 }
 
+interface SearchRequest {
+  readonly query: string;
+  readonly page: number;
+  readonly per_page: number;
+}
+
 /** Creates a finder over blocks. `calls` are the searches: "tx 7" for one packet, "tx >=5 page 2" for all from a height on. */
 function finderOver(sent: readonly Sent[]) {
   const calls: string[] = [];
   const wantedOf = (query: string): bigint => BigInt(/packet_sequence='(\d+)'/.exec(query)?.[1] ?? -1n);
   const comet = {
-    txSearch: async ({ query = "", page = 1, per_page: size = 30 }) => {
+    txSearch: async ({ query, page, per_page: size }: SearchRequest) => {
       const sequence = wantedOf(query);
       const from = Number(/tx\.height>=(\d+)/.exec(query)?.[1] ?? 0);
       calls.push(sequence >= 0n ? `tx ${sequence}` : `tx >=${from} page ${page}`);
@@ -44,7 +50,7 @@ function finderOver(sent: readonly Sent[]) {
         }));
       return { txs: txs.slice((page - 1) * size, page * size), totalCount: txs.length };
     },
-    blockSearch: async ({ query = "" }) => {
+    blockSearch: async ({ query }: SearchRequest) => {
       const sequence = wantedOf(query);
       calls.push(`block ${sequence}`);
       const found = sent.filter((one) => one.by === "block" && one.sequence === sequence);
@@ -53,14 +59,13 @@ function finderOver(sent: readonly Sent[]) {
         totalCount: found.length,
       };
     },
-    blockResults: async (height = 0) => ({
+    blockResults: async (height: number) => ({
       finalizeBlockEvents: sent
         .filter((one) => one.height === height)
         .map(({ sequence }) => eventOf(sequence)),
     }),
   };
-  // The answers have the fields that the finder reads.
-  const finder = createPacketFinder(comet as never);
+  const finder = createPacketFinder(comet);
   return {
     calls,
     find: async (...sequences: readonly bigint[]) => [
