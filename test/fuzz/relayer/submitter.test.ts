@@ -92,7 +92,7 @@ describe("between plan and signature", () => {
         if (!isRemoved && hasResult) {
           isRemoved = true;
           const change = { action: "query_removed", queryId: 2n, connectionId: "connection-0" } as const;
-          await world.registry.apply(change, signal);
+          await world.registry.apply(change, 0n, signal);
         }
         return outcome;
       },
