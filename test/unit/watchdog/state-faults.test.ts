@@ -238,6 +238,9 @@ describe("a watchdog whose disk fails for ten minutes", () => {
     expect(rig.watchdog.status().storeProblem).toContain("disk I/O error");
     expect(await (await fetch(`${rig.url}/metrics`)).text()).toContain("oracle_watchdog_state_stored 0");
     expect(await (await fetch(rig.url)).text()).toContain("disk I/O error");
+    expect(await (await fetch(`${rig.url}/api/status`)).text()).toMatch(
+      /"store_error":"the state is not stored/,
+    );
     expect(rig.watchdog.status().current.counts.good).toBe(660n);
     expect(rig.log.join("\n")).toMatch(/no dead-man request.*the state is not stored since/);
     // Reports have the counts of now too, not those that the file had last.
