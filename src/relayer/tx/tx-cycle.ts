@@ -70,7 +70,8 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   if (letters.length > 0) return sendAgain(cycle, state, letters, signal);
   const started = startAttempt(worker.clock);
   const filter = parseTxFilter(transactionsFilter);
-  if (!filter.ok) return noteUnproven(worker, state.query, { code: "bad-filter", reason: filter.error }, started);
+  if (!filter.ok)
+    return noteUnproven(worker, state.query, { code: "bad-filter", reason: filter.error }, started);
   // Only up to H−1: the proof of delivery is in the next header.
   const done = deps.journal.searchedTo(id);
   const planned = planSearch(done, view.stateAt.height, deps.lookbackBlocks);

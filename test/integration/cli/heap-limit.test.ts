@@ -8,6 +8,9 @@ import { accountNamed } from "../../../src/node/localnet/accounts.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import { runCommand } from "../../support/cli-chain.ts";
 
+/** A machine that is busy with other tests takes long to load a daemon. */
+const LIMIT_MS = 120_000;
+
 let folder = "";
 /** Flags of V8 that were set. None is really set, since they would stay in this process. */
 let flags: string[] = [];
@@ -31,28 +34,40 @@ async function start(daemon: string, config: string): Promise<unknown> {
   return runCommand([daemon, "start", "--config", file], AbortSignal.abort(new Error("stop")));
 }
 
-it("relayer start limits the growth of its heap", async () => {
-  writeFileSync(join(folder, "words"), accountNamed(CHAINS.local, "bob").mnemonic);
-  const config = `
+it(
+  "relayer start limits the growth of its heap",
+  async () => {
+    writeFileSync(join(folder, "words"), accountNamed(CHAINS.local, "bob").mnemonic);
+    const config = `
 chain: { id: local-1, rpc: ["http://127.0.0.1:1"] }
 signer: { mnemonic: { file: ${join(folder, "words")} } }
 connections: [{ id: connection-0, chain_id: remote-1, rpc: ["http://127.0.0.1:1"] }]
 http: { listen: "127.0.0.1:0" }
 `;
-  expect(await start("relayer", config)).toMatchObject({ exitCode: 0 });
-  expect(flags).toEqual(["--heap-growing-percent=50"]);
-});
+    expect(await start("relayer", config)).toMatchObject({ exitCode: 0 });
+    expect(flags).toEqual(["--heap-growing-percent=50"]);
+  },
+  LIMIT_MS,
+);
 
-it("watchdog start limits the growth of its heap", async () => {
-  const config = `
+it(
+  "watchdog start limits the growth of its heap",
+  async () => {
+    const config = `
 http: { listen: "127.0.0.1:0" }
 sources: { node: "http://127.0.0.1:1/metrics" }
 `;
-  expect(await start("watchdog", config)).toMatchObject({ exitCode: 0 });
-  expect(flags).toEqual(["--heap-growing-percent=50"]);
-});
+    expect(await start("watchdog", config)).toMatchObject({ exitCode: 0 });
+    expect(flags).toEqual(["--heap-growing-percent=50"]);
+  },
+  LIMIT_MS,
+);
 
-it("a configuration that cannot be used starts nothing", async () => {
-  expect(await start("relayer", "{}")).toMatchObject({ exitCode: 78 });
-  expect(flags).toEqual([]);
-});
+it(
+  "a configuration that cannot be used starts nothing",
+  async () => {
+    expect(await start("relayer", "{}")).toMatchObject({ exitCode: 78 });
+    expect(flags).toEqual([]);
+  },
+  LIMIT_MS,
+);

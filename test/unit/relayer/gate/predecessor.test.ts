@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { utf8 } from "../../../../src/base/bytes.ts";
-import { toHex } from "../../../../src/base/bytes.ts";
+import { toHex, utf8 } from "../../../../src/base/bytes.ts";
 import { silentLogger } from "../../../../src/base/logger.ts";
 import { sha256 } from "../../../../src/base/sha256.ts";
 import { TxBody, TxRaw } from "../../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
@@ -62,10 +61,7 @@ function setUp({ pending = [], sending = [], blocks = [], searchError }: Scene) 
         const txs = blocks
           .slice((page - 1) * size, page * size)
           .map(([tx, code]) => ({ tx, result: { code } }));
-        // Only these fields are read.
-        return { txs, totalCount: blocks.length } as unknown as Awaited<
-          ReturnType<PredecessorDeps["comet"]["txSearch"]>
-        >;
+        return { txs, totalCount: blocks.length };
       },
     },
     address: "neutron1me",
