@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FinalTx } from "../../../src/client/tx/tx-window.ts";
 import type { Slot } from "../../../src/relayer/submit/judge.ts";
 import { land } from "../../../src/relayer/submit/land.ts";
+import { GAS_PER_TRANSACTION } from "../../../src/relayer/submit/plan.ts";
 import type { ClientUpdate } from "../../../src/relayer/submit/proven-result.ts";
 import { move, type SentTransaction } from "../../../src/relayer/submit/submitter-state.ts";
 import { sampleEntry, sampleResult, sampleState } from "./samples.ts";
@@ -125,7 +126,11 @@ describe("a transaction in a block", () => {
     state.batch.shrink();
     const [gas, batch] = [state.block.gas(), state.batch.limits().bytes];
     await end(included);
-    expect(state.gas.known("1")).toBeDefined();
+    const learned = ["1", "2", "connection-0"].map((key) => Number(state.gas.known(key)));
+    expect(learned.reduce((total, one) => total + one, 0)).toBeCloseTo(
+      300_000 - Number(GAS_PER_TRANSACTION),
+      -1,
+    );
     expect(state.block.gas()).toBeGreaterThan(gas);
     expect(state.batch.limits().bytes).toBeGreaterThan(batch);
   });

@@ -105,14 +105,15 @@ describe("a broadcast", () => {
     prepare([ofBytes(3n, 300)], 700_001n);
     prepare([ofBytes(4n, 400)], 200_001n);
     expect(await send()).toEqual([["1"], ["4"]]);
-    // The transactions of this node have 100 bytes each.
     expect(gasInFlight(state)).toBe(400_001n);
-    prepare([ofBytes(5n, 701)], 10n);
+    // As large as the block with what is in flight: 900 bytes, 600,001 gas.
+    state.sent = state.sent.map((one, index) => ({ ...one, tx: { ...one.tx, size: 250 - index } }));
+    expect(state.sent.reduce((sum, { tx }) => sum + tx.size, 0)).toBe(499);
     expect(await send()).toEqual([["1"], ["4"], ["2"]]);
-    state.sent = [];
-    expect(await send()).toEqual([["1"], ["4"], ["2"], ["3"]]);
-    state.sent = [];
-    expect((await send()).at(-1)).toEqual(["5"]);
+    state.sent = state.sent.slice(0, 1).map((one) => ({ ...one, gas: 0n, tx: { ...one.tx, size: 601 } }));
+    expect(await send()).toHaveLength(3);
+    state.sent = state.sent.map((one) => ({ ...one, tx: { ...one.tx, size: 600 } }));
+    expect((await send()).at(-1)).toEqual(["3"]);
   });
 
   it("of more than a block goes when it is alone", async () => {
