@@ -8,9 +8,6 @@ import { accountNamed } from "../../../src/node/localnet/accounts.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import { runCommand } from "../../support/cli-chain.ts";
 
-/** A machine that is busy with other tests takes long to load a daemon. */
-const LIMIT_MS = 120_000;
-
 let folder = "";
 /** Flags of V8 that were set. None is really set, since they would stay in this process. */
 let flags: string[] = [];
