@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planChannels, planTransferChannel } from "../../../src/courier/channel-work.ts";
+import { unstartedStatus } from "../../../src/courier/courier.ts";
 import { courierJson, type CourierStatus, judgeCourier } from "../../../src/courier/courier-status.ts";
 import type { ChannelView } from "../../../src/courier/ibc-reads.ts";
 import { readPackets } from "../../../src/courier/packet-events.ts";
@@ -154,7 +155,7 @@ it("what a chain refuses is tried again later and later, and forgotten when nobo
     [{ name: "a", reason: "no", attempts: 1, retryAtMs: 2_000 }],
   ]);
   book.note("a", "still no");
-  expect(book.list()).toMatchObject([{ attempts: 2, retryAtMs: 4_000 }]);
+  expect([book.list(), book.noted()]).toMatchObject([[{ attempts: 2, retryAtMs: 4_000 }], 2]);
   book.keep(new Set(["b"]));
   expect([book.isReady("a"), book.list()]).toEqual([true, []]);
 });
@@ -164,11 +165,15 @@ describe("the status of the courier", () => {
     chainId: "local-1",
     channels: [channel(STATE_OPEN)],
     pending: 2,
+    oldestPendingMs: 500,
     unreadable: 0,
     done: { receive: 1, acknowledge: 0, time_out: 0, channel: 2 },
+    lastDoneMs: undefined,
+    refusals: 3,
     refused: [],
   };
-  const good: CourierStatus = { lastCycleMs: 1_000, error: undefined, chains: [chain] };
+  const { failures } = unstartedStatus([]);
+  const good: CourierStatus = { lastCycleMs: 1_000, error: undefined, failures, chains: [chain] };
   const trouble = { name: "receive transfer/channel-0/1", reason: "no", attempts: 1, retryAtMs: 9_000 };
 
   it.each([
@@ -184,7 +189,7 @@ describe("the status of the courier", () => {
     [
       "blocked",
       { ...good, chains: [{ ...chain, unreadable: 3 }] },
-      "local-1 has no blocks any more of 3 packets that it sent",
+      "the blocks of 3 packets from local-1, or of their acknowledgements, are pruned",
     ],
     ["starting", { ...good, chains: [{ ...chain, channels: [] }] }, "no channel for transfers is open yet"],
   ] as const)("%s", (state, status, reason) => {
@@ -207,8 +212,9 @@ describe("the status of the courier", () => {
               counterparty: { port_id: "transfer", channel_id: "channel-0" },
             },
           ],
-          packets: { pending: 2, unreadable: 0 },
+          packets: { pending: 2, oldest_pending_since: "1970-01-01T00:00:00.500Z", unreadable: 0 },
           done: { receive: 1, acknowledge: 0, time_out: 0, channel: 2 },
+          last_done_at: null,
           refused: [
             {
               name: "receive transfer/channel-0/1",
