@@ -169,6 +169,34 @@ describe("a round trip of a fifth of a block", () => {
   });
 });
 
+describe("the duration of an attempt", () => {
+  it("counts from the first read of the remote chain, whether or not it had a result", async () => {
+    const world = await startWorld(30, 1, { callMs: { local: 100, remote: 200 } });
+    const keys = [{ path: "no-store", key: bankKey(1) }];
+    const unprovable = world.local.register({
+      type: "kv",
+      connectionId: "connection-0",
+      updatePeriod: 1n,
+      keys,
+    });
+    await world.run(15);
+    const shortest = (of: (one: SimWorld["attempts"][number]) => boolean): number =>
+      Math.min(...world.attempts.filter(of).map(({ durationMs }) => durationMs));
+    // Two round trips.
+    expect(shortest(({ queryId }) => queryId === unprovable)).toBeGreaterThanOrEqual(300);
+    expect(shortest(({ queryId }) => queryId === unprovable)).toBeLessThan(1_000);
+    // And a block.
+    const isIncluded = ({ outcome, type }: { readonly outcome: string; readonly type: string }, of: string) =>
+      outcome === "included" && type === of;
+    for (const type of ["kv", "tx"]) {
+      const ms = shortest((one) => isIncluded(one, type));
+      expect(ms).toBeGreaterThanOrEqual(500);
+      expect(ms).toBeLessThan(10_000);
+    }
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
 describe("a client update that costs less than was guessed", () => {
   it("makes no transaction without it run out of gas, not even the first ones", async () => {
     const world = await startWorld(29, 2, { resultsPerTx: 1, updateGas: 10_000n });

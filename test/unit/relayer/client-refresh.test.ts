@@ -29,6 +29,7 @@ function setUp({
   const account = sampleAccount(scene);
   const role = { leads: true };
   let reads = 0;
+  const warned: string[] = [];
   const refresh = createClientRefresh({
     ...account.deps,
     connections: [
@@ -58,17 +59,17 @@ function setUp({
       consensusHeights: unread,
     },
     leads: () => role.leads,
-    logger: silentLogger,
+    logger: { ...silentLogger, warn: (message) => void warned.push(message) },
   });
-  return { ...account, role, refresh, watchReads: () => reads };
+  return { ...account, role, refresh, warned, watchReads: () => reads };
 }
 
 describe("the refresh of an old client", () => {
   it("sends nothing when the client has the newest block, reads the client again, and rests for a minute", async () => {
-    const { refresh, sent, clock, watchReads } = setUp({ reading: old });
+    const { refresh, sent, clock, warned, watchReads } = setUp({ reading: old });
     expect(refresh.isDue()).toBe(true);
     await refresh.run(signal);
-    expect([sent, watchReads(), refresh.isDue()]).toEqual([[], 1, false]);
+    expect([sent, warned, watchReads(), refresh.isDue()]).toEqual([[], [], 1, false]);
     await clock.advance(59_999);
     expect(refresh.isDue()).toBe(false);
   });

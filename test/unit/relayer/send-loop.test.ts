@@ -70,7 +70,14 @@ function setUp(more: Partial<SubmitterDeps> = {}) {
     sample.state.queue.add(entry);
     return entry;
   };
-  return { sample, calls, log, node, addResult };
+  const addPrepared = (id: bigint) => {
+    const entry = addResult(id);
+    sample.state.queue.remove([entry]);
+    move(sample.state, entry, "planned");
+    sample.state.prepared = [{ entries: [entry], gas: 100_000n, simulated: 100_000n }];
+    return entry;
+  };
+  return { sample, calls, log, node, addResult, addPrepared };
 }
 
 describe("the look-ups of what is in flight", () => {
@@ -93,16 +100,32 @@ describe("the look-ups of what is in flight", () => {
     expect(sample.lookUps).toHaveLength(7);
   });
 
-  it("are not made without a height or without anything in flight, and no pause is shorter than 20 ms then", async () => {
+  it("come half a second after a broadcast, when nothing was in flight before", async () => {
+    const { sample, addPrepared } = setUp();
+    const { clock } = sample;
+    addPrepared(1n);
+    start(runSending, sample);
+    await clock.advance(499);
+    expect([sample.broadcasts.length, sample.lookUps]).toEqual([1, []]);
+    await clock.advance(1);
+    expect(sample.lookUps).toEqual([100n]);
+  });
+
+  it("are not made without a height or without anything in flight, and the loop rests then", async () => {
     const { sample } = setUp();
     const { state, clock } = sample;
+    const { height } = state.deps;
+    const { version } = height;
+    let steps = 0;
+    Object.assign(height, { version: () => (steps++, version()) });
     start(runSending, sample);
-    await clock.advance(10_000);
-    expect(sample.lookUps).toEqual([]);
+    await clock.advance(9_000);
+    expect([sample.lookUps, steps]).toEqual([[], 4]);
     state.sent = [inFlight];
-    state.deps.height.set(0n, 0n);
-    await clock.advance(10_000);
+    height.set(0n, 0n);
+    await clock.advance(9_000);
     expect(sample.lookUps).toEqual([]);
+    expect(steps).toBeLessThan(10);
   });
 });
 
@@ -160,17 +183,18 @@ describe("what is read for a broadcast", () => {
 describe("work that needs the account for itself", () => {
   it("waits until nothing is in flight, and nothing new is prepared or sent before it", async () => {
     let isDue = true;
+    let checks = 0;
     const placesThen: string[] = [];
     const upkeep = {
-      isDue: () => isDue,
+      isDue: () => (checks++, isDue),
       run: async () => {
-        placesThen.push(entry.place);
+        placesThen.push(...entries.map(({ place }) => place));
         isDue = false;
       },
     };
-    const { sample, addResult } = setUp({ upkeep });
+    const { sample, addResult, addPrepared } = setUp({ upkeep });
     const { state, clock } = sample;
-    const entry = addResult(1n);
+    const entries = [addResult(1n), addPrepared(2n)];
     state.sent = [inFlight];
     const stop = new AbortController();
     const loops = [runSending(state, stop.signal), runPreparing(state, stop.signal)];
@@ -179,10 +203,13 @@ describe("work that needs the account for itself", () => {
       await Promise.all(loops);
     };
     await clock.advance(2_000);
-    expect([placesThen, entry.place]).toEqual([[], "queued"]);
+    expect(placesThen).toEqual([]);
+    // Both loops ask at least twice a second.
+    expect(checks).toBeGreaterThanOrEqual(8);
     sample.finals = [{ tx: inFlight.tx, confirmation: { kind: "lost", reason: "x" } }];
     await clock.advance(2_000);
-    expect([placesThen, entry.place]).toEqual([["queued"], "flight"]);
+    expect(placesThen).toEqual(["queued", "planned"]);
+    expect(entries.map(({ place }) => place)).toEqual(["flight", "flight"]);
   });
 });
 
@@ -221,7 +248,7 @@ describe("when nothing can be sent", () => {
 
 describe("a chain that was reset", () => {
   it("has none of the client updates of before, and nothing waits for a height of before", async () => {
-    const { sample, addResult } = setUp();
+    const { sample, addPrepared } = setUp();
     const { state, clock } = sample;
     start(runSending, sample);
     await clock.advance(0);
@@ -235,10 +262,7 @@ describe("a chain that was reset", () => {
     state.deps.height.set(59n, 0n);
     await clock.advance(0);
     expect([state.included.size, state.doubts.size]).toEqual([0, 0]);
-    const entry = addResult(1n);
-    state.queue.remove([entry]);
-    move(state, entry, "planned");
-    state.prepared = [{ entries: [entry], gas: 100_000n, simulated: 100_000n }];
+    addPrepared(1n);
     state.work.wake();
     await clock.advance(1_000);
     expect(sample.broadcasts).toHaveLength(1);
@@ -246,24 +270,68 @@ describe("a chain that was reset", () => {
 });
 
 describe("preparing", () => {
-  it("simulates what waits, says how long that took, and never faster than every 20 ms", async () => {
+  it("simulates what waits, and says how long that took", async () => {
+    const { sample, addResult } = setUp();
+    const { state, clock } = sample;
+    Object.assign(state.deps.window, {
+      simulate: async () => {
+        await clock.sleep(30, new AbortController().signal);
+        return { ok: true, gasUsed: 200_000n };
+      },
+    });
+    const entry = addResult(1n);
+    start(runPreparing, sample);
+    await clock.advance(1_000);
+    expect([state.simulateMs, entry.place]).toEqual([30, "planned"]);
+  });
+
+  it("simulates what fails again and again at most every 20 ms", async () => {
     const { sample, addResult } = setUp();
     const { state, clock } = sample;
     let simulations = 0;
     Object.assign(state.deps.window, {
       simulate: async () => {
         simulations += 1;
-        await clock.sleep(30, new AbortController().signal);
-        // It is tried again at once.
-        return { ok: false, codespace: "sdk", code: 30, log: "full", failedMessage: undefined };
+        if (simulations > 100) throw new Error("too often");
+        const log = "block utilization of 2 cannot exceed 1";
+        return { ok: false, codespace: "sdk", code: 11, log, failedMessage: undefined };
       },
     });
     addResult(1n);
-    addResult(2n);
     start(runPreparing, sample);
     await clock.advance(1_000);
-    expect(state.simulateMs).toBe(30);
-    expect(simulations).toBeGreaterThan(1);
-    expect(simulations).toBeLessThanOrEqual(40);
+    expect(simulations).toBeGreaterThan(10);
+    expect(simulations).toBeLessThanOrEqual(51);
+  });
+
+  it("is looked after twice a second while something waits, without any event", async () => {
+    let checks = 0;
+    const { sample, addResult } = setUp({
+      upkeep: { isDue: () => ++checks > 0, run: async () => {} },
+    });
+    const { clock } = sample;
+    addResult(1n);
+    start(runPreparing, sample);
+    await clock.advance(3_000);
+    expect(checks).toBeGreaterThanOrEqual(6);
+  });
+});
+
+describe("what waits", () => {
+  it("is settled when it is too old, and when another relayer was faster", async () => {
+    const { sample, addResult } = setUp();
+    const { state, clock } = sample;
+    start(runSending, sample);
+    await clock.advance(0);
+    const [old, redundant] = [addResult(1n), addResult(2n)];
+    sample.queries.set(2n, sampleState({ id: 2n, lastRemoteHeight: { revision: 1n, height: 10n } }));
+    state.unread.add(2n);
+    await clock.advance(3_000);
+    expect([old.place, redundant.place]).toEqual(["queued", "done"]);
+    await clock.advance(9_000);
+    expect(sample.attempts.map(({ queryId, outcome }) => [queryId, outcome])).toEqual([
+      [2n, "redundant"],
+      [1n, "not-broadcast"],
+    ]);
   });
 });

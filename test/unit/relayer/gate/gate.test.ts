@@ -62,13 +62,14 @@ describe("the gate", () => {
     });
   });
 
-  it("refuses a standby, and names the process that has the lease", async () => {
-    const { gate, admit, world } = await openGateTest();
+  it("refuses a standby at once, and names the process that has the lease", async () => {
+    const { gate, admit, world, reads } = await openGateTest({ reserve: 1n });
     world.role = "standby";
     const refused = { admitted: false, reason: "this process is a standby: other-host/7 has the lease" };
     expect(await admit(5n)).toEqual(refused);
     expect(gate.status().refusal).toBe(refused.reason);
     expect(gate.status().spending.fee).toBe(0n);
+    expect(reads()).toBe(0);
   });
 
   it("refuses when the lease was lost while the store was writing, and counts nothing", async () => {
