@@ -10,6 +10,9 @@ import { type LedgerFile, openLedgerFile } from "../../src/watchdog/state/ledger
 import { STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import type { Watchdog } from "../../src/watchdog/watchdog.ts";
 
+/** What reports ask of a watchdog. */
+type ReportedWatchdog = Pick<Watchdog, "status" | "statuses" | "ledger" | "alertHistory">;
+
 /** A watchdog as reports read it. */
 export interface WatchdogReports extends OracleReportSource {
   /** Counts of a validator; undefined before its first reading. */
@@ -22,9 +25,10 @@ export interface WatchdogReports extends OracleReportSource {
  * state file, which has all hours of the last 400 days.
  */
 export function createWatchdogReports(
-  watchdog: () => Watchdog,
+  watchdog: () => ReportedWatchdog,
   stateDir: string | undefined,
   nowMs: () => number,
+  open: (folder: string) => LedgerFile = openLedgerFile,
 ): WatchdogReports {
   let file: LedgerFile | undefined;
   const close = (): void => {
@@ -36,7 +40,7 @@ export function createWatchdogReports(
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
     try {
-      file ??= openLedgerFile(stateDir);
+      file ??= open(stateDir);
       return read(file);
     } catch (error) {
       // After an error of its disk a connection may never work again.
@@ -49,8 +53,8 @@ export function createWatchdogReports(
     const memory = watchdog().ledger(validator);
     if (memory === undefined) return undefined;
     const stored = <T>(read: (view: LedgerView) => readonly T[]): readonly T[] =>
-      fromFile((open) => {
-        const view = open.view(validator);
+      fromFile((ledgers) => {
+        const view = ledgers.view(validator);
         return view === undefined ? [] : read(view);
       }, []);
     return joinedView(memory, {
@@ -86,7 +90,7 @@ export function createWatchdogReports(
 }
 
 /** The poll of the validator that was not polled for longest; undefined while one was never polled. */
-function oldestPoll(watchdog: Watchdog): number | undefined {
+function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
   const times = watchdog.statuses().map(({ polledAtMs }) => polledAtMs ?? Number.NaN);
   const oldest = Math.min(...times);
   return Number.isFinite(oldest) ? oldest : undefined;

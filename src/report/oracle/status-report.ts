@@ -1,5 +1,7 @@
+import { isEarly } from "../../watchdog/policy/early-month.ts";
+import { ENOUGH_BLOCKS } from "../../watchdog/policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../document.ts";
-import { formatCents, formatMinute, formatRate, formatTime, isoTime } from "../format.ts";
+import { formatCents, formatCount, formatMinute, formatRate, formatTime, isoTime } from "../format.ts";
 import { assessmentJson } from "./assessment-json.ts";
 import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
 import type { ActiveAlert } from "./active-alert.ts";
@@ -40,7 +42,13 @@ export function statusReport(now: OracleNow): Report {
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
     verdict: statusVerdict(now),
-    blocks: [pollBlock(now), ...storeBlocks(now), { kind: "table", columns, rows }, alertBlock(now.alerts)],
+    blocks: [
+      pollBlock(now),
+      ...storeBlocks(now),
+      { kind: "table", columns, rows },
+      ...earlyBlocks(now.validators),
+      alertBlock(now.alerts),
+    ],
     data: {
       report: "status",
       polled_at: now.polledAtMs === undefined ? null : isoTime(now.polledAtMs),
@@ -88,6 +96,16 @@ function pollBlock({ polledAtMs, nowMs }: OracleNow): ReportBlock {
   if (polledAtMs === undefined) return { kind: "text", text: "The watchdog has not polled yet." };
   const stale = nowMs - polledAtMs > STALE_MS ? ", which is too old to say anything about now" : "";
   return { kind: "text", text: `Last poll: ${formatTime(polledAtMs)} UTC${stale}.` };
+}
+
+/** Names the validators of whose month so few blocks are counted that its rate says little. */
+export function earlyBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
+  return validators.flatMap(({ ledger, assessment }) => {
+    const { rate } = assessment;
+    if (rate === undefined || !isEarly(assessment)) return [];
+    const text = `${ledger.validator}: the month has ${formatCount(rate.total)} counted blocks. Its rate says little before ${formatCount(ENOUGH_BLOCKS)}.`;
+    return [{ kind: "text", text }];
+  });
 }
 
 /** What to do while the state is not stored. */

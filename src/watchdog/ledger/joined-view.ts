@@ -11,7 +11,7 @@ export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
     ...[fromMs, toMs, source]: Parameters<LedgerView["days"]>
   ): readonly Rollup[] => {
     const [oldest] = memory[span](0, toMs, source);
-    const beginMs = Math.min(oldest?.startMs ?? toMs, toMs);
+    const beginMs = oldest?.startMs ?? toMs;
     const older = fromMs < beginMs ? stored[span](fromMs, beginMs, source) : [];
     return [...older, ...memory[span](fromMs, toMs, source)];
   };

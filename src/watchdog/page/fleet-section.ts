@@ -5,7 +5,7 @@ import { badge, type Column, dataTable, grouped, verdict } from "../../web/parts
 import type { Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../status.ts";
-import { foundedForecast } from "./early-month.ts";
+import { foundedForecast } from "../policy/early-month.ts";
 import { firingOf, tierNow, type ValidatorVerdict, VERDICTS } from "./judge-validator.ts";
 
 /** A validator with its verdict and the id of its section. */

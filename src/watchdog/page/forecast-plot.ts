@@ -7,7 +7,7 @@ import { SPANS } from "../ledger/books.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
 import type { Assessment } from "../policy/assessment.ts";
-import { foundedForecast } from "./early-month.ts";
+import { foundedForecast } from "../policy/early-month.ts";
 import { formatPercent, successRate, toRatio } from "../policy/reward-tier.ts";
 
 /** A point of the month's rate: time, and the rate of all blocks of the month up to it. */

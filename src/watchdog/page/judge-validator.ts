@@ -3,7 +3,7 @@ import type { Headroom } from "../policy/assessment.ts";
 import type { Tier } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../status.ts";
 import { grouped, type Tone } from "../../web/parts.ts";
-import { foundedForecast, isEarly } from "./early-month.ts";
+import { foundedForecast, isEarly } from "../policy/early-month.ts";
 
 /** What this month means for a validator's pay, the gravest first. */
 export const VERDICTS = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;

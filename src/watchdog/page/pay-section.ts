@@ -5,7 +5,7 @@ import { badge, type Column, dataTable, type Fact, factGrid, grouped, type Tone 
 import { type Assessment, BURN_WINDOWS, type BoundaryState, type Headroom } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../status.ts";
-import { foundedForecast } from "./early-month.ts";
+import { foundedForecast } from "../policy/early-month.ts";
 import { tierNow } from "./judge-validator.ts";
 
 /** What the month pays so far, in values. */

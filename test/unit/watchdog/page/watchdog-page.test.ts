@@ -161,6 +161,11 @@ describe("the verdict on a validator", () => {
       "bad: Lost: this month pays nothing, whatever happens now",
     ],
     [
+      "it cannot lose any more of what is known",
+      { good: 990, bad: 0, recent: 0, remaining: 10 },
+      "good: Paid in full at the rate of recent days",
+    ],
+    [
       "it cannot lose any more",
       { good: 990, bad: 0, remaining: 10 },
       "unknown: Too early to say: 990 blocks of this month seen, none of them bad",

@@ -1,5 +1,5 @@
-import type { Assessment, Forecast } from "../policy/assessment.ts";
-import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
+import type { Assessment, Forecast } from "./assessment.ts";
+import { ENOUGH_BLOCKS } from "./reward-tier.ts";
 
 /** Whether a month has so few counted blocks that its rate says little: with one miss of ten blocks it is 90 %. */
 export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
