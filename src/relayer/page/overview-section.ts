@@ -76,7 +76,7 @@ function latenessText(queries: readonly QueryView[]): string {
   const all = counted(queries.length, "query", "queries");
   if (latest === undefined) return `${all}, none late.`;
   const { blocks, ms } = latest.lateness;
-  return `${all}, ${overdue} overdue; the latest is query ${latest.id}, due for ${counted(Number(blocks), "block")} (${formatDuration(ms)}).`;
+  return `${all}, ${overdue} overdue; the most overdue one is query ${latest.id}, due for ${counted(Number(blocks), "block")} (${formatDuration(ms)}).`;
 }
 
 /** The values that a reader wants at one glance. */

@@ -5,7 +5,7 @@ import type { WatchdogStatus } from "../status.ts";
 import type { Tone } from "../../web/parts.ts";
 
 /** What this month means for a validator's pay, the gravest first. */
-export const VERDICTS = ["lost", "cannot-see", "losing", "part-lost", "warning", "paid"] as const;
+export const VERDICTS = ["lost", "cannot-see", "losing", "part-lost", "early", "warning", "paid"] as const;
 
 /** One of {@link VERDICTS}. */
 type VerdictKind = (typeof VERDICTS)[number];
@@ -41,21 +41,29 @@ export function judgeValidator(status: WatchdogStatus, fresh: Freshness): Valida
       short: "no count yet",
       headline: "Cannot see: no block of this month is counted yet",
     };
-  if (tier === "none")
-    return bad("losing", "losing all", "Losing: this month pays nothing at its present rate");
-  const firing = firingOf(status.alerts);
-  const [worst] = firing;
+  const isEarly = hasFewBlocks(status, tier);
+  const isLosingAll = tier === "none" && !isEarly;
+  const [worst] = firingOf(status.alerts);
+  // The cause says more than the rate, which the line below has.
   if (worst?.rule.severity === "critical")
-    return bad("losing", "losing", `Losing: ${lowerFirst(worst.rule.condition.title)}`);
+    return bad(
+      "losing",
+      isLosingAll ? "losing all" : "losing",
+      `Losing: ${lowerFirst(worst.rule.condition.title)}`,
+    );
+  if (isLosingAll) return bad("losing", "losing all", "Losing: this month pays nothing at its present rate");
   if (boundaryState(status, "full") === "lost")
     return warn("part-lost", "paid in part", "Full pay is lost: this month is paid in part");
-  if (tier === "proportional")
+  if (tier === "proportional" && !isEarly)
     return warn("losing", "losing full pay", "Losing: this month is paid in part at its present rate");
+  const soFar = isEarly
+    ? { short: "too early", headline: "Too early to say" }
+    : { short: "paid", headline: "Paid in full so far" };
   if (worst !== undefined)
     return warn(
       "warning",
-      "paid, warning",
-      `Paid in full so far, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
+      `${soFar.short}, warning`,
+      `${soFar.headline}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
   const [pending] = status.alerts.filter(
     ({ state, rule }) => state?.phase === "pending" && rule.severity !== "info",
@@ -63,9 +71,16 @@ export function judgeValidator(status: WatchdogStatus, fresh: Freshness): Valida
   if (pending !== undefined)
     return warn(
       "warning",
-      "paid, pending",
-      `Paid in full so far; not firing yet: ${lowerFirst(pending.rule.condition.title)}`,
+      `${soFar.short}, pending`,
+      `${soFar.headline}; not firing yet: ${lowerFirst(pending.rule.condition.title)}`,
     );
+  if (isEarly)
+    return {
+      kind: "early",
+      tone: "unknown",
+      short: "too early",
+      headline: "Too early to say: this month has too few blocks for a rate",
+    };
   if (boundaryState(status, "full") === "clinched")
     return {
       kind: "paid",
@@ -89,6 +104,20 @@ export function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[]
 /** The tier by the policy that pays, or by the specification before the first poll. */
 export function tierNow({ assessment, current }: WatchdogStatus): Tier | undefined {
   return assessment === undefined ? current.tier : assessment.tier;
+}
+
+/** Conditions of the month's rate, by the tier that makes them active. */
+const RATE_CONDITIONS = { none: "any-reward-rate-low", proportional: "full-reward-rate-low" } as const;
+
+/**
+ * Whether the month has fewer blocks than its rate needs to prove a tier below full pay. The alert on the rate has the limit, so
+ * that page and alert agree; without the alert there is none.
+ */
+function hasFewBlocks({ alerts, current }: WatchdogStatus, tier: Tier): boolean {
+  if (tier === "full") return false;
+  const alert = alerts.find(({ rule }) => rule.condition.name === RATE_CONDITIONS[tier]);
+  const { good, bad: failed } = current.counts;
+  return Number(good + failed) < (alert?.rule.limits["min_blocks"] ?? 0);
 }
 
 function whyBlind(

@@ -50,6 +50,11 @@ describe("the verdict on a validator", () => {
       "bad: Losing: sidecar down",
     ],
     [
+      "a critical alert, and a rate below both",
+      { ...at(0.06), alerts: [alertState("sidecar-down", "firing")] },
+      "bad: Losing: sidecar down",
+    ],
+    [
       "a warning",
       { ...HEALTHY, alerts: [alertState("clock-skew", "firing")] },
       "warn: Paid in full so far, with a warning: clocks differ",
@@ -91,6 +96,30 @@ describe("the verdict on a validator", () => {
     ],
   ] satisfies readonly [string, ValidatorScene, string][])("with %s", (_name, scene, expected) => {
     expect(verdictOf(scene)).toBe(expected);
+  });
+
+  it("does not judge pay by a month that has fewer blocks than the alert on its rate needs", () => {
+    const young = (share: number, blocks: bigint, more: ValidatorScene = {}): string => {
+      const { current, assessment } = buildValidator(at(share)).status;
+      const counts = { good: blocks - 1n, bad: 1n, unknown: 0n };
+      const status = {
+        current: { ...current, counts },
+        assessment: assessment && { ...assessment, headroom: [] },
+      };
+      return verdictOf({ ...at(share), ...more, status });
+    };
+    for (const share of [0.025, 0.06]) {
+      expect(young(share, 1_799n)).toBe(
+        "unknown: Too early to say: this month has too few blocks for a rate",
+      );
+      expect(young(share, 1_800n)).toMatch(/^(warn|bad): Losing: this month/);
+      const alerts = (phase: "pending" | "firing") => ({ alerts: [alertState("sidecar-down", phase)] });
+      expect(young(share, 9n, alerts("pending"))).toBe(
+        "warn: Too early to say; not firing yet: sidecar down",
+      );
+      expect(young(share, 9n, alerts("firing"))).toBe("bad: Losing: sidecar down");
+    }
+    expect(young(0, 9n)).toBe("good: Paid in full at the present rate");
   });
 
   it("is never green without a full tier", () => {
