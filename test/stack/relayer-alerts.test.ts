@@ -8,16 +8,11 @@ import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { openWallet, type TestWallet } from "../support/e2e/test-wallet.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
 import { type AlertmanagerServer, startAlertmanager } from "../support/stack/alertmanager-server.ts";
-import { type FaultyRelayer, openFaultyRelayer } from "../support/stack/faulty-relayer.ts";
+import { expectAlertsAt } from "../support/stack/fault-expectations.ts";
+import { openFaultyRelayer } from "../support/stack/faulty-relayer.ts";
 import { type PrometheusServer, startPrometheus } from "../support/stack/prometheus-server.ts";
-import {
-  type FaultCase,
-  type FaultScene,
-  relayerFaultCases,
-  RICH,
-} from "../support/stack/relayer-fault-cases.ts";
-import { readAlerts, type Shown, untilNone } from "../support/stack/shown-alerts.ts";
-import { labelText, type Receiver, startReceiver } from "../support/stack/webhook-receiver.ts";
+import { type FaultScene, relayerFaultCases, RICH } from "../support/stack/relayer-fault-cases.ts";
+import { type Receiver, startReceiver } from "../support/stack/webhook-receiver.ts";
 
 /** Alerts that no fault here leads to, with the reason. They fire from fed metrics in `monitoring.test.ts`. */
 const ONLY_FED: Readonly<Record<string, string>> = {
@@ -100,51 +95,6 @@ afterAll(async () => {
 const alertOf = (name: string): string =>
   RELAYER_GROUP.alerts.find((one) => one.name === name)?.alert ?? `no alert ${name}`;
 
-/** The alerts of a relayer that Alertmanager shows. */
-async function shownOf({ target }: FaultyRelayer): Promise<readonly Shown[]> {
-  return (await readAlerts(alertmanager.url)).filter(({ labels }) => labels["instance"] === target);
-}
-
-/** Waits until all alerts are shown and notified, and those that they mute are muted. */
-async function expectFires(relayer: FaultyRelayer, one: FaultCase): Promise<void> {
-  const wanted = [
-    ...one.alerts.map((name) => `${alertOf(name)} active`),
-    ...(one.muted ?? []).map((name) => `${alertOf(name)} suppressed`),
-  ];
-  const seen = new Set<string>();
-  await untilNone(async () => {
-    for (const { labels, status } of await shownOf(relayer))
-      seen.add(`${labels["alertname"]} ${status.state}`);
-    const missing = wanted.filter((text) => !seen.has(text));
-    const silent = messages(relayer, one).filter(({ firing }) => firing === 0);
-    const left = [...missing, ...silent.map(({ name }) => `no message about ${name}`)];
-    return left.length === 0 ? [] : [...left, `${one.fault}; seen: ${[...seen].join(", ")}`];
-  }, 120_000);
-  const keys = (await shownOf(relayer)).map(({ labels }) => labelText(labels));
-  expect(new Set(keys).size).toBe(keys.length);
-}
-
-/** Waits until the alerts are over, and there is one message about the end for each about the begin. */
-async function expectEnds(relayer: FaultyRelayer, one: FaultCase): Promise<void> {
-  const names = one.alerts.map(alertOf);
-  await untilNone(async () => {
-    const shown = new Set((await shownOf(relayer)).map(({ labels }) => labels["alertname"]));
-    // A scrape that a busy machine misses ends an alert and begins it again: each time one message says so.
-    const unequal = messages(relayer, one).filter(({ firing, resolved }) => firing !== resolved);
-    return [
-      ...names.filter((name) => shown.has(name)),
-      ...unequal.map((text) => `${one.fault}: ${JSON.stringify(text)}`),
-    ];
-  }, 120_000);
-}
-
-function messages({ target }: FaultyRelayer, { alerts }: FaultCase) {
-  return alerts.map(alertOf).map((name) => ({
-    name,
-    ...receiver.counts((labels) => labels["alertname"] === name && labels["instance"] === target),
-  }));
-}
-
 describe("the alerts of the relayer", () => {
   it("have a fault here, or a reason for having none", () => {
     const covered = Object.values(cases)
@@ -160,12 +110,16 @@ describe("the alerts of the relayer", () => {
     { timeout: 900_000 },
     async (name) => {
       const relayer = relayers[name];
+      const expected = expectAlertsAt(
+        { instance: relayer.target },
+        { alertmanager: alertmanager.url, receiver, alertOf },
+      );
       if (name === "paths") await relayer.start();
       for (const one of cases[name]) {
         await one.begin();
-        await expectFires(relayer, one);
+        await expected.fires(one);
         await one.end();
-        await expectEnds(relayer, one);
+        await expected.ends(one);
       }
     },
   );

@@ -2,14 +2,12 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { TestWallet } from "../e2e/test-wallet.ts";
 import type { FaultProxy, ProxyFault } from "../fault-proxy.ts";
+import type { ExpectedAlerts } from "./fault-expectations.ts";
 import { clientStatus, olderConsensus } from "./client-responses.ts";
 import type { FaultyRelayer } from "./faulty-relayer.ts";
 
-/** A fault, the alerts that it leads to, and those that these mute. */
-export interface FaultCase {
-  readonly fault: string;
-  readonly alerts: readonly string[];
-  readonly muted?: readonly string[];
+/** A fault and the alerts that it leads to. */
+interface FaultCase extends ExpectedAlerts {
   readonly begin: () => Promise<void> | void;
   readonly end: () => Promise<void> | void;
 }
