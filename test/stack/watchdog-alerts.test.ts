@@ -18,7 +18,7 @@ import {
   ownAddress,
   POWERS,
   type SourceFaults,
-  startFaultyWatchdog,
+  startFaultyWatchdogs,
   VALIDATORS,
 } from "../support/stack/watched-validators.ts";
 import { startReceiver } from "../support/stack/webhook-receiver.ts";
@@ -67,7 +67,7 @@ beforeAll(async () => {
   closing.push(receiver.close, alertmanager.close);
   // Last, since its month must have few good blocks when the first fault begins.
   await sidecarHome.start("localnet", "start", "--block-time", "500", "$PORTS").printed(/sidecar metrics/);
-  const target = await startFaultyWatchdog({
+  const [pay = "", faults = ""] = await startFaultyWatchdogs({
     sidecarHome,
     chainHome,
     sources,
@@ -75,7 +75,7 @@ beforeAll(async () => {
   });
   const [file, groups] = [...RULE_FILES].find(([, all]) => all.includes(WATCHDOG_GROUP)) ?? ["", []];
   const prometheus = await startPrometheus(
-    { "oracle-watchdog": { target, labels: {} } },
+    { pay: { target: pay, labels: {} }, faults: { target: faults, labels: {} } },
     {
       files: new Map([[file, ruleFile(groups, SHORT_TIMES)]]),
       alertmanager: new URL(alertmanager.url).host,

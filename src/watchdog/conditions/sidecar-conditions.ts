@@ -22,7 +22,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "Neither the watchdog nor the node reaches the price sidecar. A planned restart is shorter than this alert's time.",
     impact: FAILING_CALLS_IMPACT,
     action:
-      "Start the sidecar's service and read its journal. After it answers, the node needs about ten more seconds to reconnect.",
+      "Start the sidecar's service and read its journal. After it answers, the node reconnects within seconds, and after a long outage within two minutes.",
     for: "1m",
     resolveFor: "30s",
     thresholds: {},
@@ -52,7 +52,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     description: "The node calls its sidecar for every vote, and these calls fail.",
     impact: FAILING_CALLS_IMPACT,
     action:
-      "Check oracle_address in the node's app.toml, then time the sidecar's price response on the node's machine.",
+      "After a long outage of the sidecar the node needs up to two minutes to reconnect. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
     for: "0s",
     // As long as that of sidecar-down, which mutes it: the end of an outage must not look like a second one.
     resolveFor: "30s",

@@ -53,7 +53,7 @@ export function expectAlertsAt(
         for (const { labels, status } of await shownHere())
           seen.add(`${labels["alertname"]} ${status.state}`);
         const missing = wanted.filter((text) => !seen.has(text));
-        const silent = messages(expected).filter(({ firing }) => firing === 0);
+        const silent = messages(expected).filter(({ firing, resolved }) => firing <= resolved);
         const left = [...missing, ...silent.map(({ name }) => `no message about ${name}`)];
         return left.length === 0 ? [] : [...left, `${expected.fault}; seen: ${[...seen].join(", ")}`];
       }, DEADLINE_MS);

@@ -10,6 +10,8 @@ import { programPath } from "./programs.ts";
 /** A Prometheus of one test, in a directory of its own, on a free port of loopback. */
 export interface PrometheusServer {
   readonly url: string;
+  /** Scrapes these targets from now on, and no others. */
+  readonly scrape: (targets: ScrapeTargets) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -33,35 +35,25 @@ export async function startPrometheus(
 ): Promise<PrometheusServer> {
   const directory = mkdtempSync(join(tmpdir(), "relaywatch-prometheus-"));
   const config = join(directory, "prometheus.json");
-  const jobs = Object.entries(targets).map(([name, { target, labels }]) => ({
-    job_name: name,
-    honor_labels: true,
-    static_configs: [{ targets: [target], labels }],
-  }));
   const port = await freePort();
   // A scrape that takes too long ends all alerts of its target, so a busy machine gets more time for rules.
   const every = rules === undefined ? "1s" : "2s";
-  // It scrapes itself, so that rules about it have data.
-  jobs.push({
-    job_name: "prometheus",
-    honor_labels: true,
-    static_configs: [{ targets: [`127.0.0.1:${port}`], labels: {} }],
-  });
   for (const [name, content] of rules?.files ?? []) writeFileSync(join(directory, name), content);
-  // YAML contains JSON.
-  writeFileSync(
-    config,
-    JSON.stringify({
-      global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: "1s" },
-      scrape_configs: jobs,
-      ...(rules === undefined
-        ? {}
-        : {
-            rule_files: [...rules.files.keys()].map((name) => join(directory, name)),
-            alerting: { alertmanagers: [{ static_configs: [{ targets: [rules.alertmanager] }] }] },
-          }),
-    }),
-  );
+  const ruleSettings =
+    rules === undefined
+      ? {}
+      : {
+          rule_files: [...rules.files.keys()].map((name) => join(directory, name)),
+          alerting: { alertmanagers: [{ static_configs: [{ targets: [rules.alertmanager] }] }] },
+        };
+  const configure = (wanted: ScrapeTargets): void => {
+    // It scrapes itself, so that rules about it have data.
+    const all = { ...wanted, prometheus: { target: `127.0.0.1:${port}`, labels: {} } };
+    const global = { scrape_interval: every, scrape_timeout: every, evaluation_interval: "1s" };
+    // YAML contains JSON.
+    writeFileSync(config, JSON.stringify({ global, scrape_configs: jobsOf(all), ...ruleSettings }));
+  };
+  configure(targets);
   const options = [
     `--config.file=${config}`,
     `--storage.tsdb.path=${join(directory, "data")}`,
@@ -80,7 +72,19 @@ export async function startPrometheus(
     await close();
     throw error;
   }
-  return { url, close };
+  const scrape = (wanted: ScrapeTargets): void => {
+    configure(wanted);
+    server.kill("SIGHUP");
+  };
+  return { url, scrape, close };
+}
+
+function jobsOf(targets: ScrapeTargets): readonly object[] {
+  return Object.entries(targets).map(([name, { target, labels }]) => ({
+    job_name: name,
+    honor_labels: true,
+    static_configs: [{ targets: [target], labels }],
+  }));
 }
 
 async function untilReady(url: string): Promise<void> {

@@ -22,16 +22,16 @@ export interface SourceFaults {
   readonly egress: Door;
 }
 
-/** Names of the validators of {@link startFaultyWatchdog}, by what fails for them. */
+/** Names of the validators of {@link startFaultyWatchdogs}, by what fails for them. */
 export const VALIDATORS = ["sidecar", "any-pay", "full-pay", "sources", "chain"] as const;
 
 /** One of {@link VALIDATORS}. */
 export type ValidatorName = (typeof VALIDATORS)[number];
 
-/** Power of the validator that the node of the localnet "chain" votes for; the others have a quorum without it. */
-export const OWN_POWER = "5";
+/** Power of the validator that the node of the localnet "chain" votes for: the greatest, and less than a third. */
+export const OWN_POWER = "21";
 /** Powers at genesis of the localnet "chain". */
-export const POWERS = `${OWN_POWER},20,20`;
+export const POWERS = `${OWN_POWER},20,20,20`;
 
 /** Thresholds with which conditions become active within seconds. */
 const THRESHOLDS: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
@@ -78,19 +78,16 @@ export interface FaultyWatchdogOptions {
   /** Localnet with the faults of the chain, for "sources" and "chain". */
   readonly chainHome: CliHome;
   readonly sources: SourceFaults;
-  /** URL of the Alertmanager to which the watchdog sends its alerts itself. */
+  /** URL of the Alertmanager to which the watchdogs send their alerts themselves. */
   readonly alertmanager: string;
 }
 
-/** Starts one watchdog for all {@link VALIDATORS}. Its alerts fire and are resolved within seconds. Returns "host:port" of its metrics. */
-export async function startFaultyWatchdog({
-  sidecarHome,
-  chainHome,
-  sources,
-  alertmanager,
-}: FaultyWatchdogOptions): Promise<string> {
-  const port = await freePort();
-  const file = join(sidecarHome.directory, "faulty-watchdog.yaml");
+/**
+ * Starts two watchdogs for all {@link VALIDATORS}. Their alerts fire and are resolved within seconds. The one for pay judges
+ * nothing else, since what costs the blocks would mute it. Returns "host:port" of their metrics.
+ */
+export async function startFaultyWatchdogs(options: FaultyWatchdogOptions): Promise<readonly string[]> {
+  const { sidecarHome, chainHome, sources, alertmanager } = options;
   const hex = await ownAddress(chainHome);
   const consensus = encodeBech32("neutronvalcons", Uint8Array.from(Buffer.from(hex, "hex")));
   const sidecar = portsAt(sidecarHome.portOffset);
@@ -101,32 +98,45 @@ export async function startFaultyWatchdog({
     nodes: [{ ...nodeOf(sidecar), prices: null, sidecar_metrics: null }],
   });
   const rest = (url: string) => ({ consensus_address: consensus, chain: { rest: url, pairs: [] } });
-  const validators = [
-    { name: "sidecar", nodes: [nodeOf(sidecar)] },
-    pay("any-pay", 60, 50),
-    pay("full-pay", 55, 1),
-    {
-      name: "sources",
-      ...rest(sources.rest.url),
-      egress: [sources.egress.target],
-      nodes: [proxiedNode(sources)],
-    },
-    { name: "chain", ...rest(`http://127.0.0.1:${chain.localRest}`), nodes: [nodeOf(chain)] },
-  ];
-  const alerts = Object.fromEntries(
-    CONDITIONS.map(({ name }) => [sectionKey(name), { for: "1s", resolve_for: "1s", ...THRESHOLDS[name] }]),
-  );
-  // YAML contains JSON.
-  const config = {
-    http: { listen: `127.0.0.1:${port}` },
-    interval: "1s",
-    validators,
-    alerts,
-    notify: { channels: [{ kind: "alertmanager", name: "am", urls: [alertmanager], resend: "2s" }] },
+  const start = async (name: string, settings: object): Promise<string> => {
+    const port = await freePort();
+    const file = join(sidecarHome.directory, `${name}.yaml`);
+    const channel = { kind: "alertmanager", name: "am", urls: [alertmanager], resend: "2s" };
+    const common = {
+      http: { listen: `127.0.0.1:${port}` },
+      interval: "1s",
+      notify: { channels: [channel] },
+    };
+    // YAML contains JSON.
+    writeFileSync(file, JSON.stringify({ ...common, ...settings }));
+    await sidecarHome.start("watchdog", "start", "--config", file).printed(/oracle-watchdog/);
+    return `127.0.0.1:${port}`;
   };
-  writeFileSync(file, JSON.stringify(config));
-  await sidecarHome.start("watchdog", "start", "--config", file).printed(/oracle-watchdog/);
-  return `127.0.0.1:${port}`;
+  return Promise.all([
+    start("pay", {
+      validators: [pay("any-pay", 60, 50), pay("full-pay", 55, 1)],
+      alerts: alertsOf((name) => name.includes("-reward-")),
+    }),
+    start("faults", {
+      // Of all validators: the faults of the sidecar that a closed one mutes come later.
+      sources: { egress: [sources.egress.target] },
+      validators: [
+        { name: "sidecar", nodes: [nodeOf(sidecar)] },
+        { name: "sources", ...rest(sources.rest.url), nodes: [proxiedNode(sources)] },
+        { name: "chain", ...rest(`http://127.0.0.1:${chain.localRest}`), nodes: [nodeOf(chain)] },
+      ],
+      alerts: alertsOf((name) => !name.includes("-reward-")),
+    }),
+  ]);
+}
+
+function alertsOf(isEnabled: (name: string) => boolean): object {
+  return Object.fromEntries(
+    CONDITIONS.map(({ name }) => [
+      sectionKey(name),
+      { enabled: isEnabled(name), for: "1s", resolve_for: "1s", ...THRESHOLDS[name] },
+    ]),
+  );
 }
 
 function nodeOf({ localMetrics, prices, sidecarMetrics }: Ports) {
