@@ -28,7 +28,6 @@ const FED = ALERTS.filter(({ example }) => example !== undefined && example.only
 
 let receiver: Receiver;
 let alertmanager: AlertmanagerServer;
-let targets: ScrapeTargets;
 let prometheus: PrometheusServer;
 let feed: AlertFeed;
 let watchdogPort: number;
@@ -69,7 +68,7 @@ beforeAll(async () => {
   feed = await startAlertFeed(FED);
   const validator = { validator: "default", chain_id: "local-1" };
   const at = (port: number, labels: object = {}) => ({ target: `127.0.0.1:${port}`, labels });
-  targets = {
+  const targets = {
     "oracle-watchdog": at(watchdogPort),
     "icq-relayer": at(ports.relayer),
     "oracle-node": at(ports.localMetrics, validator),
@@ -157,11 +156,12 @@ describe("a healthy localnet with both daemons", () => {
 
 describe("the situations of the alerts, fed as metrics", () => {
   it("fire in Prometheus and arrive at Alertmanager, with their texts", { timeout: 150_000 }, async () => {
+    // A scrape that a busy machine misses ends an alert for a moment, so not all need to be there at one time.
+    const seen = new Set<(typeof ALERTS)[number]>();
     await untilNone(async () => {
       const shown = await alertsNow();
-      return FED.filter((alert) => !shown.some(isOf(alert))).map(
-        ({ component, alert }) => `${component} ${alert}`,
-      );
+      for (const alert of FED) if (shown.some(isOf(alert))) seen.add(alert);
+      return FED.filter((alert) => !seen.has(alert)).map(({ component, alert }) => `${component} ${alert}`);
     }, 120_000);
     for (const { labels, annotations } of await alertsNow()) {
       expect(JSON.stringify(annotations)).not.toMatch(/error expanding|\{\{|<no value>/);
@@ -205,10 +205,11 @@ describe("the situations of the alerts, fed as metrics", () => {
           .map(({ labels }) => JSON.stringify(labels)),
       120_000,
     );
-    await untilNone(async () => active.filter((key) => receiver.count(key, "resolved") === 0), 60_000);
     // A scrape that a busy machine misses ends an alert and begins it again: each time one message says so.
-    for (const key of active)
-      expect([key, receiver.count(key, "firing")]).toEqual([key, receiver.count(key, "resolved")]);
+    await untilNone(
+      async () => active.filter((key) => receiver.count(key, "firing") !== receiver.count(key, "resolved")),
+      60_000,
+    );
   });
 });
 
@@ -250,11 +251,10 @@ describe("targets", () => {
       labels["alertname"] === "RelaywatchTargetMissing" && labels["instance"] === target;
     const isIt = ({ labels }: Shown): boolean => isLabelled(labels);
     const counts = () => receiver.counts(isLabelled);
-    const { "icq-relayer": _relayer, ...others } = targets;
-    prometheus.scrape(others);
+    prometheus.leaveOut("icq-relayer");
     await untilNone(async () => ((await alertsNow()).some(isIt) ? [] : ["missing"]), 60_000);
     await untilNone(async () => (counts().firing === 1 ? [] : ["a message"]), 60_000);
-    prometheus.scrape(targets);
+    prometheus.leaveOut(undefined);
     await untilNone(async () => ((await alertsNow()).some(isIt) ? ["back"] : []), 60_000);
     await untilNone(async () => (counts().resolved === 1 ? [] : ["a message about the end"]), 60_000);
   });

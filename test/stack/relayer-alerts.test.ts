@@ -127,12 +127,10 @@ describe("the alerts of the relayer", () => {
       if (name === "paths") await relayer.start();
       for (const one of cases[name]) {
         const expected = one.isOfJob === true ? ofJob : ofInstance;
-        const startMs = Date.now();
         await one.begin();
         await expected.fires(one);
         await one.end();
         await expected.ends(one);
-        console.log(name, one.fault, Math.round((Date.now() - startMs) / 1000));
       }
     },
   );

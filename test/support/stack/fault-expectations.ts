@@ -37,6 +37,8 @@ export function expectAlertsAt(
     Object.entries(place).every(([label, value]) => labels[label] === value);
   const shownHere = async (): Promise<readonly Shown[]> =>
     (await readAlerts(alertmanager)).filter(({ labels }) => isHere(labels));
+  /** Messages about the begin of each alert when the last fault was over. */
+  const before = new Map<string, number>();
   const messages = ({ alerts }: ExpectedAlerts) =>
     alerts.map(alertOf).map((name) => ({
       name,
@@ -53,7 +55,7 @@ export function expectAlertsAt(
         for (const { labels, status } of await shownHere())
           seen.add(`${labels["alertname"]} ${status.state}`);
         const missing = wanted.filter((text) => !seen.has(text));
-        const silent = messages(expected).filter(({ firing, resolved }) => firing <= resolved);
+        const silent = messages(expected).filter(({ name, firing }) => firing <= (before.get(name) ?? 0));
         const left = [...missing, ...silent.map(({ name }) => `no message about ${name}`)];
         return left.length === 0 ? [] : [...left, `${expected.fault}; seen: ${[...seen].join(", ")}`];
       }, DEADLINE_MS);
@@ -71,6 +73,7 @@ export function expectAlertsAt(
           ...unequal.map((text) => `${expected.fault}: ${JSON.stringify(text)}`),
         ];
       }, DEADLINE_MS);
+      for (const { name, firing } of messages(expected)) before.set(name, firing);
     },
   };
 }

@@ -10,8 +10,8 @@ import { programPath } from "./programs.ts";
 /** A Prometheus of one test, in a directory of its own, on a free port of loopback. */
 export interface PrometheusServer {
   readonly url: string;
-  /** Scrapes these targets from now on, and no others. */
-  readonly scrape: (targets: ScrapeTargets) => void;
+  /** Scrapes the target of this job no longer; undefined: scrapes all targets. */
+  readonly leaveOut: (job: string | undefined) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -46,14 +46,14 @@ export async function startPrometheus(
           rule_files: [...rules.files.keys()].map((name) => join(directory, name)),
           alerting: { alertmanagers: [{ static_configs: [{ targets: [rules.alertmanager] }] }] },
         };
-  const configure = (wanted: ScrapeTargets): void => {
+  const configure = (leftOut?: string): void => {
     // It scrapes itself, so that rules about it have data.
-    const all = { ...wanted, prometheus: { target: `127.0.0.1:${port}`, labels: {} } };
+    const all = { ...targets, prometheus: { target: `127.0.0.1:${port}`, labels: {} } };
     const global = { scrape_interval: every, scrape_timeout: every, evaluation_interval: "1s" };
     // YAML contains JSON.
-    writeFileSync(config, JSON.stringify({ global, scrape_configs: jobsOf(all), ...ruleSettings }));
+    writeFileSync(config, JSON.stringify({ global, scrape_configs: jobsOf(all, leftOut), ...ruleSettings }));
   };
-  configure(targets);
+  configure();
   const options = [
     `--config.file=${config}`,
     `--storage.tsdb.path=${join(directory, "data")}`,
@@ -72,18 +72,19 @@ export async function startPrometheus(
     await close();
     throw error;
   }
-  const scrape = (wanted: ScrapeTargets): void => {
-    configure(wanted);
+  const leaveOut = (job: string | undefined): void => {
+    configure(job);
     server.kill("SIGHUP");
   };
-  return { url, scrape, close };
+  return { url, leaveOut, close };
 }
 
-function jobsOf(targets: ScrapeTargets): readonly object[] {
+/** A job without its target stays: Prometheus ends the series of a target at once, and those of a job minutes later. */
+function jobsOf(targets: ScrapeTargets, leftOut: string | undefined): readonly object[] {
   return Object.entries(targets).map(([name, { target, labels }]) => ({
     job_name: name,
     honor_labels: true,
-    static_configs: [{ targets: [target], labels }],
+    static_configs: name === leftOut ? [] : [{ targets: [target], labels }],
   }));
 }
 
