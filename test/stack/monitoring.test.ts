@@ -14,11 +14,7 @@ import { type AlertFeed, placeOf, startAlertFeed } from "../support/stack/alert-
 import { type AlertmanagerServer, startAlertmanager } from "../support/stack/alertmanager-server.ts";
 import { freePort } from "../support/stack/free-port.ts";
 import { programPath } from "../support/stack/programs.ts";
-import {
-  type PrometheusServer,
-  type ScrapeTargets,
-  startPrometheus,
-} from "../support/stack/prometheus-server.ts";
+import { type PrometheusServer, startPrometheus } from "../support/stack/prometheus-server.ts";
 import { readAlerts, type Shown, untilNone } from "../support/stack/shown-alerts.ts";
 import { labelText, startReceiver, type Receiver } from "../support/stack/webhook-receiver.ts";
 
