@@ -121,12 +121,13 @@ export function alertmanagerLocalnet(): string {
 
 /** A Prometheus configuration for one validator, a relayer, and Prometheus and Alertmanager themselves. */
 export function prometheusExample(): string {
-  return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090" });
+  return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090", more: [] });
 }
 
-/** The same for a localnet, whose gRPC server has Prometheus' usual port. */
+/** The same for a localnet and its courier. The gRPC server of the localnet has Prometheus' usual port. */
 export function prometheusLocalnet(): string {
-  return prometheusConfig({ chainId: "local-1", interval: "5s", own: "127.0.0.1:9091" });
+  const more = [job("localnet", "127.0.0.1:9997")];
+  return prometheusConfig({ chainId: "local-1", interval: "5s", own: "127.0.0.1:9091", more });
 }
 
 interface PrometheusPlace {
@@ -134,9 +135,11 @@ interface PrometheusPlace {
   readonly interval: string;
   /** Address of Prometheus itself. */
   readonly own: string;
+  /** More jobs. */
+  readonly more: readonly ReturnType<typeof job>[];
 }
 
-function prometheusConfig({ chainId, interval, own }: PrometheusPlace): string {
+function prometheusConfig({ chainId, interval, own, more }: PrometheusPlace): string {
   const validator = { validator: "default", chain_id: chainId };
   return (
     GENERATED +
@@ -151,6 +154,7 @@ function prometheusConfig({ chainId, interval, own }: PrometheusPlace): string {
         job("oracle-sidecar", "127.0.0.1:8002", validator),
         job("prometheus", own),
         job("alertmanager", "127.0.0.1:9093"),
+        ...more,
       ],
     })
   );

@@ -12,6 +12,7 @@ export const DASHBOARDS = {
   relayer: "relaywatch-icq-relayer",
   query: "relaywatch-icq-query",
   process: "relaywatch-process",
+  courier: "relaywatch-courier",
 } as const;
 
 /** Returns the URL of a runbook. */

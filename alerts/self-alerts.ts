@@ -101,6 +101,24 @@ const ALERTS: readonly SelfAlert[] = [
     },
   },
   {
+    name: "relaywatch-state-not-stored",
+    severity: "warning",
+    summary: "The watchdog does not store its state.",
+    description:
+      "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It goes on in memory.",
+    impact:
+      "Polls and alerts go on, and dead-man requests stop. When the watchdog ends before the disk works again, what came since is lost: alerts can notify twice, and blocks that the node has not counted either are unknown. Silences are refused.",
+    // A disk that fails now and then never fails for long.
+    expr: (times) =>
+      `min by (job, instance) (avg_over_time(oracle_watchdog_state_stored[${times("10m")}])) < 0.5`,
+    for: "2m",
+    inhibits: ["relaywatch-dead-man-ping-failing"],
+    example: {
+      fires: [{ series: "oracle_watchdog_state_stored{$}" }],
+      clears: [{ series: "oracle_watchdog_state_stored{$}", from: 1 }],
+    },
+  },
+  {
     name: "relaywatch-notifications-failing",
     severity: "critical",
     summary: "The watchdog's notifications fail.",

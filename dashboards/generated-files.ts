@@ -1,5 +1,6 @@
 import { GENERATED, yamlText } from "../alerts/rule-files.ts";
 import { dashboardJson } from "./build.ts";
+import { COURIER } from "./courier-dashboard.ts";
 import { FLEET } from "./fleet-dashboard.ts";
 import { PAID } from "./paid-dashboard.ts";
 import type { DashboardSpec } from "./panel-spec.ts";
@@ -9,7 +10,15 @@ import { QUERY } from "./query-dashboard.ts";
 import { RELAYER } from "./relayer-dashboard.ts";
 
 /** All dashboards. */
-export const DASHBOARD_SPECS: readonly DashboardSpec[] = [PAID, PAID_RAW, FLEET, RELAYER, QUERY, PROCESS];
+export const DASHBOARD_SPECS: readonly DashboardSpec[] = [
+  PAID,
+  PAID_RAW,
+  FLEET,
+  RELAYER,
+  QUERY,
+  PROCESS,
+  COURIER,
+];
 
 /** Returns every generated file of `dashboards`, by its path in the repository. */
 export function dashboardFiles(): ReadonlyMap<string, string> {

@@ -4,6 +4,9 @@ const READY = "ok";
 const TEST = "chat  slack  delivered";
 const POLL = 'oracle_watchdog_last_poll_timestamp_seconds{validator="default"} 1795326818.2';
 
+const STATUS_NOT_STORED =
+  "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nWatchdog: the state is not stored since 2026-11-22T03:12:09.000Z: database or disk is full. It is in memory only: repair the disk before anybody restarts the watchdog.\n\nValidator      Month  Tier   Pay  Full pay is lost after an outage of  All pay is lost after an outage of";
+
 /** Runbooks of the monitoring itself. */
 export const SELF_RUNBOOKS: Readonly<Record<string, RunbookBody>> = {
   "relaywatch-target-down": {
@@ -46,7 +49,7 @@ export const SELF_RUNBOOKS: Readonly<Record<string, RunbookBody>> = {
     ],
     fix: [
       "Restart it. With `state_dir`, counting continues without a gap.",
-      "`state_dir` on a full or read-only disk keeps polls from ending: free it first.",
+      "`relaywatch status` says whether its state is stored. A disk that hangs, such as one over the network, keeps polls from ending: repair it first.",
       "It stops again: keep the log, and run a second watchdog meanwhile.",
     ],
     after: [
@@ -72,6 +75,24 @@ export const SELF_RUNBOOKS: Readonly<Record<string, RunbookBody>> = {
       "You do not have this source: set it to null.",
     ],
     after: ["An installation that alerts on this and on `cannot-see-…` may silence one of them."],
+  },
+  "relaywatch-state-not-stored": {
+    checks: [
+      see("Since when, and why?", "status", STATUS_NOT_STORED),
+      check(
+        "On its machine: `df -h` and `df -i` of `state_dir` (full?), `dmesg | tail` (disk errors, a file system that became read-only), `mount` (is the disk still there?).",
+      ),
+    ],
+    fix: [
+      "Full: free space. The watchdog tries again at least every 30 s, and stores everything that is in memory. No restart is needed.",
+      "Do not restart the watchdog before it stores again: memory is the only place that has what came since.",
+      "Read-only, or an error of the disk: repair or mount it at the same place again. The watchdog creates no new file in the place of one that is gone.",
+      "The file cannot be saved any more: copy what is left of `state_dir`, and then restart the watchdog with a new one. It begins with a first reading, so the month before it is an estimate.",
+    ],
+    after: [
+      "`relaywatch status` does not show the line any more, and the log says `state stored again`.",
+      "Give `state_dir` a disk that nothing else fills, and alert on its free space.",
+    ],
   },
   "relaywatch-notifications-failing": {
     checks: [

@@ -5,14 +5,16 @@ import { createChainClient } from "../../src/client/create-chain-client.ts";
 import { silentObserver } from "../../src/client/rpc/rpc-caller.ts";
 import { createTxSender } from "../../src/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../src/client/tx/signer.ts";
-import { type Courier, createCourier } from "../../src/courier/courier.ts";
+import { type Courier, createCourier, unstartedStatus } from "../../src/courier/courier.ts";
 import { type CourierChain, createCourierChain } from "../../src/courier/courier-chain.ts";
+import { registerCourierMetrics } from "../../src/courier/courier-metrics.ts";
 import { courierJson, type CourierStatus } from "../../src/courier/courier-status.ts";
 import { accountNamed } from "../../src/node/localnet/accounts.ts";
 import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
 import type { DaemonContext } from "../../src/ops/daemon-context.ts";
 import { jsonReply } from "../../src/ops/http-reply.ts";
 import type { HttpRoute } from "../../src/ops/http-route.ts";
+import { createMetricsRegistry } from "../../src/ops/metrics.ts";
 import { createLocalQueries } from "../../src/relayer/local-queries.ts";
 import type { Ports } from "./ports.ts";
 
@@ -26,7 +28,7 @@ const PRICE_MULTIPLIER = parseDec18("1.2");
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 
-const NOT_STARTED: CourierStatus = { lastCycleMs: undefined, error: undefined, chains: [] };
+const NOT_STARTED: CourierStatus = unstartedStatus([CHAINS.local.chainId, CHAINS.remote.chainId]);
 
 /**
  * Creates the courier between the two chains on these ports. The chains may run in other processes; those of this process are
@@ -58,13 +60,29 @@ export function createLocalnetCourier(
   };
 }
 
-/** Creates the route `GET /courier` of the control API. */
-export function courierRoute(courier: Courier, { clock }: DaemonContext): HttpRoute {
-  return {
-    method: "GET",
-    path: "/courier",
-    handle: async () => jsonReply(200, courierJson(courier.status(), clock.nowMs())),
-  };
+/** Creates the routes `GET /courier` and `GET /metrics` of the control API. */
+export function courierRoutes(
+  courier: Courier,
+  { clock, build }: Pick<DaemonContext, "clock" | "build">,
+): readonly HttpRoute[] {
+  const registry = createMetricsRegistry({ build, program: "localnet", processMetrics: true });
+  registerCourierMetrics(registry, courier.status, clock);
+  return [
+    {
+      method: "GET",
+      path: "/courier",
+      handle: async () => jsonReply(200, courierJson(courier.status(), clock.nowMs())),
+    },
+    {
+      method: "GET",
+      path: "/metrics",
+      handle: async () => ({
+        status: 200,
+        headers: { "content-type": registry.contentType },
+        body: await registry.metrics(),
+      }),
+    },
+  ];
 }
 
 async function openChain(

@@ -30,7 +30,7 @@ import {
   sidecarFaultControl,
   switchesFaultControl,
 } from "./fault-control.ts";
-import { courierRoute, createLocalnetCourier } from "./courier.ts";
+import { courierRoutes, createLocalnetCourier } from "./courier.ts";
 import { createFaultRoutes } from "./fault-routes.ts";
 import type { Ports } from "./ports.ts";
 
@@ -237,7 +237,7 @@ function controlOptions(
     token,
     routes: [
       ...createFaultRoutes(joinFaultControls([ofSidecar, ofVotes])),
-      ...(courier === undefined ? [] : [courierRoute(courier, context)]),
+      ...(courier === undefined ? [] : courierRoutes(courier, context)),
     ],
   };
 }
@@ -289,7 +289,10 @@ function endpointsOf({ parts, ports, controlToken }: LocalnetDaemonOptions): rea
     ],
     courier:
       parts.includes("local") && controlToken !== undefined
-        ? [endpoint("courier", ports.control, "/courier")]
+        ? [
+            endpoint("courier", ports.control, "/courier"),
+            endpoint("courier metrics", ports.control, "/metrics"),
+          ]
         : [],
   };
   return LOCALNET_PARTS.filter((part) => parts.includes(part)).flatMap((part) => byPart[part]);

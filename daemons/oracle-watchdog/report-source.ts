@@ -4,10 +4,14 @@ import type { OracleReportSource } from "../../src/report/oracle/data-routes.ts"
 import type { AlertEpisode, ValidatorData } from "../../src/report/oracle/validator-data.ts";
 import type { PastAlert } from "../../src/watchdog/alerts/alert-history.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
+import { joinedView } from "../../src/watchdog/ledger/joined-view.ts";
 import type { LedgerView } from "../../src/watchdog/ledger/ledger-view.ts";
 import { type LedgerFile, openLedgerFile } from "../../src/watchdog/state/ledger-file.ts";
 import { STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import type { Watchdog } from "../../src/watchdog/watchdog.ts";
+
+/** What reports ask of a watchdog. */
+type ReportedWatchdog = Pick<Watchdog, "status" | "statuses" | "ledger" | "alertHistory">;
 
 /** A watchdog as reports read it. */
 export interface WatchdogReports extends OracleReportSource {
@@ -17,43 +21,68 @@ export interface WatchdogReports extends OracleReportSource {
 }
 
 /**
- * Creates the source of a running watchdog. With `stateDir`, counts are read from the state file, which has all hours of the
- * last 400 days; otherwise from memory.
+ * Creates the source of a running watchdog. Recent counts are those in memory; with `stateDir`, older ones are read from the
+ * state file, which has all hours of the last 400 days.
  */
 export function createWatchdogReports(
-  watchdog: () => Watchdog,
+  watchdog: () => ReportedWatchdog,
   stateDir: string | undefined,
   nowMs: () => number,
+  open: (folder: string) => LedgerFile = openLedgerFile,
 ): WatchdogReports {
   let file: LedgerFile | undefined;
   const close = (): void => {
     file?.close();
     file = undefined;
   };
-  const viewOf = (validator: string): LedgerView | undefined => {
-    if (stateDir !== undefined && existsSync(join(stateDir, STATE_FILE))) file ??= openLedgerFile(stateDir);
+  const storeProblem = (): string | undefined => watchdog().status().storeProblem;
+  /** While the disk fails, what is in memory must do: the status says why. */
+  const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
+    if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
     try {
-      return file?.view(validator) ?? watchdog().ledger(validator);
+      file ??= open(stateDir);
+      return read(file);
     } catch (error) {
       // After an error of its disk a connection may never work again.
       close();
-      throw error;
+      if (storeProblem() === undefined) throw error;
+      return absent;
     }
+  };
+  const viewOf = (validator: string): LedgerView | undefined => {
+    const memory = watchdog().ledger(validator);
+    if (memory === undefined) return undefined;
+    const stored = <T>(read: (view: LedgerView) => readonly T[]): readonly T[] =>
+      fromFile((ledgers) => {
+        const view = ledgers.view(validator);
+        return view === undefined ? [] : read(view);
+      }, []);
+    return joinedView(memory, {
+      ...memory,
+      days: (...range) => stored((view) => view.days(...range)),
+      hours: (...range) => stored((view) => view.hours(...range)),
+      minutes: (...range) => stored((view) => view.minutes(...range)),
+      events: (...range) => stored((view) => view.events(...range)),
+    });
   };
   const validators = (): readonly ValidatorData[] => {
     const history = watchdog().alertHistory();
     return watchdog()
       .statuses()
-      .flatMap(({ validator, assessment }) => {
+      .flatMap(({ validator, assessment, alerts: present }) => {
         const ledger = viewOf(validator);
         if (ledger === undefined || assessment === undefined) return [];
-        const alerts = history.filter((alert) => alert.validator === validator).map(toEpisode);
+        const quiet = new Map(present.map(({ rule, state }) => [rule.condition.name, state?.quietReason]));
+        const alerts = history
+          .filter((alert) => alert.validator === validator)
+          .map((alert) => toEpisode(alert, quiet.get(alert.alert)));
         return [{ ledger, policy: assessment.policy, assessment, alerts }];
       });
   };
   return {
     nowMs,
     polledAtMs: () => oldestPoll(watchdog()),
+    storeProblem,
     validators,
     ledger: viewOf,
     close,
@@ -61,7 +90,7 @@ export function createWatchdogReports(
 }
 
 /** The poll of the validator that was not polled for longest; undefined while one was never polled. */
-function oldestPoll(watchdog: Watchdog): number | undefined {
+function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
   const times = watchdog.statuses().map(({ polledAtMs }) => polledAtMs ?? Number.NaN);
   const oldest = Math.min(...times);
   return Number.isFinite(oldest) ? oldest : undefined;
@@ -69,8 +98,14 @@ function oldestPoll(watchdog: Watchdog): number | undefined {
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-function toEpisode(past: PastAlert): AlertEpisode {
-  const { alert, title, severity, sinceMs, firedAtMs, resolvedAtMs, reason } = past;
-  const inhibits = INHIBITS.get(alert) ?? [];
-  return { alert, title, severity, sinceMs, firedAtMs, resolvedAtMs, reason, inhibits };
+/** `quietNow`: why the alert does not notify at present. */
+function toEpisode(past: PastAlert, quietNow: string | undefined): AlertEpisode {
+  const { validator: _, quietReason, resolvedAtMs, ...rest } = past;
+  return {
+    ...rest,
+    resolvedAtMs,
+    ...(quietReason === undefined ? {} : { quietWhenFired: quietReason }),
+    ...(quietNow === undefined || resolvedAtMs !== undefined ? {} : { quietNow }),
+    inhibits: INHIBITS.get(past.alert) ?? [],
+  };
 }

@@ -53,6 +53,8 @@ function send(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
       signal: inner,
+      // A command asks now and then. A connection that is kept can be closed by the daemon just before the next request.
+      reset: true,
     });
     let text = "";
     for await (const chunk of response.body.setEncoding("utf8")) {

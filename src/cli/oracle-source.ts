@@ -86,6 +86,8 @@ export interface OracleState {
   readonly nowMs: number;
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
+  /** Since when its state is not stored, and why; undefined while it is. */
+  readonly storeProblem: string | undefined;
   readonly range: DataRange;
   readonly validators: readonly ValidatorData[];
 }
@@ -93,6 +95,8 @@ export interface OracleState {
 const dataReply = z.object({
   now: z.number(),
   polled_at: z.number().nullable(),
+  // An older watchdog does not say it.
+  store_error: z.string().nullable().default(null),
   from: z.number(),
   to: z.number(),
   validators: z.array(z.unknown()),
@@ -113,6 +117,7 @@ export async function readOracle(
   return {
     nowMs: reply.now,
     polledAtMs: reply.polled_at ?? undefined,
+    storeProblem: reply.store_error ?? undefined,
     range: { fromMs: reply.from, toMs: reply.to },
     validators: selected(all, options.validator),
   };

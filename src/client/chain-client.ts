@@ -39,6 +39,9 @@ export interface NodeStatus {
   readonly catchingUp: boolean;
 }
 
+/** Height of a gRPC query: this one (0: the latest), or the latest one of a node that has reached `atLeast`. */
+export type QueryHeight = bigint | { readonly atLeast: bigint };
+
 /** Header, commit and validators of one height in CometBFT's protobuf encoding, as a light client needs them. */
 export interface LightBlockBytes {
   readonly height: bigint;
@@ -63,13 +66,13 @@ export interface ChainClient {
   readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreAnswer>;
   /**
    * Runs a gRPC query over `abci_query`; takes the encoded request and returns the encoded response. Rejects with `abci`
-   * when the application refuses. `height` defaults to 0, the latest height.
+   * when the application refuses, and with `height-unavailable` when every endpoint is below `atLeast`. `height` defaults to 0.
    */
   readonly grpcQuery: (
     path: string,
     request: Uint8Array,
     signal: AbortSignal,
-    height?: bigint,
+    height?: QueryHeight,
   ) => Promise<Uint8Array>;
   /** Reads the light block of a height; 0 means the latest height. */
   readonly lightBlock: (height: bigint, signal: AbortSignal) => Promise<LightBlockBytes>;

@@ -103,7 +103,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
         {
           method: "abci_query",
           params: grpcQueryParams(path, request, height),
-          decode: (result, endpoint) => decodeGrpcResponse(result, path, endpoint),
+          decode: (result, endpoint) => decodeGrpcResponse(result, { path, height }, endpoint),
         },
         signal,
       ),

@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { ChannelView } from "./ibc-reads.ts";
 import { TRANSFER_CHANNEL } from "./channel-work.ts";
 import type { Trouble } from "./trouble-book.ts";
+import type { CycleFailure } from "./courier-error.ts";
 import type { WorkKind } from "./work.ts";
 
 /** What the courier does and sees. */
@@ -11,6 +12,8 @@ export interface CourierStatus {
   readonly lastCycleMs: number | undefined;
   /** Why the last cycle failed; undefined when it did not. */
   readonly error: string | undefined;
+  /** Failed cycles since the start, by reason. */
+  readonly failures: Readonly<Record<CycleFailure, number>>;
   readonly chains: readonly CourierChainStatus[];
 }
 
@@ -21,10 +24,16 @@ interface CourierChainStatus {
   readonly channels: readonly ChannelView[];
   /** Packets of this chain that are on their way: sent and not acknowledged. */
   readonly pending: number;
-  /** Pending packets whose content the node does not have any more. */
+  /** When the courier first saw the oldest of them, wall-clock ms; undefined without any. */
+  readonly oldestPendingMs: number | undefined;
+  /** Pending packets whose content or acknowledgement the nodes do not have any more. */
   readonly unreadable: number;
   /** Messages that the courier had included on this chain since its start, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
+  /** Wall-clock time at which the courier saw its last message in a block of this chain; undefined before the first. */
+  readonly lastDoneMs: number | undefined;
+  /** How often this chain has refused a message since the start of the courier. */
+  readonly refusals: number;
   /** Work that this chain refused. It is tried again. */
   readonly refused: readonly Trouble[];
 }
@@ -32,8 +41,11 @@ interface CourierChainStatus {
 /** A cycle takes at most a few blocks, and an idle courier looks every five seconds. */
 const STALE_AFTER_MS = 30_000;
 
-/** What to say about a courier in one word, and why. */
-export type CourierState = "starting" | "carrying" | "blocked" | "failing";
+/** What to say about a courier in one word. */
+export const COURIER_STATES = ["starting", "carrying", "blocked", "failing"] as const;
+
+/** A state of {@link COURIER_STATES}. */
+export type CourierState = (typeof COURIER_STATES)[number];
 
 /**
  * Judges the courier. A status is not good because nothing was tried: without a cycle in the last half minute it fails. Blocked:
@@ -54,7 +66,7 @@ export function judgeCourier(
     if (unreadable > 0)
       return {
         state: "blocked",
-        reason: `${chainId} has no blocks any more of ${unreadable} packets that it sent`,
+        reason: `the blocks of ${unreadable} packets from ${chainId}, or of their acknowledgements, are pruned`,
       };
   }
   if (!chains.every(({ channels }) => channels.some(isOpenForTransfers)))
@@ -71,20 +83,27 @@ export function courierJson(status: CourierStatus, nowMs: number): JsonObject {
   const { lastCycleMs, chains } = status;
   return {
     ...judgeCourier(status, nowMs),
-    last_cycle_at: lastCycleMs === undefined ? null : new Date(lastCycleMs).toISOString(),
-    chains: chains.map(({ chainId, channels, pending, unreadable, done, refused }) => ({
-      chain_id: chainId,
-      channels: channels.map(channelJson),
-      packets: { pending, unreadable },
-      done: { ...done },
-      refused: refused.map(({ name, reason, attempts, retryAtMs }) => ({
-        name,
-        reason,
-        attempts,
-        next_attempt_at: new Date(retryAtMs).toISOString(),
-      })),
-    })),
+    last_cycle_at: timeJson(lastCycleMs),
+    chains: chains.map(
+      ({ chainId, channels, pending, oldestPendingMs, unreadable, done, lastDoneMs, refused }) => ({
+        chain_id: chainId,
+        channels: channels.map(channelJson),
+        packets: { pending, oldest_pending_since: timeJson(oldestPendingMs), unreadable },
+        done: { ...done },
+        last_done_at: timeJson(lastDoneMs),
+        refused: refused.map(({ name, reason, attempts, retryAtMs }) => ({
+          name,
+          reason,
+          attempts,
+          next_attempt_at: timeJson(retryAtMs),
+        })),
+      }),
+    ),
   };
+}
+
+function timeJson(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : new Date(atMs).toISOString();
 }
 
 function channelJson({ portId, channelId, state, counterparty }: ChannelView): JsonObject {

@@ -6,12 +6,13 @@ import type { Logger } from "../base/logger.ts";
 import type { Service } from "../base/service.ts";
 import { planChannels, planTransferChannel } from "./channel-work.ts";
 import { type CourierChain, readSnapshot, type Snapshot } from "./courier-chain.ts";
+import { CYCLE_FAILURES, cycleFailureOf } from "./courier-error.ts";
 import type { CourierStatus } from "./courier-status.ts";
 import { deliver } from "./deliver.ts";
 import { type PacketPlan, planPackets } from "./packet-plan.ts";
 import { refreshClients } from "./refresh-clients.ts";
 import { createTroubleBook, type TroubleBook } from "./trouble-book.ts";
-import type { Work, WorkKind } from "./work.ts";
+import { type Work, WORK_KINDS, type WorkKind } from "./work.ts";
 
 /** Carries the packets of one connection between two chains. */
 export interface Courier extends Service {
@@ -40,7 +41,10 @@ interface Side {
   readonly done: Record<WorkKind, number>;
   channels: Snapshot["latest"];
   pending: number;
+  /** When the courier first saw each of the oldest pending packets, by name. */
+  firstSeenMs: ReadonlyMap<string, number>;
   unreadable: number;
+  lastDoneMs: number | undefined;
 }
 
 /**
@@ -51,8 +55,10 @@ export function createCourier(chains: readonly [CourierChain, CourierChain], dep
   const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
   let lastCycleMs: number | undefined;
   let error: string | undefined;
+  const failures = countersOf(CYCLE_FAILURES);
   const noteError = (thrown: unknown): void => {
     const text = errorText(thrown);
+    failures[cycleFailureOf(thrown)] += 1;
     if (text !== error) deps.logger.warn("the courier cannot carry packets", { error: text });
     error = text;
   };
@@ -62,44 +68,84 @@ export function createCourier(chains: readonly [CourierChain, CourierChain], dep
     lastCycleMs = deps.clock.nowMs();
   };
   const run = async (signal: AbortSignal): Promise<void> => {
-    let failures = 0;
+    let failed = 0;
     while (!signal.aborted) {
       try {
         const seen = await withDeadline("a cycle of the courier", CYCLE_DEADLINE_MS, signal, (inner) =>
           runCycle(sides, deps, inner),
         );
         noteCycle();
-        failures = 0;
+        failed = 0;
         if (seen !== undefined) await untilNewBlock(sides, seen, deps.clock, signal);
       } catch (thrown) {
         // The chains may stop first and break a call.
         if (signal.aborted) return;
         noteError(thrown);
-        await pause(backoffMs(failures, ERROR_BACKOFF, deps.random), deps.clock, signal);
-        failures += 1;
+        await pause(backoffMs(failed, ERROR_BACKOFF, deps.random), deps.clock, signal);
+        failed += 1;
       }
     }
   };
   return {
     name: "courier",
     run,
-    status: () => ({ lastCycleMs, error, chains: sides.map(statusOf) }),
+    status: () => ({ lastCycleMs, error, failures, chains: sides.map(statusOf) }),
   };
+}
+
+/** Returns the status of a courier between these chains before it has looked at them. */
+export function unstartedStatus(chainIds: readonly string[]): CourierStatus {
+  return {
+    lastCycleMs: undefined,
+    error: undefined,
+    failures: countersOf(CYCLE_FAILURES),
+    chains: chainIds.map((chainId) => ({
+      chainId,
+      channels: [],
+      pending: 0,
+      oldestPendingMs: undefined,
+      unreadable: 0,
+      done: countersOf(WORK_KINDS),
+      lastDoneMs: undefined,
+      refusals: 0,
+      refused: [],
+    })),
+  };
+}
+
+/** Returns a counter at 0 for each name. */
+function countersOf<Name extends string>(names: readonly Name[]): Record<Name, number>;
+function countersOf(names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, 0]));
 }
 
 function sideOf(chain: CourierChain, { clock, random }: CourierDeps): Side {
   return {
     chain,
     troubles: createTroubleBook(clock, random),
-    done: { receive: 0, acknowledge: 0, time_out: 0, channel: 0 },
+    done: countersOf(WORK_KINDS),
     channels: [],
     pending: 0,
+    firstSeenMs: new Map(),
     unreadable: 0,
+    lastDoneMs: undefined,
   };
 }
 
-function statusOf({ chain, channels, pending, unreadable, done, troubles }: Side) {
-  return { chainId: chain.chainId, channels, pending, unreadable, done, refused: troubles.list() };
+function statusOf(side: Side): CourierStatus["chains"][number] {
+  const { chain, channels, pending, firstSeenMs, unreadable, done, lastDoneMs, troubles } = side;
+  const times = [...firstSeenMs.values()];
+  return {
+    chainId: chain.chainId,
+    channels,
+    pending,
+    oldestPendingMs: times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other)),
+    unreadable,
+    done,
+    lastDoneMs,
+    refusals: troubles.noted(),
+    refused: troubles.list(),
+  };
 }
 
 type Sides = readonly [Side, Side];
@@ -117,8 +163,8 @@ async function runCycle(sides: Sides, deps: CourierDeps, signal: AbortSignal): P
   const [one, other] = snapshots;
   if (one === undefined || other === undefined) return [0n, 0n];
   const [away, back] = await Promise.all([planPackets(one, other, signal), planPackets(other, one, signal)]);
-  noteSeen(first, one, away);
-  noteSeen(second, other, back);
+  noteSeen(first, one, away, deps.clock);
+  noteSeen(second, other, back, deps.clock);
   const { connectionId } = first.chain;
   const opening = planTransferChannel([...one.latest, ...other.latest], connectionId);
   const sent = await settleBoth([
@@ -143,7 +189,14 @@ function workFor(target: Snapshot, from: Snapshot): readonly Work[] {
   return planChannels({ proven: from.proven, latest: target.latest, connectionId });
 }
 
-function noteSeen(side: Side, { latest }: Snapshot, { pending, unreadable }: PacketPlan): void {
+function noteSeen(
+  side: Side,
+  { latest }: Snapshot,
+  { pending, oldest, unreadable }: PacketPlan,
+  clock: Pick<Clock, "nowMs">,
+): void {
+  const nowMs = clock.nowMs();
+  side.firstSeenMs = new Map(oldest.map((name) => [name, side.firstSeenMs.get(name) ?? nowMs]));
   Object.assign(side, { channels: latest, pending, unreadable });
 }
 
@@ -154,14 +207,16 @@ interface Serving {
 }
 
 async function serve(
-  { chain, troubles, done }: Side,
+  side: Side,
   work: readonly Work[],
   { from, deps, signal }: Serving,
 ): Promise<readonly Work[]> {
+  const { chain, troubles, done } = side;
   troubles.keep(new Set(work.map(({ name }) => name)));
   const { clock, logger } = deps;
   const sent = await deliver({ chain, troubles }, work, from, { clock, signal });
   for (const { kind } of sent) done[kind] += 1;
+  if (sent.length > 0) side.lastDoneMs = clock.nowMs();
   for (const { kind, name } of sent)
     if (kind === "channel") logger.info("a step of a channel is done", { chain: chain.chainId, step: name });
   const packets = sent.filter(({ kind }) => kind !== "channel").length;
@@ -178,12 +233,16 @@ async function settleBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]>
   });
 }
 
-/** Returns when a chain has a block after `seen`, and after {@link IDLE_MS}. */
+/**
+ * Returns when a chain has a block after `seen`, and after {@link IDLE_MS}. Waits at least {@link POLL_MS}: a chain that is too young
+ * to prove anything is read again all the same.
+ */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {
     const statuses = await Promise.all(sides.map(({ chain }) => chain.client.status(signal)));
     return statuses.some(({ latestHeight }, index) => latestHeight !== seen[index]);
   };
   const endMs = clock.monotonicMs() + IDLE_MS;
-  while (clock.monotonicMs() < endMs && !(await isNew())) await clock.sleep(POLL_MS, signal);
+  do await clock.sleep(POLL_MS, signal);
+  while (clock.monotonicMs() < endMs && !(await isNew()));
 }

@@ -29,6 +29,8 @@ export interface IbcReads {
   readonly unreceived: SequenceFilter;
   /** Returns those of `sequences` that this end sent and whose acknowledgement it did not receive. */
   readonly unacknowledged: SequenceFilter;
+  /** Returns those of `sequences` that this end received and acknowledged. */
+  readonly acknowledged: SequenceFilter;
   /** Returns the number of the next packet of an ordered channel. */
   readonly nextReceive: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<bigint>;
 }
@@ -83,6 +85,15 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">): IbcReads
       const bytes = wire.QueryUnreceivedAcksRequest.encode(request).finish();
       const response = await query("UnreceivedAcks", bytes, signal, height);
       return new Set(wire.QueryUnreceivedAcksResponse.decode(response).sequences);
+    },
+    acknowledged: async ({ portId, channelId, sequences }, height, signal) => {
+      // Without numbers, the chain would list all.
+      if (sequences.length === 0) return new Set();
+      const request = { portId, channelId, packetCommitmentSequences: [...sequences], pagination: undefined };
+      const bytes = wire.QueryPacketAcknowledgementsRequest.encode(request).finish();
+      const response = await query("PacketAcknowledgements", bytes, signal, height);
+      const { acknowledgements } = wire.QueryPacketAcknowledgementsResponse.decode(response);
+      return new Set(acknowledgements.map(({ sequence }) => sequence));
     },
     nextReceive: async ({ portId, channelId }, height, signal) => {
       const bytes = wire.QueryNextSequenceReceiveRequest.encode({ portId, channelId }).finish();

@@ -1,6 +1,5 @@
 import { raceAbort } from "../base/abort.ts";
 import { createRecentCache } from "../base/recent-cache.ts";
-import type { ChainClient } from "../client/chain-client.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 import { type PacketEventType, type PacketRecord, type RpcEvent, readPackets } from "./packet-events.ts";
 
@@ -25,11 +24,33 @@ const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
 /** Pages of the search behind the first missing packet; the next cycle goes on. */
 const MAX_PAGES = 10;
+/** Packets that one call searches by their number. */
+const MAX_SEARCHES = 10;
+
+/** The searches of CometBFT's RPC, with what the finder reads of their responses. */
+interface BlockSearches {
+  readonly txSearch: (request: SearchRequest) => Promise<{
+    readonly txs: readonly {
+      readonly height: number;
+      readonly result: { readonly code: number; readonly events: readonly RpcEvent[] };
+    }[];
+    readonly totalCount: number;
+  }>;
+  readonly blockSearch: (request: SearchRequest) => Promise<{
+    readonly blocks: readonly { readonly block: { readonly header: { readonly height: number } } }[];
+  }>;
+  readonly blockResults: (height: number) => Promise<{ readonly finalizeBlockEvents: readonly RpcEvent[] }>;
+}
+
+interface SearchRequest {
+  readonly query: string;
+  readonly page: number;
+  readonly per_page: number;
+  readonly order_by?: "asc";
+}
 
 /** Creates a finder. */
-export function createPacketFinder(
-  comet: Pick<ChainClient["comet"], "txSearch" | "blockSearch" | "blockResults">,
-): PacketFinder {
+export function createPacketFinder(comet: BlockSearches): PacketFinder {
   const cache = createRecentCache<string, PacketRecord>(CACHED_PACKETS);
   const note = (events: readonly RpcEvent[], type: PacketEventType): void => {
     for (const record of readPackets(events, type))
@@ -39,6 +60,10 @@ export function createPacketFinder(
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
+  /** Searches in vain by packet. The least searched come first, so that packets whose blocks are pruned do not hide the others. */
+  const vain = createRecentCache<string, number>(CACHED_PACKETS);
+  const vainOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
+    vain.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
   /** Searches one page of transactions. Returns the height of the first one and whether there are more pages. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
@@ -66,14 +91,19 @@ export function createPacketFinder(
   };
   return {
     find: async (wanted, signal) => {
-      const tried = new Set<bigint>();
-      for (;;) {
-        const first = missingOf(wanted).find((sequence) => !tried.has(sequence));
-        if (first === undefined || tried.size >= MAX_PAGES) break;
-        tried.add(first);
-        await search(wanted, first, signal);
-      }
       const { type, end, sequences } = wanted;
+      const tried = new Set<bigint>();
+      while (tried.size < MAX_SEARCHES) {
+        const next = leastOf(
+          missingOf(wanted).filter((sequence) => !tried.has(sequence)),
+          (sequence) => vainOf(wanted, sequence),
+        );
+        if (next === undefined) break;
+        tried.add(next);
+        await search(wanted, next, signal);
+        if (cached(type, end, next) === undefined)
+          vain.put(keyOf(type, end, { packet: { sequence: next } }), vainOf(wanted, next) + 1);
+      }
       return new Map(
         sequences.flatMap((sequence) => {
           const record = cached(type, end, sequence);
@@ -82,6 +112,16 @@ export function createPacketFinder(
       );
     },
   };
+}
+
+/** Returns the first of the values with the least rank. */
+function leastOf(values: readonly bigint[], rankOf: (value: bigint) => number): bigint | undefined {
+  let least: { readonly value: bigint; readonly rank: number } | undefined;
+  for (const value of values) {
+    const rank = rankOf(value);
+    if (least === undefined || rank < least.rank) least = { value, rank };
+  }
+  return least?.value;
 }
 
 function keyOf(

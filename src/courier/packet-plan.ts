@@ -14,7 +14,9 @@ export interface PacketPlan {
   readonly toSource: readonly Work[];
   /** Packets that were sent and are not acknowledged. */
   readonly pending: number;
-  /** Pending packets whose content no block of the node has any more, so that nobody can carry them. */
+  /** Names of the pending packets with the lowest numbers of each channel. */
+  readonly oldest: readonly string[];
+  /** Pending packets whose content, or acknowledgement, no block of the nodes has any more, so that nobody can carry them. */
   readonly unreadable: number;
 }
 
@@ -38,11 +40,12 @@ export async function planPackets(
     toDestination: plans.flatMap(({ toDestination }) => toDestination),
     toSource: plans.flatMap(({ toSource }) => toSource),
     pending: plans.reduce((sum, { pending }) => sum + pending, 0),
+    oldest: plans.flatMap(({ oldest }) => oldest),
     unreadable: plans.reduce((sum, { unreadable }) => sum + unreadable, 0),
   };
 }
 
-const NOTHING: PacketPlan = { toDestination: [], toSource: [], pending: 0, unreadable: 0 };
+const NOTHING: PacketPlan = { toDestination: [], toSource: [], pending: 0, oldest: [], unreadable: 0 };
 
 /** A channel with its two ends: that of the source and that of the destination. */
 interface ChannelPair {
@@ -56,16 +59,18 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   const { source, channel } = pair;
   const committed = await source.chain.reads.commitments(channel, source.moment.height - 1n, signal);
   if (committed.length === 0) return NOTHING;
-  const state = await readPacketState(pair, committed.slice(0, PACKETS_PER_CYCLE), signal);
-  const [toSource, missing] = await Promise.all([
+  const part = committed.slice(0, PACKETS_PER_CYCLE);
+  const state = await readPacketState(pair, part, signal);
+  const [received, missing] = await Promise.all([
     planAcknowledgements(pair, state, signal),
     planMissing(pair, state, signal),
   ]);
   return {
     toDestination: missing.toDestination,
-    toSource: [...missing.toSource, ...toSource],
+    toSource: [...missing.toSource, ...received.toSource],
     pending: committed.length,
-    unreadable: missing.unreadable,
+    oldest: part.map((sequence) => `${channel.portId}/${channel.channelId}/${sequence}`),
+    unreadable: missing.unreadable + received.unreadable,
   };
 }
 
@@ -103,28 +108,43 @@ async function readPacketState(
   };
 }
 
-/** An application may write an acknowledgement later; such a packet has none yet. */
+/** An application may write an acknowledgement later; such a packet has none yet, and it is not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
   signal: AbortSignal,
-): Promise<readonly Work[]> {
+): Promise<Pick<PacketPlan, "toSource" | "unreadable">> {
+  const { finder, reads } = destination.chain;
   const search = { type: "write_acknowledgement", end, sequences: received } as const;
-  const found = await destination.chain.finder.find(search, signal);
-  return [...found.values()].map(acknowledge);
+  const found = await finder.find(search, signal);
+  const absent = received.filter((sequence) => !found.has(sequence));
+  const at = destination.moment.height - 1n;
+  const unreadable = await reads.acknowledged({ ...end, sequences: absent }, at, signal);
+  return { toSource: inOrder(received, found, end).map(acknowledge), unreadable: unreadable.size };
+}
+
+/** Returns the packets that were found. Those of an ordered channel go in order only: none after one that was not found. */
+function inOrder(
+  sequences: readonly bigint[],
+  found: ReadonlyMap<bigint, PacketRecord>,
+  { ordering }: ChannelView,
+): readonly PacketRecord[] {
+  const gap = ordering === Order.ORDER_ORDERED ? sequences.findIndex((each) => !found.has(each)) : -1;
+  const part = gap < 0 ? sequences : sequences.slice(0, gap);
+  return part.flatMap((sequence) => found.get(sequence) ?? []);
 }
 
 async function planMissing(
   { source, destination, channel, end }: ChannelPair,
   { missing, provenMissing, nextReceive }: PacketState,
   signal: AbortSignal,
-): Promise<Omit<PacketPlan, "pending">> {
+): Promise<Omit<PacketPlan, "pending" | "oldest">> {
   const search = { type: "send_packet", end: channel, sequences: missing } as const;
   const found = await source.chain.finder.find(search, signal);
   const at: Destination = { end, moment: destination.moment, nextReceive };
   const toDestination: Work[] = [];
   const toSource: Work[] = [];
-  for (const record of found.values()) {
+  for (const record of inOrder(missing, found, channel)) {
     const isReceived = planOne(record, at, provenMissing, { toDestination, toSource });
     // A packet of an ordered channel can be received only after those before it.
     if (!isReceived && channel.ordering === Order.ORDER_ORDERED) break;

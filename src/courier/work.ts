@@ -7,7 +7,10 @@ import type { Height } from "../proto/gen/ibc/core/client/v1/client.ts";
 import { CourierError } from "./courier-error.ts";
 
 /** Kinds of work, as the status counts them. */
-export type WorkKind = "receive" | "acknowledge" | "time_out" | "channel";
+export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
+
+/** A kind of {@link WORK_KINDS}. */
+export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** One message that a chain needs, with what must be proven of the other chain. */
 export interface Work {

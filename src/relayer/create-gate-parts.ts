@@ -60,9 +60,10 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
       },
       signal,
     );
-    await deps.checkHistory((await client.status(signal)).latestHeight, signal);
+    const { latestHeight } = await client.status(signal);
+    await deps.checkHistory(latestHeight, signal);
     // After the wait: results of the process before this one must not look due.
-    await deps.registry.reload(signal);
+    await deps.registry.reload(latestHeight, signal);
   };
   const { onLead } = deps;
   const onLoss = store.queue.discard;

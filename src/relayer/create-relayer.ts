@@ -60,7 +60,7 @@ export async function createRelayer(
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
-  const go = config.metrics.go_relayer_names ? createGoMetrics(metricsRegistry, clock.nowMs) : undefined;
+  const go = config.metrics.go_relayer_names ? createGoMetrics(metricsRegistry) : undefined;
   const chains = openChains(config, (part, chainId) => observerOf(metrics, go, part, chainId), context);
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const subscription = followLocalChain(config, chains.local.client.pool.order, context);

@@ -1,4 +1,4 @@
-import type { ChainClient } from "../client/chain-client.ts";
+import type { ChainClient, QueryHeight } from "../client/chain-client.ts";
 import type { TrustLevel } from "../comet/verify-commit.ts";
 import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { QueryBalanceRequest, QueryBalanceResponse } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
@@ -44,13 +44,18 @@ export interface LightClientState {
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`; those that say so also with `RelayError`. */
 export interface LocalQueries {
-  /** Returns all registered queries of the connection. Rejects with `RelayError` "too-many-pages". */
+  /** Returns all registered queries of the connection, at `height` (default: the latest). Rejects with `RelayError` "too-many-pages". */
   readonly registeredQueries: (
     connectionId: string,
     signal: AbortSignal,
+    height?: QueryHeight,
   ) => Promise<readonly RegisteredQuery[]>;
   /** Resolves with undefined for a query of an unknown type. */
-  readonly registeredQuery: (id: bigint, signal: AbortSignal) => Promise<RegisteredQuery | undefined>;
+  readonly registeredQuery: (
+    id: bigint,
+    signal: AbortSignal,
+    height?: QueryHeight,
+  ) => Promise<RegisteredQuery | undefined>;
   /** Returns the client id. Rejects with `RelayError` "no-client". */
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
   readonly clientState: (clientId: string, signal: AbortSignal) => Promise<LightClientState>;
@@ -74,22 +79,22 @@ const MAX_PAGES = 1_000;
 export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
   const icq = (rpc: string): string => `/${chainName}.interchainqueries.Query/${rpc}`;
   return {
-    registeredQueries: (connectionId, signal) =>
+    registeredQueries: (connectionId, signal, height) =>
       allPages(async (key) => {
         const request = { owners: [], connectionId, pagination: page(key) };
         const bytes = QueryRegisteredQueriesRequest.encode(request).finish();
         const response = QueryRegisteredQueriesResponse.decode(
-          await client.grpcQuery(icq("RegisteredQueries"), bytes, signal),
+          await client.grpcQuery(icq("RegisteredQueries"), bytes, signal, height),
         );
         return {
           items: response.registeredQueries.flatMap((wire) => fromWireQuery(wire) ?? []),
           next: response.pagination?.nextKey,
         };
       }),
-    registeredQuery: async (id, signal) => {
+    registeredQuery: async (id, signal, height) => {
       const bytes = QueryRegisteredQueryRequest.encode({ queryId: id }).finish();
       const { registeredQuery } = QueryRegisteredQueryResponse.decode(
-        await client.grpcQuery(icq("RegisteredQuery"), bytes, signal),
+        await client.grpcQuery(icq("RegisteredQuery"), bytes, signal, height),
       );
       return registeredQuery && fromWireQuery(registeredQuery);
     },

@@ -186,7 +186,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
         ...createAlertRoutes({
           ...deps,
           alerting: () => keeper.current().alerting,
-          change: (alerting) => keeper.replace({ ...keeper.current(), alerting }),
+          change: (alerting) => keeper.replaceStored({ ...keeper.current(), alerting }),
           rules: config.alerts.rules,
           validators: config.validators.map(({ target }) => target.name),
           maintenance: config.maintenance,

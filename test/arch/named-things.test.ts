@@ -154,7 +154,8 @@ describe("READMEs, documents and comments", () => {
       return isGroup && list.length > 1 ? paths.has(list.slice(0, 2).join(" ")) : paths.has(group);
     };
     expect(commands.filter(({ name }) => !isCommand(name))).toEqual([]);
-  });
+    // Loads every command of the command line.
+  }, 120_000);
 
   it("name npm scripts that exist", () => {
     const SCRIPT = /\bnpm run (?:-s )?([a-z][a-z:-]*)/g;

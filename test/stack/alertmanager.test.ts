@@ -113,7 +113,7 @@ function firing(sinceMs: number): AlertState {
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 30_000;
+  const endMs = Date.now() + 80_000;
   while (!(await condition())) {
     if (Date.now() > endMs) throw new Error("the condition did not become true");
     await sleep(100);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Registry } from "prom-client";
 import { createMetricsRegistry } from "../../src/ops/metrics.ts";
 import { parsePrometheusText } from "./watchdog/prometheus-page.ts";
-import { relayerRegistry, watchdogRegistry } from "./metrics-page.ts";
+import { courierRegistry, relayerRegistry, watchdogRegistry } from "./metrics-page.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -43,7 +43,13 @@ const PROGRAM = {
  */
 export function knownMetrics(records: readonly string[]): ReadonlyMap<string, readonly string[] | "any"> {
   const known = new Map<string, readonly string[] | "any">();
-  for (const registry of [watchdogRegistry(), relayerRegistry(), createMetricsRegistry(PROGRAM)])
+  const registries = [
+    watchdogRegistry(),
+    relayerRegistry(),
+    courierRegistry(),
+    createMetricsRegistry(PROGRAM),
+  ];
+  for (const registry of registries)
     for (const [name, labels] of registered(registry)) known.set(name, [...labels, ...TARGET_LABELS]);
   for (const page of PAGES)
     for (const { name, labels } of parsePrometheusText(readFileSync(join(ROOT, page))).samples) {

@@ -78,7 +78,8 @@ async function resubmitLetters(
   const token = readTokenFile(options.tokenFile);
   for (const tx of txs) {
     await sendLetter(tx, { url: options.url ?? defaultUrl(), token: token?.reveal() }, context.signal);
-    const left = (await readLetters(options, context)).find((letter) => nameOf(letter)?.hash === tx.hash);
+    // Two queries may have the same transaction.
+    const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
     const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
     context.print(
       `${tx.query_id}/${tx.hash} ${reason === undefined ? "included" : `failed again: ${reason}`}`,
@@ -97,6 +98,11 @@ function nameOf(letter: JsonValue): TxName | undefined {
   if (!isRecord(letter)) return undefined;
   const { query_id, submitted_tx_hash: hash } = letter;
   return typeof query_id === "number" && typeof hash === "string" ? { query_id, hash } : undefined;
+}
+
+function isNamed(letter: JsonValue, tx: TxName): boolean {
+  const name = nameOf(letter);
+  return name?.query_id === tx.query_id && name.hash === tx.hash;
 }
 
 /** Has a dead letter sent again, and waits for its block. Throws `CliError`. */

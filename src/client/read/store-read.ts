@@ -10,7 +10,7 @@ import {
   member,
 } from "../../base/json-fields.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { ProofOp, StoreAnswer, StoreRead } from "../chain-client.ts";
+import type { ProofOp, QueryHeight, StoreAnswer, StoreRead } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
 import { resultField } from "../rpc/rpc-response.ts";
 
@@ -28,8 +28,9 @@ export function storeReadParams(read: StoreRead): JsonObject {
 }
 
 /** Parameters of `abci_query` for a gRPC query. Height 0 means the latest height. */
-export function grpcQueryParams(path: string, request: Uint8Array, height: bigint): JsonObject {
-  return { path, data: toHex(request), height: height.toString(), prove: false };
+export function grpcQueryParams(path: string, request: Uint8Array, height: QueryHeight): JsonObject {
+  const exact = typeof height === "bigint" ? height : 0n;
+  return { path, data: toHex(request), height: exact.toString(), prove: false };
 }
 
 /** Logs of nodes that are behind a height or have pruned it. Baseapp and the root multistore have several texts. */
@@ -71,8 +72,12 @@ export function decodeStoreAnswer(result: unknown, endpoint: string): StoreAnswe
   };
 }
 
-/** Decodes the result of a gRPC query over `abci_query`. Throws `abci` when the code is not 0. */
-export function decodeGrpcResponse(result: unknown, path: string, endpoint: string): Uint8Array {
+/** Decodes the result of a gRPC query over `abci_query`. Throws `abci` when the code is not 0, `height-unavailable` below `atLeast`. */
+export function decodeGrpcResponse(
+  result: unknown,
+  { path, height }: { readonly path: string; readonly height: QueryHeight },
+  endpoint: string,
+): Uint8Array {
   const response = member(resultField(result, "abci_query", endpoint), "response");
   const abciCode = asUint32(member(response, "code"));
   const codespace = asText(member(response, "codespace"));
@@ -82,7 +87,18 @@ export function decodeGrpcResponse(result: unknown, path: string, endpoint: stri
       { code: "abci", path, abciCode, codespace, log },
       `${path} was refused: ${codespace}/${abciCode}: ${log}`,
     );
+  if (typeof height !== "bigint")
+    requireHeight(asInt64(member(response, "height")), height.atLeast, endpoint);
   return asBase64(member(response, "value"));
+}
+
+/** Throws `height-unavailable` for a node below `atLeast`. Height 0 passes: the node does not say what it has read. */
+function requireHeight(height: bigint, atLeast: bigint, endpoint: string): void {
+  if (height === 0n || height >= atLeast) return;
+  throw new ClientError(
+    { code: "height-unavailable", endpoint, height: atLeast },
+    `${endpoint} is behind: it returned the state at height ${height}, ${atLeast} is needed`,
+  );
 }
 
 function decodeProofOp(op: JsonField): ProofOp {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RpcObserver } from "../../client/rpc/rpc-caller.ts";
-import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
+import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
 /** What the gauges are read from, at each scrape. */
 interface GoGaugeSource {
@@ -26,13 +26,10 @@ const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 /** The steps of one update header. Here they are one read of a remote block. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
-/** Outcomes of attempts that are no failure: the result was not needed any more. */
-
 /**
- * Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). `nowMs` is the wall-clock time. Gauges are absent before
- * `readGauges`.
+ * Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). Gauges are absent before `readGauges`.
  */
-export function createGoMetrics(registry: Registry, nowMs: () => number): GoMetrics {
+export function createGoMetrics(registry: Registry): GoMetrics {
   const registers = [registry];
   const counter = (name: string, help: string) =>
     new Counter({ name, help, labelNames: ["type"], registers });
@@ -49,11 +46,11 @@ export function createGoMetrics(registry: Registry, nowMs: () => number): GoMetr
   const actions = histogram("action_durations", "Time of a read of a remote block, for an update header.");
   for (const type of ["success", "failed"])
     for (const one of [requests, proofs, submitted]) one.inc({ type }, 0);
-  const note = (attempt: Attempt): void => {
+  const note = (attempt: EndedAttempt): void => {
     if (NOT_NEEDED.has(attempt.outcome)) return;
     const type = attempt.outcome === "included" ? "success" : "failed";
     requests.inc({ type });
-    requestTime.observe({ method: attempt.type, type }, Math.max(0, nowMs() - attempt.startedAtMs) / 1_000);
+    requestTime.observe({ method: attempt.type, type }, attempt.durationMs / 1_000);
     // An attempt without a remote height ended before anything was proven.
     if (attempt.remoteHeight === 0n) return;
     proofs.inc({ type });

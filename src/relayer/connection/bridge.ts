@@ -24,9 +24,12 @@ export interface BridgeDeps {
  */
 export type Bridge = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
-/** Blocks that are read for one path. One over a million blocks with one change of all validators needs about forty. */
+/**
+ * Blocks that are read for one path. One over a million blocks with one change of all validators needs about forty. What is
+ * known of a longer one is sent, so that the next cycle goes on from there.
+ */
 const MAX_READS = 100;
-/** Longest time of reading them. */
+/** Longest time of reading them, for the same. */
 const READ_MS = 30_000;
 
 /** Creates a bridge for one cycle. `signal` aborts its requests. */
@@ -76,43 +79,53 @@ interface Step {
   readonly trust: Trust;
 }
 
-async function readSteps(deps: BridgeDeps, way: Way, signal: AbortSignal): Promise<readonly Step[]> {
-  const steps = await withTimeout(READ_MS, deps.clock, signal, (inner) => findSteps(deps, way, inner));
-  if (steps !== undefined) return steps;
-  throw changed(way, "the headers between them could not be read in time");
+/** What was read for one way. */
+interface Headers {
+  readonly blocks: Map<bigint, LightBlockBytes>;
+  /** Each can be verified from the one before it. They may end far below the block. */
+  heights: readonly bigint[];
 }
 
-/** Reads blocks until the path is known. Returns the updates in front of the one to the block; undefined after {@link MAX_READS}. */
-async function findSteps(
-  { remote, signer }: BridgeDeps,
+/** Returns the updates in front of the one to the block, as far as the headers between them could be read in time. */
+async function readSteps(deps: BridgeDeps, way: Way, signal: AbortSignal): Promise<readonly Step[]> {
+  const headers: Headers = { blocks: new Map([[way.block.height, way.block]]), heights: [] };
+  await withTimeout(READ_MS, deps.clock, signal, (inner) => readHeaders(deps, way, headers, inner));
+  const steps = toSteps(way, headers, deps.signer);
+  if (steps.length === 0) throw changed(way, "the headers between them could not be read in time");
+  return steps;
+}
+
+/** Reads blocks until the path is known, {@link MAX_READS} at most. */
+async function readHeaders(
+  { remote }: BridgeDeps,
   { block, from, client }: Way,
+  headers: Headers,
   signal: AbortSignal,
-): Promise<readonly Step[] | undefined> {
+): Promise<void> {
   const ends = { from: from.height.height, to: block.height };
-  const blocks = new Map([[block.height, block]]);
   const signed = new Map([[block.height, signedBlock(block)]]);
-  for (let reads = 0; reads < MAX_READS; reads++) {
+  for (let reads = 0; reads <= MAX_READS; reads++) {
     const path = planHeaderPath(ends, signed, client.trustLevel);
-    if (path.kind === "known") {
-      const between = path.heights.filter((height) => height < block.height);
-      return toSteps({ block, from, client }, { between, blocks }, signer);
-    }
+    // A trusted height needs the validators of the block after it.
+    if (path.kind === "known" || path.height !== nextOf(path.heights)) headers.heights = path.heights;
+    if (path.kind === "known" || reads === MAX_READS) return;
     const read = await remote.lightBlock(path.height, signal);
-    blocks.set(path.height, read);
+    headers.blocks.set(path.height, read);
     signed.set(path.height, signedBlock(read));
   }
-  return undefined;
 }
 
-function toSteps(
-  { from, client }: Way,
-  path: { readonly between: readonly bigint[]; readonly blocks: ReadonlyMap<bigint, LightBlockBytes> },
-  signer: string,
-): readonly Step[] {
+function nextOf(heights: readonly bigint[]): bigint | undefined {
+  const last = heights.at(-1);
+  return last === undefined ? undefined : last + 1n;
+}
+
+function toSteps({ from, client }: Way, { heights, blocks }: Headers, signer: string): readonly Step[] {
   const steps: Step[] = [];
   let trusted = from;
-  for (const height of path.between) {
-    const [block, next] = [path.blocks.get(height), path.blocks.get(height + 1n)];
+  for (const height of heights) {
+    const [block, next] = [blocks.get(height), blocks.get(height + 1n)];
+    // The block after the end of the way is not read.
     if (block === undefined || next === undefined) break;
     const trust = { height: { ...from.height, height }, validatorSet: next.validatorSet };
     const update = updateClientMessage(client.clientId, headerAny(block, trusted), signer);

@@ -12,9 +12,10 @@ import {
   headerAny,
   isUpdatedTo,
   type Trust,
+  type TrustDeps,
   updateClientMessage,
 } from "./client-update.ts";
-import { createClientOfConnection, viewConnection } from "./connection-view.ts";
+import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { sendUpdates, type SendUpdatesDeps, type UpdateChain } from "./send-updates.ts";
 
 /** Work that needs the account for itself. The submitter calls it while it has nothing in flight. */
@@ -42,7 +43,7 @@ interface RefreshedConnection {
 
 export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly connections: readonly RefreshedConnection[];
-  readonly local: LocalQueries;
+  readonly local: ViewDeps["local"] & TrustDeps["local"] & Pick<LocalQueries, "clientOfConnection">;
   readonly leads: () => boolean;
   readonly logger: Logger;
 }

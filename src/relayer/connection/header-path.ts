@@ -17,8 +17,8 @@ export interface SignedBlock {
 
 /** What to do next on the way from a trusted header to another one. */
 export type HeaderPath =
-  /** read the block of this height, and plan again */
-  | { readonly kind: "read"; readonly height: bigint }
+  /** read the block of this height, and plan again; `heights` are a way already, to a lower height */
+  | { readonly kind: "read"; readonly height: bigint; readonly heights: readonly bigint[] }
   /** update the client to these heights, in order: each can be verified from the one before it */
   | { readonly kind: "known"; readonly heights: readonly bigint[] };
 
@@ -44,9 +44,9 @@ export function planHeaderPath(
   for (;;) {
     const [trusted = from, nearest] = [heights.at(-1), goals.at(-1)];
     if (nearest === undefined) return { kind: "known", heights };
-    if (!blocks.has(trusted + 1n)) return { kind: "read", height: trusted + 1n };
+    if (!blocks.has(trusted + 1n)) return { kind: "read", height: trusted + 1n, heights };
     if (heights.length === MAX_HEADERS) return { kind: "known", heights };
-    if (!blocks.has(nearest)) return { kind: "read", height: nearest };
+    if (!blocks.has(nearest)) return { kind: "read", height: nearest, heights };
     const [goal] = goals.filter((height) => isVerifiable(trusted, height, blocks, level));
     if (goal === undefined) goals = [...goals, (trusted + nearest) / 2n];
     else {

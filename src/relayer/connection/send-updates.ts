@@ -91,7 +91,11 @@ async function send(
   const admission = await gate.admit({ gas: gasLimit, fee, gasByOwner: new Map() }, signal);
   if (!admission.admitted) throw refused(admission.reason);
   const at = { gasPrice, height: height.now() };
-  const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal);
+  const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal).catch((error: unknown) => {
+    // The account could not be read. Nothing was broadcast, unless the signal ended it.
+    if (!signal.aborted) admission.release();
+    throw error;
+  });
   if (sent?.kind !== "in-flight") {
     admission.release();
     throw refused(sent?.kind === "refused" ? sent.log : (sent?.reason ?? "it was not sent"));

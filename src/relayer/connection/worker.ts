@@ -7,7 +7,7 @@ import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import { failed, type QueryFailure, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { AttemptSink } from "../state/attempt.ts";
+import type { AttemptSink, AttemptStart } from "../state/attempt.ts";
 import type { ResultOutcome } from "../submit/proven-result.ts";
 import type { Submitter } from "../submit/submitter.ts";
 import { type Bridge, createBridge } from "./bridge.ts";
@@ -102,14 +102,20 @@ export function noteFailure(
 }
 
 /** As {@link noteFailure}, for a query whose attempt ended before it had a result. */
-export function noteUnproven(worker: ConnectionWorker, query: RegisteredQuery, error: QueryFailure): void {
+export function noteUnproven(
+  worker: ConnectionWorker,
+  query: RegisteredQuery,
+  error: QueryFailure,
+  started: AttemptStart,
+): void {
   worker.attempts.note([
     {
       queryId: query.id,
       connectionId: worker.connectionId,
       owner: query.owner,
       type: query.type,
-      startedAtMs: worker.clock.nowMs(),
+      startedAtMs: started.wallMs,
+      durationMs: worker.clock.monotonicMs() - started.monotonicMs,
       dueHeight: dueHeight(query, worker.localHeight()),
       remoteHeight: 0n,
       txHash: undefined,

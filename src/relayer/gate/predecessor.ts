@@ -9,10 +9,20 @@ import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../proto/gen/neutron/interchainqueries/tx.ts";
 import type { Journal } from "../state/journal.ts";
 
+/** What is read of a page of a search. */
+interface FoundTransactions {
+  readonly txs: readonly { readonly tx: Uint8Array; readonly result: { readonly code: number } }[];
+  readonly totalCount: number;
+}
+
 export interface PredecessorDeps {
   /** Number of the account's transactions in the mempool. */
   readonly countPending: (signal: AbortSignal) => Promise<bigint>;
-  readonly comet: Pick<ChainClient["comet"], "txSearch">;
+  readonly comet: {
+    readonly txSearch: (
+      search: Parameters<ChainClient["comet"]["txSearch"]>[0],
+    ) => Promise<FoundTransactions>;
+  };
   /** Bech32 address of the account. */
   readonly address: string;
   /** Type URL of `MsgSubmitQueryResult`. */

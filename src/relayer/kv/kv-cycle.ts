@@ -18,6 +18,7 @@ import {
 } from "../connection/worker.ts";
 import { answered, outrun, type QueryState } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
+import { type AttemptStart, startAttempt } from "../state/attempt.ts";
 import { candidatesAt, tooLarge } from "../submit/plan.ts";
 import type { ClientUpdate, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
 import { gasGuess, type ProvenValues, proveResults } from "./prove.ts";
@@ -37,13 +38,13 @@ export async function runKvCycle(
   due: readonly QueryState[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const startedAtMs = worker.clock.nowMs();
+  const started = startAttempt(worker.clock);
   const view = await viewConnection(worker, signal);
   if (view === undefined) return false;
   const candidates = withRoom(worker, candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod));
   if (candidates.length === 0) return false;
   const reads = await readRemote(worker, view, candidates, signal);
-  worker.submitter.offer(prove(worker, { view, reads, startedAtMs }, candidates));
+  worker.submitter.offer(prove(worker, { view, reads, started }, candidates));
   return true;
 }
 
@@ -87,7 +88,7 @@ async function readRemote(
 interface KvCycle {
   readonly view: ConnectionView;
   readonly reads: RemoteReads;
-  readonly startedAtMs: number;
+  readonly started: AttemptStart;
 }
 
 /** Returns the results that can be sent. Stores the failure of each other query. */
@@ -107,14 +108,14 @@ function prove(
     if (result.ok && result.value.message.length <= maxResultBytes)
       return [toResult(worker, cycle, update, { state, ...result.value })];
     const error = result.ok ? tooLarge(result.value.message, { bytes: maxResultBytes }) : result.error;
-    noteUnproven(worker, state.query, error);
+    noteUnproven(worker, state.query, error, cycle.started);
     return [];
   });
 }
 
 function toResult(
   worker: ConnectionWorker,
-  { view, startedAtMs }: KvCycle,
+  { view, started }: KvCycle,
   update: ClientUpdate | undefined,
   proven: ProvenValues & { readonly state: QueryState },
 ): ProvenResult {
@@ -126,7 +127,7 @@ function toResult(
     at: view.stateAt,
     update,
     dueHeight: dueHeight(query, worker.localHeight()),
-    startedAtMs,
+    started,
     settle: (outcome) => noteOutcome(worker, query, view.stateAt, outcome),
   };
 }

@@ -4,9 +4,11 @@ import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
+import { isHeightUnavailable } from "../../client/errors.ts";
 import type { ChainNotice, ChainSubscription } from "../../client/events/subscription.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import { errorBackoff, errorKind } from "../relay-error.ts";
+import { MAX_LAG } from "../state/history.ts";
 import type { HeightSignal } from "./height-signal.ts";
 import { type QueryChange, queryChanges } from "./query-events.ts";
 import type { Registry } from "./registry.ts";
@@ -19,6 +21,8 @@ const POLL_MS = 1_000;
 const POLL_RELOAD_MS = 10_000;
 /** Delay of a reload after an event whose query the chain did not have: the endpoint may be behind. */
 const RETRY_RELOAD_MS = 2_000;
+/** Reads of the list that fail because all endpoints are behind the stream, before it is said: nodes differ by a block or two. */
+const MAX_READS_BEHIND = 3;
 /** With more changes than this the list is reloaded instead. That takes fewer calls, at 100 queries a page. */
 const MAX_SINGLE_READS = 20;
 
@@ -56,10 +60,11 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let lastError: string | undefined;
   // The chain has blocks that no notice announced, so changes of queries may be missing too.
   let isStreamBehind = false;
+  const list: ListState = { height: 0n, hasStreamBlock: false };
   while (!signal.aborted) {
     try {
       if (clock.monotonicMs() >= reloadAtMs) {
-        await reload(deps, signal);
+        await reload(deps, list, signal);
         reloadAtMs = clock.monotonicMs() + deps.reloadMs;
       }
       if (lastError !== undefined) logger.info("local chain can be read again", { failures });
@@ -68,7 +73,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       const silenceMs: number = hasStream ? SILENCE_MS : POLL_MS;
       const notice: ChainNotice | undefined = await withTimeout(silenceMs, clock, signal, subscription.next);
       let nextMs: number = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
-      if (notice !== undefined) nextMs = await applyNotice(deps, notice, signal);
+      if (notice !== undefined) nextMs = await applyNotice(deps, notice, list, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
       // Until a notice shows that the node of the stream goes on.
       isStreamBehind = notice === undefined && (isStreamBehind || nextMs === 0);
@@ -80,8 +85,9 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       reloadAtMs = clock.monotonicMs();
       const kind = errorKind(error);
       const fields = { reason: errorText(error), failures };
-      logger[kind === lastError ? "debug" : "warn"]("local chain cannot be read", fields);
-      lastError = kind;
+      const isQuiet = kind === lastError || (isHeightUnavailable(error) && failures < MAX_READS_BEHIND);
+      logger[isQuiet ? "debug" : "warn"]("local chain cannot be read", fields);
+      lastError = isQuiet ? lastError : kind;
       await pause(backoffMs(failures++, errorBackoff(error), deps.random), clock, signal);
     }
   }
@@ -95,37 +101,68 @@ async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   return latestHeight > before + 1n;
 }
 
-async function reload(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+/** What the list of queries must have. */
+interface ListState {
+  /** Changes up to this height are in the list, or must be when it is read again. */
+  height: bigint;
+  /** Whether the stream has announced a block since it was connected. */
+  hasStreamBlock: boolean;
+}
+
+async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
   // First: of a chain that was reset, nothing that is known applies.
   await deps.checkHistory(latestHeight, signal);
   deps.height.set(latestHeight, latestTimeNs);
-  await deps.registry.reload(signal);
+  // The endpoint of the list may be behind that of the status, and both behind that of the stream. Without the new queries
+  // of the blocks between, the list would count as complete. A chain that was reset begins below what is known.
+  const isBehindStream = latestHeight < list.height && latestHeight + MAX_LAG >= list.height;
+  if (!isBehindStream) list.height = latestHeight;
+  await deps.registry.reload(list.height, signal);
   deps.metrics.queryListReloads.inc();
   deps.onLoaded();
   deps.height.wake();
 }
 
 /** Applies one notice. Returns the time until the list must be read again, ms. */
-async function applyNotice(deps: FollowDeps, notice: ChainNotice, signal: AbortSignal): Promise<number> {
+async function applyNotice(
+  deps: FollowDeps,
+  notice: ChainNotice,
+  list: ListState,
+  signal: AbortSignal,
+): Promise<number> {
   switch (notice.kind) {
     case "connected":
+      list.hasStreamBlock = false;
       return 0;
     case "missed":
       deps.logger.info("chain events were missed", { reason: notice.reason });
       return 0;
     case "block":
       deps.height.set(notice.height, notice.timeNs);
-      return deps.reloadMs;
+      return hasGap(list, notice.height) ? 0 : deps.reloadMs;
     case "tx":
-    case "block-events":
-      return applyChanges(deps, queryChanges(notice.events, deps.chainName), signal);
+    case "block-events": {
+      const changes = queryChanges(notice.events, deps.chainName);
+      if (changes.length > 0) list.height = notice.height;
+      return applyChanges(deps, changes, notice.height, signal);
+    }
   }
+}
+
+/** Whether there are blocks between the list and the first one that a new stream announces. The list must then reach them. */
+function hasGap(list: ListState, height: bigint): boolean {
+  const isFirst = !list.hasStreamBlock;
+  list.hasStreamBlock = true;
+  if (!isFirst || height - 1n <= list.height) return false;
+  list.height = height - 1n;
+  return true;
 }
 
 async function applyChanges(
   deps: FollowDeps,
   changes: readonly QueryChange[],
+  height: bigint,
   signal: AbortSignal,
 ): Promise<number> {
   if (changes.length === 0) return deps.reloadMs;
@@ -136,7 +173,7 @@ async function applyChanges(
     return 0;
   }
   for (const change of last) deps.logger.info("query changed", { ...change });
-  const applied = await Promise.all(last.map((change) => deps.registry.apply(change, signal)));
+  const applied = await Promise.all(last.map((change) => deps.registry.apply(change, height, signal)));
   deps.height.wake();
   return applied.includes(false) ? RETRY_RELOAD_MS : deps.reloadMs;
 }

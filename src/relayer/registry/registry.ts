@@ -1,4 +1,5 @@
-import { ClientError } from "../../client/errors.ts";
+import type { QueryHeight } from "../../client/chain-client.ts";
+import { ClientError, isHeightUnavailable } from "../../client/errors.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import type { QueryChange } from "./query-events.ts";
 import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";
@@ -6,13 +7,16 @@ import { isServed, type QueryFilter, type RegisteredQuery } from "./registered-q
 
 /** The queries that this relayer serves, with their states. */
 export interface Registry {
-  /** Reads all queries from the chain and drops those that the chain no longer has. Unchanged queries keep their backoff. */
-  readonly reload: (signal: AbortSignal) => Promise<void>;
   /**
-   * Reads one changed query from the chain. Returns false when an update was announced and the chain has no such query:
-   * the query was removed since, or this endpoint is behind the one that sent the event.
+   * Reads all queries from a node that has reached `atLeast`, and drops those that the chain no longer has. Unchanged queries
+   * keep their backoff. Rejects with `ClientError` "height-unavailable" when every node is below.
    */
-  readonly apply: (change: QueryChange, signal: AbortSignal) => Promise<boolean>;
+  readonly reload: (atLeast: bigint, signal: AbortSignal) => Promise<void>;
+  /**
+   * Reads one query that changed at `height`. Returns false when an update was announced and no node has it: the query was
+   * removed since, or the endpoints are behind the one that sent the event.
+   */
+  readonly apply: (change: QueryChange, height: bigint, signal: AbortSignal) => Promise<boolean>;
   /**
    * Reads the last results of these queries from the chain. Adds, changes and removes no query: this read may be older than
    * what an event said meanwhile.
@@ -43,9 +47,9 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
     if (states.delete(id)) deps.onRemoved(id);
   };
   return {
-    reload: async (signal) => {
+    reload: async (atLeast, signal) => {
       const lists = await Promise.all(
-        filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal)),
+        filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal, { atLeast })),
       );
       const served = lists.flat().filter((query) => isServed(query, filter));
       // Read after the await: cycles may have replaced states while the lists were loading.
@@ -55,10 +59,12 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
       );
       for (const id of before.keys()) if (!states.has(id)) deps.onRemoved(id);
     },
-    apply: async (change, signal) => {
+    apply: async (change, height, signal) => {
       if (!filter.connectionIds.includes(change.connectionId)) return true;
       const isRemoved = change.action === "query_removed";
-      const query = isRemoved ? undefined : await readIfPresent(deps.local, change.queryId, signal);
+      const at = { atLeast: height };
+      const query = isRemoved ? undefined : await readIfPresent(deps.local, change.queryId, signal, at);
+      if (query === "behind") return false;
       if (query === undefined) remove(change.queryId);
       else if (isServed(query, filter))
         states.set(query.id, refreshed(states.get(query.id), query, deps.localHeight()));
@@ -106,20 +112,22 @@ async function readAll(
 ): Promise<readonly RegisteredQuery[]> {
   if (ids.length <= MAX_SINGLE_READS) {
     const queries = await Promise.all(ids.map((id) => readIfPresent(local, id, signal)));
-    return queries.flatMap((query) => query ?? []);
+    return queries.flatMap((query) => (query === undefined || query === "behind" ? [] : query));
   }
   return (await Promise.all(connectionIds.map((id) => local.registeredQueries(id, signal)))).flat();
 }
 
-/** Returns undefined when the chain responds that it has no query with this id. */
+/** Returns undefined when the chain responds that it has no query with this id, "behind" when no node has reached the height. */
 async function readIfPresent(
   local: RegistryDeps["local"],
   id: bigint,
   signal: AbortSignal,
-): ReturnType<LocalQueries["registeredQuery"]> {
+  height?: QueryHeight,
+): Promise<RegisteredQuery | "behind" | undefined> {
   try {
-    return await local.registeredQuery(id, signal);
+    return await local.registeredQuery(id, signal, height);
   } catch (error) {
+    if (isHeightUnavailable(error)) return "behind";
     if (isUnknownQuery(error)) return undefined;
     throw error;
   }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 
@@ -59,10 +60,27 @@ export interface Attempt {
   readonly simulations: number;
 }
 
+/** When an attempt began. */
+export interface AttemptStart {
+  /** Wall-clock time, ms. */
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+/** Begins an attempt, before its first read of the remote chain. */
+export function startAttempt(clock: Pick<Clock, "nowMs" | "monotonicMs">): AttemptStart {
+  return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+}
+
+/** An attempt that has just ended. */
+export interface EndedAttempt extends Attempt {
+  /** Time that it took, ms. Not a difference of wall-clock times: those jump. */
+  readonly durationMs: number;
+}
+
 /** Receives the attempts when they have ended. */
 export interface AttemptSink {
-  /** Stores attempts. Returns at once: they are written later, and dropped while the store cannot write. */
-  readonly note: (attempts: readonly Attempt[]) => void;
+  readonly note: (attempts: readonly EndedAttempt[]) => void;
 }
 
 /** Selects attempts; an absent field selects all. */
@@ -95,6 +113,8 @@ export interface DailyCost {
 
 /** The stored attempts. Reads see what was written, which is at most some milliseconds behind. */
 export interface AttemptLog extends AttemptSink {
+  /** Stores attempts. Returns at once: they are written later, and dropped while the store cannot write. */
+  readonly note: (attempts: readonly Attempt[]) => void;
   /** Returns the attempts that the filter selects, newest first. */
   readonly find: (filter: AttemptFilter) => Promise<readonly Attempt[]>;
   /** Returns the cost of the days `from` to `to`, both included, by day and owner. Kept longer than the attempts. */

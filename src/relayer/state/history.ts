@@ -14,7 +14,7 @@ export interface HistoryDeps {
 }
 
 /** Blocks that one endpoint may be behind another. A greater decrease of the height means that the chain was reset. */
-const MAX_LAG = 20n;
+export const MAX_LAG = 20n;
 
 /**
  * Returns whether a chain still has the newest block that the journal knows, and stores the block at `latestHeight`.

@@ -71,11 +71,12 @@ async function broadcast(
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
-  const results = await window.broadcast(
-    launches.map(({ draft }) => draft),
-    at,
-    signal,
-  );
+  const drafts = launches.map(({ draft }) => draft);
+  const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
+    // Nothing was broadcast, unless the signal ended it.
+    if (!signal.aborted) for (const { release } of launches) release();
+    throw error;
+  });
   state.broadcastMs = clock.monotonicMs() - startedMs;
   state.launching = [];
   for (const [index, one] of launches.entries()) noteBroadcast(state, one, results[index]);

@@ -2,6 +2,7 @@ import type { WireMessage } from "../../client/tx/tx-sender.ts";
 import { MsgSubmitQueryResult, type QueryResult } from "../../proto/gen/neutron/interchainqueries/tx.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
+import type { AttemptStart } from "../state/attempt.ts";
 
 /** A result with verified proofs, on its way into a transaction. */
 export interface ProvenResult {
@@ -17,8 +18,8 @@ export interface ProvenResult {
   readonly update: ClientUpdate | undefined;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
-  /** Wall-clock time at which the cycle of this result began, ms. */
-  readonly startedAtMs: number;
+  /** When the cycle of this result began, or its search. */
+  readonly started: AttemptStart;
   /** Called once, with what became of the result. */
   readonly settle: (outcome: ResultOutcome) => void;
 }

@@ -150,6 +150,7 @@ function hasUnsent({ planned, queue }: SubmitterState): boolean {
 function forgetChain(state: SubmitterState): void {
   state.included.clear();
   state.doubts.clear();
+  state.heldBelow = 0n;
 }
 
 /** In parallel with the look-up of what is in flight, so that the next broadcast need not wait for it. */

@@ -164,7 +164,7 @@ export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutco
   if (entry.place === "done") return;
   if (entry.place === "queued") state.queue.remove([entry]);
   move(state, entry, "done");
-  const { query, at, startedAtMs, dueHeight, settle } = entry.result;
+  const { query, at, started, dueHeight, settle } = entry.result;
   const noted = toNoted(outcome);
   if (noted.outcome === "redundant")
     state.deps.metrics.results.inc({ connection_id: query.connectionId, outcome: "redundant" });
@@ -174,7 +174,8 @@ export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutco
       connectionId: query.connectionId,
       owner: query.owner,
       type: query.type,
-      startedAtMs,
+      startedAtMs: started.wallMs,
+      durationMs: state.deps.clock.monotonicMs() - started.monotonicMs,
       dueHeight,
       remoteHeight: at.height,
       txHash: paid?.txHash,

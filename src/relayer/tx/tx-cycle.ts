@@ -8,6 +8,7 @@ import { bridgeOf, type ConnectionWorker, noteUnproven, updateState } from "../c
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
 import type { DeadLetter } from "../state/journal-entries.ts";
+import { startAttempt } from "../state/attempt.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
 import { skipPruned } from "./pruned-range.ts";
@@ -67,8 +68,10 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   const { id, transactionsFilter } = state.query;
   const letters = deps.resubmissions?.take(id) ?? [];
   if (letters.length > 0) return sendAgain(cycle, state, letters, signal);
+  const started = startAttempt(worker.clock);
   const filter = parseTxFilter(transactionsFilter);
-  if (!filter.ok) return noteUnproven(worker, state.query, { code: "bad-filter", reason: filter.error });
+  if (!filter.ok)
+    return noteUnproven(worker, state.query, { code: "bad-filter", reason: filter.error }, started);
   // Only up to H−1: the proof of delivery is in the next header.
   const done = deps.journal.searchedTo(id);
   const planned = planSearch(done, view.stateAt.height, deps.lookbackBlocks);
@@ -80,11 +83,11 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   if (done !== planned.from - 1n) deps.journal.noteSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
-  if (!range.ok) return noteUnproven(worker, state.query, range.error);
+  if (!range.ok) return noteUnproven(worker, state.query, range.error, started);
   if (range.value === undefined) return;
   const found = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
-  if (found.ok) relayTxs(worker, deps, state, found);
-  else noteUnproven(worker, state.query, found.error);
+  if (found.ok) relayTxs(worker, deps, state, { ...found, started });
+  else noteUnproven(worker, state.query, found.error, started);
 }
 
 /**
@@ -109,6 +112,7 @@ async function sendAgain(
   signal: AbortSignal,
 ): Promise<void> {
   const { worker, deps } = cycle;
+  const started = startAttempt(worker.clock);
   const finder = txFinderOf(worker.remote.comet, worker);
   const proven: ProvenTx[] = [];
   for (const { queryId, hash, remoteHeight } of letters.toSorted(byHeight)) {
@@ -123,7 +127,7 @@ async function sendAgain(
   }
   // Otherwise the next cycle would find the query requested again while these are on their way.
   updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
-  relayTxs(worker, deps, state, { proven, upTo: undefined, error: undefined });
+  relayTxs(worker, deps, state, { proven, upTo: undefined, error: undefined, started });
 }
 
 function byHeight(a: DeadLetter, b: DeadLetter): number {

@@ -8,6 +8,7 @@ import {
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import { searched } from "../registry/query-state.ts";
 import type { Journal } from "../state/journal.ts";
+import type { AttemptStart } from "../state/attempt.ts";
 import { GAS_PER_KEY, tooLarge } from "../submit/plan.ts";
 import type { ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
@@ -44,6 +45,9 @@ export interface ProvenRange {
   readonly error: QueryFailure | undefined;
 }
 
+/** With the start of its search. */
+export type RelayedRange = ProvenRange & { readonly started: AttemptStart };
+
 /** Two headers with few signatures, and two proofs. */
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
@@ -51,7 +55,7 @@ interface Relaying {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
   readonly state: QueryState;
-  readonly range: ProvenRange;
+  readonly range: RelayedRange;
   /** Results that are not settled. */
   pending: number;
   included: number;
@@ -70,7 +74,7 @@ export function relayTxs(
   worker: ConnectionWorker,
   deps: TxDeps,
   state: QueryState,
-  range: ProvenRange,
+  range: RelayedRange,
 ): void {
   const { maxResultBytes } = worker.settings;
   const ready = range.proven.filter((tx) => {
@@ -92,12 +96,11 @@ export function relayTxs(
   if (ready.length === 0) return finishRange(relaying);
   const localHeight = worker.localHeight();
   for (const tx of ready) deps.journal.noteSending({ ...idsOf(state, tx), localHeight });
-  const startedAtMs = worker.clock.nowMs();
-  worker.submitter.offer(ready.map((tx) => toResult(relaying, tx, startedAtMs)));
+  worker.submitter.offer(ready.map((tx) => toResult(relaying, tx)));
 }
 
-function toResult(relaying: Relaying, tx: ProvenTx, startedAtMs: number): ProvenResult {
-  const { worker, state } = relaying;
+function toResult(relaying: Relaying, tx: ProvenTx): ProvenResult {
+  const { worker, state, range } = relaying;
   return {
     query: state.query,
     message: tx.message,
@@ -106,7 +109,7 @@ function toResult(relaying: Relaying, tx: ProvenTx, startedAtMs: number): Proven
     // A TX result carries its two headers itself.
     update: undefined,
     dueHeight: dueHeight(state.query, worker.localHeight()),
-    startedAtMs,
+    started: range.started,
     settle: (outcome) => noteOutcome(relaying, tx, outcome),
   };
 }

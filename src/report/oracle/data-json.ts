@@ -177,6 +177,8 @@ const alert = z.object({
   firedAtMs: z.number(),
   resolvedAtMs: z.number().nullable(),
   reason: z.string(),
+  quietWhenFired: z.string().exactOptional(),
+  quietNow: z.string().exactOptional(),
   inhibits: z.array(z.string()),
 });
 const bySource = <T extends z.ZodType>(item: T) =>

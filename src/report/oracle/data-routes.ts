@@ -9,6 +9,8 @@ export interface OracleReportSource {
   /** End of its last poll; undefined before the first one. */
   readonly polledAtMs: () => number | undefined;
   readonly nowMs: () => number;
+  /** Since when its state is not stored, and why, for people; undefined while it is. */
+  readonly storeProblem: () => string | undefined;
   /** All validators that were read at least once. */
   readonly validators: () => readonly ValidatorData[];
 }
@@ -24,7 +26,8 @@ export function createReportRoutes(source: OracleReportSource): readonly HttpRou
   return [{ method: "GET", path: "/api/report-data", handle: (request) => reply(request, source) }];
 }
 
-function reply({ query }: RouteRequest, { polledAtMs, nowMs, validators }: OracleReportSource): HttpReply {
+function reply({ query }: RouteRequest, source: OracleReportSource): HttpReply {
+  const { polledAtMs, nowMs, storeProblem, validators } = source;
   const now = nowMs();
   const range = rangeOf(query, now);
   if (range === undefined) {
@@ -34,6 +37,7 @@ function reply({ query }: RouteRequest, { polledAtMs, nowMs, validators }: Oracl
   return jsonReply(200, {
     now,
     polled_at: polledAtMs() ?? null,
+    store_error: storeProblem() ?? null,
     from: range.fromMs,
     to: range.toMs,
     validators: validators().map((data) => encodeValidatorData(data, range, now)),

@@ -4,7 +4,7 @@ import type { Report, ReportBlock } from "../document.ts";
 import { formatCents, formatRate } from "../format.ts";
 import { assessmentJson } from "./assessment-json.ts";
 import { headroomText } from "./handover.ts";
-import { monthVerdictOf } from "./status-report.ts";
+import { earlyBlocks, monthVerdictOf } from "./status-report.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** `forecast`: how the month will end, how far each boundary is, and whether rotation is near. */
@@ -28,6 +28,7 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
         rows,
       },
       { kind: "text", text: LEGEND },
+      ...earlyBlocks(validators),
       ...validators.flatMap(detailBlocks),
     ],
     data: {

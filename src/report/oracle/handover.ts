@@ -14,7 +14,7 @@ import {
 } from "../format.ts";
 import { sparkline } from "../sparkline.ts";
 import { percent } from "./month-json.ts";
-import type { ValidatorData } from "./validator-data.ts";
+import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** A range of time, ms. */
 export interface Shift {
@@ -56,6 +56,9 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
         month_rate_percent: percent(data.assessment.rate),
         tier: data.assessment.tier ?? null,
         firing: firingOf(data).map(({ alert }) => alert),
+        quiet: firingOf(data).flatMap(({ alert, quietNow }) =>
+          quietNow === undefined ? [] : [{ alert, reason: quietNow }],
+        ),
       })),
       timeline: moments.map(({ atMs, validator, what, text }) => ({
         at: isoTime(atMs),
@@ -71,8 +74,11 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
   };
 }
 
-function firingOf({ alerts }: ValidatorData) {
-  return alerts.filter(({ resolvedAtMs }) => resolvedAtMs === undefined);
+/** Alerts that fire, those that notify first. */
+function firingOf({ alerts }: ValidatorData): readonly AlertEpisode[] {
+  return alerts
+    .filter(({ resolvedAtMs }) => resolvedAtMs === undefined)
+    .toSorted((a, b) => Number(a.quietNow !== undefined) - Number(b.quietNow !== undefined));
 }
 
 function verdictOf(validators: readonly ValidatorData[]): ReportVerdict {
@@ -83,8 +89,8 @@ function verdictOf(validators: readonly ValidatorData[]): ReportVerdict {
 function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   const firing = validators.flatMap((data) =>
     firingOf(data).map(
-      ({ title, severity, sinceMs, reason }) =>
-        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reason}.`,
+      ({ title, severity, sinceMs, reason, quietNow }) =>
+        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reason}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}`,
     ),
   );
   const rows = validators.map(({ ledger, assessment }) => [
@@ -191,8 +197,13 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
     return { atMs: event.fromMs, validator, what: event.kind, text: `${node}${text}` };
   });
   const ofAlerts = alerts.flatMap(
-    ({ title, reason, firedAtMs, resolvedAtMs, sinceMs }): readonly Moment[] => [
-      { atMs: firedAtMs, validator, what: "alert", text: `${title}: ${reason}` },
+    ({ title, reason, quietWhenFired, firedAtMs, resolvedAtMs, sinceMs }): readonly Moment[] => [
+      {
+        atMs: firedAtMs,
+        validator,
+        what: "alert",
+        text: `${title}: ${reason}${quietWhenFired === undefined ? "" : ` (not notified then: ${quietWhenFired})`}`,
+      },
       ...(resolvedAtMs === undefined
         ? []
         : [

@@ -1,5 +1,7 @@
+import { isEarly } from "../../watchdog/policy/early-month.ts";
+import { ENOUGH_BLOCKS } from "../../watchdog/policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../document.ts";
-import { formatCents, formatMinute, formatRate, formatTime, isoTime } from "../format.ts";
+import { formatCents, formatCount, formatMinute, formatRate, formatTime, isoTime } from "../format.ts";
 import { assessmentJson } from "./assessment-json.ts";
 import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
 import type { ActiveAlert } from "./active-alert.ts";
@@ -11,6 +13,8 @@ export interface OracleNow {
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly nowMs: number;
+  /** Since when the watchdog's state is not stored, and why; undefined while it is. */
+  readonly storeProblem: string | undefined;
   readonly validators: readonly ValidatorData[];
   /** Pending and firing alerts. */
   readonly alerts: readonly ActiveAlert[];
@@ -38,10 +42,17 @@ export function statusReport(now: OracleNow): Report {
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
     verdict: statusVerdict(now),
-    blocks: [pollBlock(now), { kind: "table", columns, rows }, alertBlock(now.alerts)],
+    blocks: [
+      pollBlock(now),
+      ...storeBlocks(now),
+      { kind: "table", columns, rows },
+      ...earlyBlocks(now.validators),
+      alertBlock(now.alerts),
+    ],
     data: {
       report: "status",
       polled_at: now.polledAtMs === undefined ? null : isoTime(now.polledAtMs),
+      store_error: now.storeProblem ?? null,
       validators: now.validators.map(({ ledger, assessment }) => ({
         validator: ledger.validator,
         chain_id: ledger.chainId ?? null,
@@ -63,9 +74,10 @@ export function statusReport(now: OracleNow): Report {
   };
 }
 
-/** "unseen" wins over "fine", and "problem" over both: a firing alert is known, whatever else is not. */
-export function statusVerdict({ polledAtMs, nowMs, validators, alerts }: OracleNow): ReportVerdict {
-  if (alerts.some(({ state }) => state === "firing")) return "problem";
+/** "unseen" wins over "fine", and "problem" over both: what is wrong is known, whatever else is not. */
+export function statusVerdict(now: OracleNow): ReportVerdict {
+  const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
+  if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
   const isStale = polledAtMs === undefined || nowMs - polledAtMs > STALE_MS;
   return isStale ? "unseen" : monthVerdictOf(validators, "fine");
 }
@@ -84,6 +96,23 @@ function pollBlock({ polledAtMs, nowMs }: OracleNow): ReportBlock {
   if (polledAtMs === undefined) return { kind: "text", text: "The watchdog has not polled yet." };
   const stale = nowMs - polledAtMs > STALE_MS ? ", which is too old to say anything about now" : "";
   return { kind: "text", text: `Last poll: ${formatTime(polledAtMs)} UTC${stale}.` };
+}
+
+/** Names the validators of whose month so few blocks are counted that its rate says little. */
+export function earlyBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
+  return validators.flatMap(({ ledger, assessment }) => {
+    const { rate } = assessment;
+    if (rate === undefined || !isEarly(assessment)) return [];
+    const text = `${ledger.validator}: the month has ${formatCount(rate.total)} counted blocks. Its rate says little before ${formatCount(ENOUGH_BLOCKS)}.`;
+    return [{ kind: "text", text }];
+  });
+}
+
+/** What to do while the state is not stored. */
+export function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
+  if (storeProblem === undefined) return [];
+  const text = `Watchdog: ${storeProblem}. It is in memory only: repair the disk before anybody restarts the watchdog.`;
+  return [{ kind: "text", text }];
 }
 
 function alertBlock(alerts: readonly ActiveAlert[]): ReportBlock {

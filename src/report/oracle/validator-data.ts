@@ -13,6 +13,10 @@ export interface AlertEpisode {
   /** Undefined while it fires. */
   readonly resolvedAtMs: number | undefined;
   readonly reason: string;
+  /** Why nobody was notified when it fired; absent when it could notify. */
+  readonly quietWhenFired?: string;
+  /** Why it does not notify now: "silenced by …", "maintenance: …", "muted by …". Only of one that fires. */
+  readonly quietNow?: string;
   /** Names of the alerts that it causes. */
   readonly inhibits: readonly string[];
 }

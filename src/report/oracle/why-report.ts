@@ -3,7 +3,7 @@ import type { Report, ReportBlock } from "../document.ts";
 import { formatCount, formatMinute, formatRate } from "../format.ts";
 import { type ActiveAlert, activeAlertJson } from "./active-alert.ts";
 import { type CauseCount, causesOf, NO_ALERT } from "./incidents.ts";
-import { type OracleNow, statusVerdict } from "./status-report.ts";
+import { type OracleNow, statusVerdict, storeBlocks } from "./status-report.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** `why`: what is wrong now, what it causes, what to do, and what cost this month its misses. */
@@ -17,6 +17,7 @@ export function whyReport(now: OracleNow): Report {
     title: "Why",
     verdict: statusVerdict(now),
     blocks: [
+      ...storeBlocks(now),
       ...(firing.length === 0
         ? [{ kind: "text", text: "Nothing fires." } as const]
         : roots.flatMap(rootBlocks)),

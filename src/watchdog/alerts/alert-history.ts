@@ -15,6 +15,8 @@ export interface PastAlert {
   readonly resolvedAtMs?: number;
   /** When it fired. */
   readonly reason: string;
+  /** Why nobody was notified when it fired: "silenced by …". Absent when it could notify. */
+  readonly quietReason?: string;
 }
 
 /** Alerts that are kept, of all validators: years of a healthy validator, a year of one that flaps daily. */
@@ -48,12 +50,13 @@ function keyOf({ alert, sinceMs }: Pick<AlertState, "alert" | "sinceMs">): strin
 }
 
 function toPast(
-  { validator, alert, sinceMs, reason }: AlertState,
+  { validator, alert, sinceMs, reason, quietReason }: AlertState,
   firedAtMs: number,
   rules: readonly AlertRule[],
 ): readonly PastAlert[] {
   const rule = rules.find(({ condition }) => condition.name === alert);
   if (rule === undefined) return [];
   const { severity, condition } = rule;
-  return [{ validator, alert, severity, title: condition.title, sinceMs, firedAtMs, reason }];
+  const quiet = quietReason === undefined ? {} : { quietReason };
+  return [{ validator, alert, severity, title: condition.title, sinceMs, firedAtMs, reason, ...quiet }];
 }

@@ -14,8 +14,8 @@ export interface AlertRoutesDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alerting: () => AlertingState;
-  /** Stores a changed state. */
-  readonly change: (alerting: AlertingState) => void;
+  /** Stores a changed state. Returns why it is not stored, and then not changed; otherwise undefined. */
+  readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
   /** Names of all validators. */
   readonly validators: readonly string[];
@@ -80,7 +80,8 @@ function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply
   const known = { alerts: rules.map(({ condition }) => condition.name), validators };
   const silence = parseSilence(parseBody(body), known, { id: randomUUID(), nowMs });
   if ("refused" in silence) return errorReply(400, "bad-silence", silence.refused);
-  change({ ...state, silences: [...open, silence] });
+  const problem = change({ ...state, silences: [...open, silence] });
+  if (problem !== undefined) return notStored("the silence is not created", problem);
   logger.info("silence created", silenceJson(silence));
   return jsonReply(201, silenceJson(silence));
 }
@@ -94,9 +95,16 @@ function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps
       "no-such-silence",
       "there is no silence with this id; GET /api/silences lists them",
     );
-  change({ ...state, silences });
+  const problem = change({ ...state, silences });
+  if (problem !== undefined) return notStored("the silence is not deleted", problem);
   logger.info("silence deleted", { id });
   return jsonReply(200, { deleted: id });
+}
+
+/** What is answered lasts over a restart, or is refused. */
+function notStored(what: string, problem: string): HttpReply {
+  const text = `${what}: a restart would undo it, since ${problem}; repair the disk of state_dir, and try again`;
+  return errorReply(503, "not-stored", text);
 }
 
 /** 502 when a channel did not accept the test. */

@@ -24,8 +24,14 @@ export function advanceLatency(
   const { count: calls, buckets: within } = histogram;
   if (before === undefined || !isRecent) return { calls, within };
   if (calls === before.calls) return { ...before, within };
-  // A node that restarted began again at zero.
-  const from: CallTimes = calls > before.calls ? before : { calls: 0n, within: new Map() };
+  const from: CallTimes = hasRestarted(before, { calls, within }) ? { calls: 0n, within: new Map() } : before;
   const grown = [...within].map(([bound, count]) => [bound, count - (from.within.get(bound) ?? 0n)] as const);
   return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
+}
+
+/** A node that restarted began again at zero. It can have made more calls since than before. */
+function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
+  const fell = ([bound, count]: readonly [number, bigint]): boolean =>
+    count < (before.within.get(bound) ?? 0n);
+  return calls < before.calls || [...within].some(fell);
 }

@@ -1,3 +1,4 @@
+import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { type Condition, condition, type Severity } from "./condition.ts";
 import {
   type Boundary,
@@ -48,10 +49,9 @@ const ACTION =
 const FAST_1H = 14.4;
 const FAST_6H = 6;
 
-/** An hour of blocks: before that, one missed block is a large share of the month. */
 const MIN_BLOCKS = {
   unit: "number",
-  initial: 1800,
+  initial: Number(ENOUGH_BLOCKS),
   description: "blocks of the month before which the rate proves nothing",
 } as const;
 

@@ -5,6 +5,7 @@ import { badge, type Column, dataTable, grouped, verdict } from "../../web/parts
 import type { Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../status.ts";
+import { foundedForecast } from "../policy/early-month.ts";
 import { firingOf, tierNow, type ValidatorVerdict, VERDICTS } from "./judge-validator.ts";
 
 /** A validator with its verdict and the id of its section. */
@@ -51,8 +52,10 @@ export function fleetSection(all: readonly JudgedValidator[], nowMs: number): Ht
     {
       name: "forecast",
       isNumber: true,
-      cell: ({ status: { assessment } }) =>
-        assessment?.forecast === undefined ? "–" : `${formatPercent(assessment.forecast.middle)} %`,
+      cell: ({ status: { assessment } }) => {
+        const forecast = foundedForecast(assessment);
+        return forecast === undefined ? "–" : `${formatPercent(forecast.middle)} %`;
+      },
     },
     { name: "alerts", isNumber: true, cell: ({ status: { alerts } }) => firingOf(alerts).length },
     {

@@ -7,6 +7,7 @@ import { SPANS } from "../ledger/books.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
 import type { Assessment } from "../policy/assessment.ts";
+import { foundedForecast } from "../policy/early-month.ts";
 import { formatPercent, successRate, toRatio } from "../policy/reward-tier.ts";
 
 /** A point of the month's rate: time, and the rate of all blocks of the month up to it. */
@@ -42,7 +43,8 @@ const LEAST_RANGE = 0.02;
 
 /** Draws the month's rate, the boundaries, and the forecast with its band. */
 export function forecastPlot(assessment: Assessment, points: readonly RatePoint[], nowMs: number): Html {
-  const { month, policy, forecast } = assessment;
+  const { month, policy } = assessment;
+  const forecast = foundedForecast(assessment);
   const startMs = monthStartMs(month);
   const spanMs = nextMonthMs(startMs) - startMs;
   const least = { full: toNumber(policy.least.full), none: toNumber(policy.least.none) };
@@ -86,7 +88,9 @@ function boundaryLine(style: string, ratio: number, y: Axes["y"]): Html {
   return html`<path class="${style}" d="M0 ${at}H${RIGHT}"/><text x="${WIDTH - 2}" y="${short(y(ratio) + 4)}" text-anchor="end">${shortPercent(ratio)}</text>`;
 }
 
-function summaryOf({ forecast, rate }: Assessment): string {
+function summaryOf(assessment: Assessment): string {
+  const { rate } = assessment;
+  const forecast = foundedForecast(assessment);
   const now = rate === undefined ? "no rate yet" : `${formatPercent(rate)} % now`;
   if (forecast === undefined) return `${now}; no forecast yet`;
   const { low, middle, high, tiers, basis } = forecast;

@@ -2,10 +2,11 @@ import type { AlertStatus } from "../api/alert-json.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import type { Tier } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../status.ts";
-import type { Tone } from "../../web/parts.ts";
+import { grouped, type Tone } from "../../web/parts.ts";
+import { foundedForecast, isEarly } from "../policy/early-month.ts";
 
 /** What this month means for a validator's pay, the gravest first. */
-export const VERDICTS = ["lost", "cannot-see", "losing", "part-lost", "early", "warning", "paid"] as const;
+export const VERDICTS = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
 /** One of {@link VERDICTS}. */
 type VerdictKind = (typeof VERDICTS)[number];
@@ -26,44 +27,55 @@ export interface Freshness {
   readonly pollMs: number;
 }
 
-/** Judges one validator. Never good when the last poll is old, when no node could be read, or when nothing was counted. */
+/**
+ * Judges one validator. Never good when the last poll is old, when no node could be read, or when nothing was counted. A month of
+ * which hardly any block was seen is judged by the rate of recent days; without these, it is too early to say. What is lost, and
+ * what fires, is said at once.
+ */
 export function judgeValidator(status: WatchdogStatus, fresh: Freshness): ValidatorVerdict {
   if (boundaryState(status, "none") === "lost")
     return bad("lost", "lost", "Lost: this month pays nothing, whatever happens now");
   const blind = whyBlind(status, fresh);
   if (blind !== undefined)
     return { kind: "cannot-see", tone: "unknown", short: "cannot see", headline: `Cannot see: ${blind}` };
-  const tier = tierNow(status);
-  if (tier === undefined)
+  const tier = expectedTier(status);
+  if (tierNow(status) === undefined)
     return {
       kind: "cannot-see",
       tone: "unknown",
       short: "no count yet",
       headline: "Cannot see: no block of this month is counted yet",
     };
-  const isEarly = hasFewBlocks(status, tier);
-  const isLosingAll = tier === "none" && !isEarly;
+  const rate = rateText(status);
+  const short = tier === "none" ? "losing all" : "losing";
   const [worst] = firingOf(status.alerts);
   // The cause says more than the rate, which the line below has.
   if (worst?.rule.severity === "critical")
-    return bad(
-      "losing",
-      isLosingAll ? "losing all" : "losing",
-      `Losing: ${lowerFirst(worst.rule.condition.title)}`,
-    );
-  if (isLosingAll) return bad("losing", "losing all", "Losing: this month pays nothing at its present rate");
+    return bad("losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
+  if (tier === "none") return bad("losing", short, `Losing: this month pays nothing at ${rate}`);
   if (boundaryState(status, "full") === "lost")
     return warn("part-lost", "paid in part", "Full pay is lost: this month is paid in part");
-  if (tier === "proportional" && !isEarly)
-    return warn("losing", "losing full pay", "Losing: this month is paid in part at its present rate");
-  const soFar = isEarly
-    ? { short: "too early", headline: "Too early to say" }
-    : { short: "paid", headline: "Paid in full so far" };
+  if (tier === "proportional")
+    return warn("losing", "losing full pay", `Losing: this month is paid in part at ${rate}`);
+  return judgePaid(status, tier, worst);
+}
+
+/** Judges a validator that loses nothing that is known. `tier` is undefined when it is too early to say. */
+function judgePaid(
+  status: WatchdogStatus,
+  tier: Tier | undefined,
+  worst: AlertStatus | undefined,
+): ValidatorVerdict {
+  const isKnown = tier !== undefined;
+  const soFar = isKnown
+    ? `Paid in full ${isEarlyMonth(status) ? `at ${rateText(status)}` : "so far"}`
+    : "Too early to say";
+  const short = isKnown ? "paid" : "too early";
   if (worst !== undefined)
     return warn(
       "warning",
-      `${soFar.short}, warning`,
-      `${soFar.headline}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
+      `${short}, warning`,
+      `${soFar}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
   const [pending] = status.alerts.filter(
     ({ state, rule }) => state?.phase === "pending" && rule.severity !== "info",
@@ -71,24 +83,44 @@ export function judgeValidator(status: WatchdogStatus, fresh: Freshness): Valida
   if (pending !== undefined)
     return warn(
       "warning",
-      `${soFar.short}, pending`,
-      `${soFar.headline}; not firing yet: ${lowerFirst(pending.rule.condition.title)}`,
+      `${short}, pending`,
+      `${soFar}; not firing yet: ${lowerFirst(pending.rule.condition.title)}`,
     );
-  if (isEarly)
-    return {
-      kind: "early",
-      tone: "unknown",
-      short: "too early",
-      headline: "Too early to say: this month has too few blocks for a rate",
-    };
-  if (boundaryState(status, "full") === "clinched")
+  if (!isKnown)
+    return { kind: "early", tone: "unknown", short: "too early to say", headline: earlyText(status) };
+  if (boundaryState(status, "full") === "clinched" && !isEarlyMonth(status))
     return {
       kind: "paid",
       tone: "good",
       short: "paid in full",
       headline: "Paid in full, whatever happens now",
     };
-  return { kind: "paid", tone: "good", short: "paid in full", headline: "Paid in full at the present rate" };
+  return {
+    kind: "paid",
+    tone: "good",
+    short: "paid in full",
+    headline: `Paid in full at ${isEarlyMonth(status) ? rateText(status) : "the present rate"}`,
+  };
+}
+
+function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
+  return assessment !== undefined && isEarly(assessment);
+}
+
+/** The tier that the month ends in: at its present rate, or at that of recent days when it has hardly any block. */
+function expectedTier(status: WatchdogStatus): Tier | undefined {
+  return isEarlyMonth(status) ? foundedForecast(status.assessment)?.tiers.middle : tierNow(status);
+}
+
+/** The rate that {@link expectedTier} goes by: "its present rate", "the rate of recent days". */
+function rateText(status: WatchdogStatus): string {
+  return isEarlyMonth(status) ? `the rate of ${status.assessment?.forecast?.basis}` : "its present rate";
+}
+
+function earlyText({ assessment, current }: WatchdogStatus): string {
+  const { good, bad: missed } = (assessment ?? current).counts;
+  const seen = good + missed === 1n ? "1 block" : `${grouped(good + missed)} blocks`;
+  return `Too early to say: ${seen} of this month seen, ${missed === 0n ? "none" : grouped(missed)} of them bad`;
 }
 
 /** Firing alerts that mean something for pay, the most severe first; those that others cause last. */
@@ -104,20 +136,6 @@ export function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[]
 /** The tier by the policy that pays, or by the specification before the first poll. */
 export function tierNow({ assessment, current }: WatchdogStatus): Tier | undefined {
   return assessment === undefined ? current.tier : assessment.tier;
-}
-
-/** Conditions of the month's rate, by the tier that makes them active. */
-const RATE_CONDITIONS = { none: "any-reward-rate-low", proportional: "full-reward-rate-low" } as const;
-
-/**
- * Whether the month has fewer blocks than its rate needs to prove a tier below full pay. The alert on the rate has the limit, so
- * that page and alert agree; without the alert there is none.
- */
-function hasFewBlocks({ alerts, current }: WatchdogStatus, tier: Tier): boolean {
-  if (tier === "full") return false;
-  const alert = alerts.find(({ rule }) => rule.condition.name === RATE_CONDITIONS[tier]);
-  const { good, bad: failed } = current.counts;
-  return Number(good + failed) < (alert?.rule.limits["min_blocks"] ?? 0);
 }
 
 function whyBlind(

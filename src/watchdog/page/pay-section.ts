@@ -3,8 +3,9 @@ import { formatDuration } from "../../base/duration-text.ts";
 import { type Html, html } from "../../web/html.ts";
 import { badge, type Column, dataTable, type Fact, factGrid, grouped, type Tone } from "../../web/parts.ts";
 import { type Assessment, BURN_WINDOWS, type BoundaryState, type Headroom } from "../policy/assessment.ts";
-import { formatPercent, type Tier } from "../policy/reward-tier.ts";
+import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../status.ts";
+import { foundedForecast } from "../policy/early-month.ts";
 import { tierNow } from "./judge-validator.ts";
 
 /** What the month pays so far, in values. */
@@ -39,7 +40,8 @@ function factTone(tier: Tier): Tone | undefined {
 }
 
 function rewardFacts(assessment: Assessment): readonly Fact[] {
-  const { rewardCents, policy, forecast, rotation } = assessment;
+  const { rewardCents, policy, rotation } = assessment;
+  const forecast = foundedForecast(assessment);
   const full = money(policy.fullRewardCents);
   return [
     {
@@ -52,7 +54,7 @@ function rewardFacts(assessment: Assessment): readonly Fact[] {
       value: forecast === undefined ? "not known yet" : money(forecast.rewardCents.middle),
       detail:
         forecast === undefined
-          ? "needs a rate and a block time"
+          ? `needs ${grouped(ENOUGH_BLOCKS)} blocks and the time between them`
           : `80 %: ${money(forecast.rewardCents.low)} to ${money(forecast.rewardCents.high)}`,
       tone: forecast === undefined ? undefined : factTone(forecast.tiers.low),
     },

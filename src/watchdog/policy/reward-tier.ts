@@ -22,6 +22,9 @@ export const SPECIFIED_LEAST: LeastRates = {
   none: (DEC18_ONE * 95n) / 100n,
 };
 
+/** Blocks that a month needs before its rate says something of it: an hour of them, at one in two seconds. */
+export const ENOUGH_BLOCKS = 1_800n;
+
 /** A success rate as a fraction: `good` of `total` blocks. Unknown blocks are in neither number. */
 export interface SuccessRate {
   readonly good: bigint;

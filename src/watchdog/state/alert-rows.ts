@@ -64,6 +64,7 @@ const pastAlert = z.strictObject({
   firedAtMs: z.number(),
   resolvedAtMs: z.number().exactOptional(),
   reason: z.string(),
+  quietReason: z.string().exactOptional(),
 }) satisfies z.ZodType<PastAlert>;
 
 const bodyRow = z.object({ body: z.string() });

@@ -79,7 +79,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
     migrateSchema(database, MIGRATIONS);
     return database;
   } catch (error) {
-    database.close();
+    closeQuietly(database);
     throw error;
   }
 }

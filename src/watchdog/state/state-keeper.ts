@@ -14,6 +14,11 @@ export interface StateKeeper {
   readonly current: () => WatchdogState;
   /** Replaces the state and saves it. A store that fails is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
+  /**
+   * Replaces the state only when it can be stored at once, for what somebody is promised. Returns undefined, or why it was not
+   * stored; the state is then the same as before.
+   */
+  readonly replaceStored: (state: WatchdogState) => string | undefined;
   /** Since when the state is not stored, and why, for people; undefined while it is. */
   readonly problem: () => string | undefined;
   /** Deliveries of the state. */
@@ -55,12 +60,12 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     failure = { sinceMs, attempts: attempts + 1, retryAtMs, text: errorText(error) };
     logger.error("state not stored; it stays in memory, and the file is opened again", { error });
   };
-  const save = (): void => {
+  const save = (next: WatchdogState): void => {
     try {
       // A connection whose disk had an error may never work again. Each save writes the complete state, so the next
       // successful one stores what this one missed.
       if (failure !== undefined) store.reopen();
-      store.save(state);
+      store.save(next);
       if (failure !== undefined)
         logger.warn("state stored again", { failed_since: isoTime(failure.sinceMs) });
       failure = undefined;
@@ -71,8 +76,17 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
   };
   const replace = (next: WatchdogState): void => {
     state = next;
-    if (failure === undefined || clock.monotonicMs() >= failure.retryAtMs) save();
+    if (failure === undefined || clock.monotonicMs() >= failure.retryAtMs) save(next);
     changed.wake();
+  };
+  const problem = (): string | undefined =>
+    failure && `the state is not stored since ${isoTime(failure.sinceMs)}: ${failure.text}`;
+  const replaceStored: StateKeeper["replaceStored"] = (next) => {
+    save(next);
+    if (failure !== undefined) return problem();
+    state = next;
+    changed.wake();
+    return undefined;
   };
   const next: Outbox["next"] = async (channel, limit, signal) => {
     for (;;) {
@@ -93,11 +107,12 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     },
     current: () => state,
     replace,
-    problem: () => failure && `the state is not stored since ${isoTime(failure.sinceMs)}: ${failure.text}`,
+    replaceStored,
+    problem,
     outbox: { next, remove },
     changed: changed.next,
     close: () => {
-      if (failure !== undefined) save();
+      if (failure !== undefined) save(state);
       store.close();
     },
   };

@@ -38,11 +38,16 @@ export interface ScenarioResult {
 
 const SET_UP_DEADLINE_MS = 180_000;
 const INCLUSION_DEADLINE_MS = 150_000;
+/**
+ * Results of each query before the measurement. In the first blocks the relayer learns the gas of the results, and both
+ * processes compile their code.
+ */
+const WARM_UP_RESULTS = 6;
 const MNEMONIC_VARIABLE = "BENCH_RELAYER_MNEMONIC";
 
 /**
  * Runs localnet and relayer as processes of their own, with queries that are due every `updatePeriod` blocks, and reads the
- * relayer's counters at two inclusions at least `windowMs` apart, the first after every query had its first results.
+ * relayer's counters at two inclusions at least `windowMs` apart, the first after the warm-up.
  */
 export async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<ScenarioResult> {
   const folder = mkdtempSync(join(tmpdir(), "relaywatch-bench-"));
@@ -116,7 +121,7 @@ async function measure(
     withDeadline("the next inclusion", INCLUSION_DEADLINE_MS, signal, (inner) =>
       countersWhen(url, (results) => results > after, inner),
     );
-  const first = await next(queries * 2 - 1);
+  const first = await next(queries * WARM_UP_RESULTS - 1);
   await systemClock.sleep(windowMs, signal);
   const passed = await countersWhen(url, () => true, signal);
   return { first, last: await next(passed.results) };

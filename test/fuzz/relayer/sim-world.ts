@@ -11,7 +11,7 @@ import { watchedClient } from "../../../src/relayer/health/watched-client.ts";
 import { createWatches } from "../../../src/relayer/health/watches.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
-import type { Attempt } from "../../../src/relayer/state/attempt.ts";
+import type { EndedAttempt } from "../../../src/relayer/state/attempt.ts";
 import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
 import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
 import type { SubmitGate } from "../../../src/relayer/submit/submit-gate.ts";
@@ -36,7 +36,7 @@ export interface SimWorld {
   readonly registry: Registry;
   readonly journal: Journal;
   /** Everything that the submitter noted. */
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly EndedAttempt[];
   readonly status: () => RelayerStatus;
   readonly metrics: MetricsRegistry;
   readonly log: readonly SimLogLine[];
@@ -191,7 +191,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     localHeight: height.now,
     onRemoved: journal.forget,
   });
-  const noted: Attempt[] = [];
+  const noted: EndedAttempt[] = [];
   const common = { clock, random: random.next, logger: collectingLogger(parts.log), metrics };
   const clients = createClientRefresh({
     ...common,

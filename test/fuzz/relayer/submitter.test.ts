@@ -92,7 +92,7 @@ describe("between plan and signature", () => {
         if (!isRemoved && hasResult) {
           isRemoved = true;
           const change = { action: "query_removed", queryId: 2n, connectionId: "connection-0" } as const;
-          await world.registry.apply(change, signal);
+          await world.registry.apply(change, 0n, signal);
         }
         return outcome;
       },
@@ -165,6 +165,59 @@ describe("a round trip of a fifth of a block", () => {
       .map(({ localHeight }) => Number(localHeight));
     expect(heights.slice(3)).toEqual(heights.slice(3).map((_height, index) => (heights[3] ?? 0) + index));
     expect(heights.at(-1)).toBeGreaterThanOrEqual(29);
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
+describe("a transaction of a remote chain", () => {
+  it("is in a local block at most three blocks after its own", async () => {
+    const world = await startWorld(38, 1, { callMs: { local: 20, remote: 20 } });
+    world.setTraffic(false);
+    const [condition] = [{ field: "transfer.recipient", op: "Eq", value: "bob" }];
+    const id = world.local.register({
+      type: "tx",
+      connectionId: "connection-0",
+      updatePeriod: 1n,
+      transactionsFilter: JSON.stringify([condition]),
+    });
+    await world.run(10);
+    for (let round = 0; round < 5; round++) {
+      const included = () =>
+        world.attempts.filter(({ queryId, outcome }) => queryId === id && outcome === "included");
+      const [before, height] = [included().length, world.local.height()];
+      world.remotes[0]?.tick([["bob", 0]]);
+      await world.run(5);
+      expect(included()).toHaveLength(before + 1);
+      expect(Number((included().at(-1)?.localHeight ?? 0n) - height)).toBeLessThanOrEqual(3);
+    }
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
+describe("the duration of an attempt", () => {
+  it("counts from the first read of the remote chain, whether or not it had a result", async () => {
+    const world = await startWorld(30, 1, { callMs: { local: 100, remote: 200 } });
+    const keys = [{ path: "no-store", key: bankKey(1) }];
+    const unprovable = world.local.register({
+      type: "kv",
+      connectionId: "connection-0",
+      updatePeriod: 1n,
+      keys,
+    });
+    await world.run(15);
+    const shortest = (of: (one: SimWorld["attempts"][number]) => boolean): number =>
+      Math.min(...world.attempts.filter(of).map(({ durationMs }) => durationMs));
+    // Two round trips.
+    expect(shortest(({ queryId }) => queryId === unprovable)).toBeGreaterThanOrEqual(300);
+    expect(shortest(({ queryId }) => queryId === unprovable)).toBeLessThan(1_000);
+    // And a block.
+    const isIncluded = ({ outcome, type }: { readonly outcome: string; readonly type: string }, of: string) =>
+      outcome === "included" && type === of;
+    for (const type of ["kv", "tx"]) {
+      const ms = shortest((one) => isIncluded(one, type));
+      expect(ms).toBeGreaterThanOrEqual(500);
+      expect(ms).toBeLessThan(10_000);
+    }
     expect(await world.stop()).toEqual([]);
   });
 });

@@ -19,12 +19,15 @@ import { sampleValidators } from "../../support/report/sample-months.ts";
 const NOW = Date.UTC(2026, 9, 20);
 const stop = new AbortController();
 let lease: PortLease;
+/** Nothing listens there. */
+let silent: PortLease;
 let home: string;
 let server: OpenHttpServer;
 
 /** What the watchdog of this test says. */
 const world = {
   polledAtMs: undefined as number | undefined,
+  storeProblem: undefined as string | undefined,
   validators: [] as readonly ValidatorData[],
   alerts: [] as readonly object[],
   silences: [] as object[],
@@ -34,6 +37,7 @@ const world = {
 const routes: readonly HttpRoute[] = [
   ...createReportRoutes({
     polledAtMs: () => world.polledAtMs,
+    storeProblem: () => world.storeProblem,
     nowMs: () => NOW,
     validators: () => world.validators,
   }),
@@ -76,6 +80,7 @@ const routes: readonly HttpRoute[] = [
 
 beforeAll(async () => {
   lease = await leasePorts();
+  silent = await leasePorts();
   home = mkdtempSync(join(tmpdir(), "relaywatch-oracle-"));
   vi.stubEnv("XDG_STATE_HOME", home);
   server = await openRouteServer(
@@ -95,6 +100,7 @@ afterAll(async () => {
   stop.abort();
   vi.unstubAllEnvs();
   lease.release();
+  silent.release();
   rmSync(home, { recursive: true, force: true });
 });
 
@@ -106,6 +112,7 @@ function seeMonth(): void {
   world.polledAtMs = NOW;
   world.validators = sampleValidators(2, 1, NOW);
   world.alerts = [];
+  world.storeProblem = undefined;
 }
 
 const SIDECAR_DOWN = {
@@ -144,10 +151,14 @@ describe("without a watchdog", () => {
     ["report", "handover"],
     ["report", "month-close"],
   ])("%s %s cannot see: exit code 3", async (...words) => {
-    const { exitCode, message } = await runCommand([...words, "--port-offset", "1"], stop.signal);
+    const { exitCode, message } = await runCommand(
+      [...words, "--port-offset", String(silent.offset)],
+      stop.signal,
+    );
+    const place = `127.0.0.1:${portsAt(silent.offset).watchdog}`;
     expect([exitCode, message]).toEqual([
       3,
-      expect.stringMatching(/does not answer at 127\.0\.0\.1:9999.*--port-offset/),
+      expect.stringMatching(`does not answer at ${place}.*--port-offset`),
     ]);
   });
 
@@ -185,6 +196,23 @@ describe("status", () => {
     const { exitCode, out } = await cli("status", "--validator", "validator-01");
     expect(exitCode).toBe(3);
     expect(out).toContain("too old");
+  });
+
+  it("is a problem while the watchdog does not store its state, and says so, as why does", async () => {
+    seeMonth();
+    world.storeProblem = "the state is not stored since 2026-10-19T23:00:00.000Z: database or disk is full";
+    for (const command of ["status", "why"]) {
+      const { exitCode, out } = await cli(command, "--validator", "validator-01");
+      expect([command, exitCode, out]).toEqual([
+        command,
+        1,
+        expect.stringMatching(/^Watchdog: the state is not stored since .*: database or disk is full\./m),
+      ]);
+    }
+    const parsed: unknown = JSON.parse((await cli("status", "--json")).out);
+    expect(parsed).toMatchObject({ store_error: world.storeProblem });
+    seeMonth();
+    expect((await cli("status", "--validator", "validator-01")).out).not.toContain("Watchdog:");
   });
 
   it("has the same as JSON", async () => {

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { deployLimiter, setLimiter } from "../../../src/cli/scenario/limiter-demo.ts";
+import { createScenarioChain } from "../../../src/cli/scenario/scenario-chain.ts";
+import { createChainClient } from "../../../src/client/create-chain-client.ts";
+import { silentObserver } from "../../../src/client/rpc/rpc-caller.ts";
 import { judgeCourier } from "../../../src/courier/courier-status.ts";
 import { localDenom, parseTrace } from "../../../src/chain/modules/transfer/denom.ts";
+import { CHAINS } from "../../../src/node/localnet/chains.ts";
 import { State } from "../../../src/proto/gen/ibc/core/channel/v1/channel.ts";
 import { until } from "../../support/e2e/cli-process.ts";
 import type { ChainEnd } from "../../support/localnet/chain-end.ts";
@@ -105,6 +111,35 @@ describe("the courier", () => {
     await until("the end of the transaction", () =>
       courier.status().chains[0]?.done.time_out === 1 ? true : undefined,
     );
+  });
+
+  it("gives the quota of a limiter back when a transfer times out", async () => {
+    const { local, remote } = net;
+    const client = createChainClient(
+      {
+        endpoints: [{ url: `http://127.0.0.1:${local.node.ports.get("rpc")}` }],
+        chainId: CHAINS.local.chainId,
+      },
+      { clock: systemClock, random: Math.random, logger: silentLogger, observer: silentObserver },
+    );
+    const chain = createScenarioChain(CHAINS.local, client, new AbortController().signal);
+    const limiter = await deployLimiter(chain, "channel-0");
+    await setLimiter(chain, limiter.address);
+    await send(500n);
+    await isDelivered(local);
+    await courier.kill();
+    const sentAtMs = systemClock.nowMs();
+    await send(300n, remote.address, { timeout_timestamp: timeAfterMs(1_000) });
+    expect(await limiter.used()).toBe(800n);
+    await expect(send(limiter.quota)).rejects.toThrow('"codespace":"rate-limited-ibc"');
+    await until("the timeout", () =>
+      Number(remote.node.view.status().latestTimeNs / 1_000_000n) > sentAtMs + 1_100 ? true : undefined,
+    );
+    courier = net.startCourier();
+    await isDelivered(local);
+    expect(await limiter.used()).toBe(500n);
+    await setLimiter(chain, "");
+    client.close();
   });
 
   it("that is killed again and again loses no packet and carries none twice", async () => {

@@ -98,7 +98,7 @@ describe("a streamed reply", () => {
     const first = requestWithoutReading(port);
     await started[0]?.promise;
     first.destroy();
-    await vi.waitFor(() => expect(ended).toEqual(["the client has disconnected"]));
+    await expect.poll(() => ended).toEqual(["the client has disconnected"]);
     const second = requestWithoutReading(port);
     await started[1]?.promise;
     await open[0]?.close();

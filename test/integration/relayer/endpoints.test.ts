@@ -64,6 +64,18 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     60_000,
   );
 
+  it("of the local chain has no new block, and the events come from the second one", async () => {
+    const proxy = net.proxies.local;
+    proxy.set({ kind: "no-websocket" });
+    await net.register();
+    await net.expectNothingLost();
+    // Until it is compared with the other one, the endpoint counts as good: it is read for what the events announce.
+    proxy.set({ kind: "stale" });
+    await net.register();
+    await net.expectNothingLost();
+    proxy.set(undefined);
+  }, 60_000);
+
   // Last: nothing but time ends the distrust.
   it("of the remote chain returns wrong proofs", async () => {
     const proxy = net.proxies.remote;

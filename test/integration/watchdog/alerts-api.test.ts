@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createWatchdogReports } from "../../../daemons/oracle-watchdog/report-source.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { fieldNames } from "../../support/field-names.ts";
@@ -119,10 +120,21 @@ describe("silences", () => {
       ]),
     });
     expect(rig.watchdog.status().current.counts.bad).toBe(1200n);
+    const reports = createWatchdogReports(() => rig.watchdog, folder, clock.nowMs);
+    const reported = () =>
+      reports
+        .validators()
+        .flatMap(({ alerts }) => alerts)
+        .find(({ alert }) => alert === "sidecar-down");
+    const quiet = "silenced by me: planned restart";
+    expect(reported()).toMatchObject({ quietWhenFired: quiet, quietNow: quiet });
     await clock.advance(11 * MINUTE);
     expect(receiver.alerts).toMatchObject([
       { alert: "sidecar-down", kind: "firing", cost: { blocks: "1795" } },
     ]);
+    expect(reported()).toMatchObject({ quietWhenFired: quiet, resolvedAtMs: undefined });
+    expect(reported()).not.toHaveProperty("quietNow");
+    reports.close();
     expect((await call("GET", "/api/silences")).json).toEqual({ silences: [] });
   });
 

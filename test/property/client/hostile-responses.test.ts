@@ -23,7 +23,10 @@ const decoders: Readonly<Record<string, (result: unknown) => unknown>> = {
   validators: (result) => decodeValidatorsPage(result, 500n, "node"),
   tx: (result) => decodeFound(result, "node"),
   broadcast_tx_sync: (result) => decodeBroadcast(result, "node"),
-  abci_query: (result) => [decodeStoreAnswer(result, "node"), decodeGrpcResponse(result, "/path", "node")],
+  abci_query: (result) => [
+    decodeStoreAnswer(result, "node"),
+    decodeGrpcResponse(result, { path: "/path", height: { atLeast: 1n } }, "node"),
+  ],
 };
 
 const recorded = recordedCalls().flatMap(({ request, response }) =>

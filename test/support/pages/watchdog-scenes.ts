@@ -129,6 +129,45 @@ export function buildValidator({
   };
 }
 
+/** A month that began ten minutes ago. */
+export interface NewMonth {
+  readonly good: number;
+  readonly bad: number;
+  /** Share of bad blocks of each of the last ten days; absent: the watchdog is new. */
+  readonly recent?: number;
+  readonly alerts?: readonly AlertState[];
+  /** Blocks that the chain still makes. Default: those of a month. */
+  readonly remaining?: number;
+}
+
+/** Builds a validator of a month of which few blocks are seen. */
+export function buildNewMonth({ good, bad, recent, alerts = [], remaining }: NewMonth): BuiltValidator {
+  const nowMs = START + 600_000;
+  const counts: BlockCounts = { good: BigInt(good), bad: BigInt(bad), unknown: 0n };
+  const dayOf = (share: number, index: number): Rollup => {
+    const missed = Math.round(share * 24 * BLOCKS);
+    const ofDay = { good: BigInt(24 * BLOCKS - missed), bad: BigInt(missed), unknown: 0n };
+    return { startMs: START - (index + 1) * 24 * HOUR, counts: ofDay, estimated: NO_BLOCKS };
+  };
+  const month: MonthRecord = { month: "2026-11", counts, estimated: NO_BLOCKS, coveredFromMs: START };
+  const days = recent === undefined ? [] : Array.from({ length: 10 }, (_, index) => dayOf(recent, index));
+  const hours = [{ startMs: START, counts, estimated: NO_BLOCKS }];
+  const ledger = ledgerViewOf({ months: [month], days: [...days, ...hours], hours, minutes: [] }, "default");
+  const rate = successRate(counts);
+  const blockTimeMs = remaining === undefined ? 2_000 : (30 * 24 * HOUR - 600_000) / remaining;
+  const base = buildValidator({ alerts });
+  const tier = rate && tierOf(rate);
+  return {
+    ledger,
+    status: {
+      ...base.status,
+      polledAtMs: nowMs,
+      current: { month: "2026-11", counts, estimated: NO_BLOCKS, rate, tier, hash: undefined },
+      assessment: assess({ ledger, nowMs, policy: SPECIFIED_POLICY, blockTimeMs }),
+    },
+  };
+}
+
 /** Creates the input of a page. */
 export function pageOf(
   validators: readonly BuiltValidator[],

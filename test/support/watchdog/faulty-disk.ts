@@ -11,6 +11,8 @@ export interface FaultyDisk {
   /** The next commit fails: its data is on the disk, or not. The connection is useless afterwards. */
   readonly failCommit: (outcome: "stored" | "lost") => void;
   readonly opened: () => number;
+  /** Connections that are not closed. */
+  readonly connected: () => number;
 }
 
 /** Creates a disk that works. A connection that saw an error never works again, as after a disk that went and came back. */
@@ -69,6 +71,7 @@ export function createFaultyDisk(): FaultyDisk {
       commit = outcome;
     },
     opened: () => opened,
+    connected: () => connections.filter((database) => database.open).length,
   };
 }
 

@@ -157,7 +157,7 @@ describe("an account", () => {
       ({ request }) => request?.params["path"] === "/cosmos.auth.v1beta1.Query/Account",
     );
     const result = isRecord(call?.response) ? call.response["result"] : undefined;
-    expect(decodeAccount(decodeGrpcResponse(result, "", "node"))).toEqual({
+    expect(decodeAccount(decodeGrpcResponse(result, { path: "", height: 0n }, "node"))).toEqual({
       accountNumber: 3n,
       sequence: 25n,
     });

@@ -154,4 +154,61 @@ describe("a window of transactions", () => {
     expect(kinds(await broadcast("b"))).toEqual(["in-flight"]);
     expect(sequences().at(-1)).toBe(42n);
   });
+
+  it("closes while a loss leaves others in flight, and reads the sequence from the chain afterwards", async () => {
+    chain.broadcastResults.push("vanish", "vanish");
+    await broadcast("a", "b");
+    chain.useElsewhere();
+    // The mempool takes the second one: only the first one has lost its sequence.
+    for (let blocks = 0; blocks < 3; blocks++) expect(await block()).toEqual([]);
+    expect(await block()).toEqual([[40n, "lost"]]);
+    expect([window.inFlight().length, window.isOpen(height)]).toEqual([1, false]);
+    expect(await block()).toEqual([[41n, "included"]]);
+    expect(window.isOpen(height)).toBe(true);
+    await broadcast("c");
+    expect(sequences().at(-1)).toBe(42n);
+  });
+
+  it("closes while a broadcast has no response, and opens when it is final", async () => {
+    chain.broadcastResults.push("unreachable", "unreachable", "unreachable");
+    expect(kinds(await broadcast("a"))).toEqual(["in-flight"]);
+    expect(window.isOpen(height)).toBe(false);
+    // One block later the bytes are broadcast again.
+    expect(await block()).toEqual([]);
+    expect(await block()).toEqual([[40n, "included"]]);
+    expect(window.isOpen(height)).toBe(true);
+  });
+
+  it("keeps its own count of sequences while one that failed leaves others in flight", async () => {
+    chain.broadcastResults.push("fails-in-block", "vanish");
+    await broadcast("a", "b");
+    expect(await block()).toEqual([[40n, "failed"]]);
+    await broadcast("c");
+    expect(sequences().at(-1)).toBe(42n);
+  });
+
+  it("reads the sequence from the chain after one that failed and may not have used it", async () => {
+    chain.broadcastResults.push("fails-in-block");
+    await broadcast("a");
+    await block();
+    await broadcast("b");
+    expect(chain.calls.filter((call) => call.endsWith("/Account"))).toHaveLength(2);
+  });
+
+  it("stays closed when the node expects another sequence while one is in flight, until that is final", async () => {
+    chain.broadcastResults.push("vanish");
+    await broadcast("a");
+    chain.useElsewhere();
+    expect(kinds(await broadcast("b"))).toEqual(["skipped"]);
+    expect(window.isOpen(height + 1n)).toBe(false);
+  });
+
+  it("is open on a chain that was reset, whatever height it waited for", async () => {
+    await broadcast("a");
+    await block();
+    chain.useElsewhere();
+    await broadcast("b");
+    // At 101 it waits for 102.
+    expect([81n, 82n, 101n, 102n].map(window.isOpen)).toEqual([true, false, false, true]);
+  });
 });

@@ -1,11 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { planChannels, planTransferChannel } from "../../../src/courier/channel-work.ts";
+import { unstartedStatus } from "../../../src/courier/courier.ts";
 import { courierJson, type CourierStatus, judgeCourier } from "../../../src/courier/courier-status.ts";
 import type { ChannelView } from "../../../src/courier/ibc-reads.ts";
 import { readPackets } from "../../../src/courier/packet-events.ts";
-import { fateOf } from "../../../src/courier/packet-work.ts";
+import {
+  acknowledge,
+  type Destination,
+  fateOf,
+  receive,
+  timeOut,
+  timeOutOnClose,
+} from "../../../src/courier/packet-work.ts";
 import { createTroubleBook } from "../../../src/courier/trouble-book.ts";
 import { Order, type Packet, State } from "../../../src/proto/gen/ibc/core/channel/v1/channel.ts";
+import {
+  MsgAcknowledgement,
+  MsgRecvPacket,
+  MsgTimeout,
+  MsgTimeoutOnClose,
+} from "../../../src/proto/gen/ibc/core/channel/v1/tx.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 function channel(state: State, id = "channel-0", their = "channel-0"): ChannelView {
@@ -102,6 +116,65 @@ describe("the fate of a packet that did not arrive", () => {
   });
 });
 
+describe("the message of a packet", () => {
+  const destination = (ordering: Order, nextReceive: bigint): Destination => ({
+    end: { ...channel(STATE_OPEN, "channel-3"), ordering },
+    moment: { revision: 1n, height: 5n, timeNs: 5n },
+    nextReceive,
+  });
+  const proven = {
+    proofs: [Uint8Array.of(1), Uint8Array.of(2)],
+    height: { revisionNumber: 1n, revisionHeight: 9n },
+    signer: "me",
+  };
+  const base = { packet: PACKET, proofHeight: proven.height, signer: "me" };
+  const acknowledgement = Uint8Array.of(7);
+  const [unordered, ordered] = [destination(Order.ORDER_UNORDERED, 0n), destination(Order.ORDER_ORDERED, 5n)];
+  const PORT_END = "ports/transfer/channels";
+
+  it.each([
+    [
+      receive(PACKET),
+      [`commitments/${PORT_END}/channel-0/sequences/7`],
+      MsgRecvPacket,
+      { ...base, proofCommitment: proven.proofs[0] },
+    ],
+    [
+      acknowledge({ packet: PACKET, acknowledgement }),
+      [`acks/${PORT_END}/channel-3/sequences/7`],
+      MsgAcknowledgement,
+      { ...base, acknowledgement, proofAcked: proven.proofs[0] },
+    ],
+    [
+      timeOut(PACKET, unordered),
+      [`receipts/${PORT_END}/channel-3/sequences/7`],
+      MsgTimeout,
+      { ...base, proofUnreceived: proven.proofs[0], nextSequenceRecv: 1n },
+    ],
+    [
+      timeOut(PACKET, ordered),
+      [`nextSequenceRecv/${PORT_END}/channel-3`],
+      MsgTimeout,
+      { ...base, proofUnreceived: proven.proofs[0], nextSequenceRecv: 5n },
+    ],
+    [
+      timeOutOnClose(PACKET, unordered),
+      [`receipts/${PORT_END}/channel-3/sequences/7`, `channelEnds/${PORT_END}/channel-3`],
+      MsgTimeoutOnClose,
+      {
+        ...base,
+        proofUnreceived: proven.proofs[0],
+        proofClose: proven.proofs[1],
+        nextSequenceRecv: 1n,
+        counterpartyUpgradeSequence: 0n,
+      },
+    ],
+  ])("$name proves what its chain verifies", (work, paths, type, expected) => {
+    expect(work.paths).toEqual(paths);
+    expect(type.decode(work.message(proven).value)).toEqual(expected);
+  });
+});
+
 describe("a packet in events", () => {
   const attributes = {
     packet_data_hex: "0102",
@@ -154,7 +227,7 @@ it("what a chain refuses is tried again later and later, and forgotten when nobo
     [{ name: "a", reason: "no", attempts: 1, retryAtMs: 2_000 }],
   ]);
   book.note("a", "still no");
-  expect(book.list()).toMatchObject([{ attempts: 2, retryAtMs: 4_000 }]);
+  expect([book.list(), book.noted()]).toMatchObject([[{ attempts: 2, retryAtMs: 4_000 }], 2]);
   book.keep(new Set(["b"]));
   expect([book.isReady("a"), book.list()]).toEqual([true, []]);
 });
@@ -164,11 +237,15 @@ describe("the status of the courier", () => {
     chainId: "local-1",
     channels: [channel(STATE_OPEN)],
     pending: 2,
+    oldestPendingMs: 500,
     unreadable: 0,
     done: { receive: 1, acknowledge: 0, time_out: 0, channel: 2 },
+    lastDoneMs: undefined,
+    refusals: 3,
     refused: [],
   };
-  const good: CourierStatus = { lastCycleMs: 1_000, error: undefined, chains: [chain] };
+  const { failures } = unstartedStatus([]);
+  const good: CourierStatus = { lastCycleMs: 1_000, error: undefined, failures, chains: [chain] };
   const trouble = { name: "receive transfer/channel-0/1", reason: "no", attempts: 1, retryAtMs: 9_000 };
 
   it.each([
@@ -184,7 +261,7 @@ describe("the status of the courier", () => {
     [
       "blocked",
       { ...good, chains: [{ ...chain, unreadable: 3 }] },
-      "local-1 has no blocks any more of 3 packets that it sent",
+      "the blocks of 3 packets from local-1, or of their acknowledgements, are pruned",
     ],
     ["starting", { ...good, chains: [{ ...chain, channels: [] }] }, "no channel for transfers is open yet"],
   ] as const)("%s", (state, status, reason) => {
@@ -207,8 +284,9 @@ describe("the status of the courier", () => {
               counterparty: { port_id: "transfer", channel_id: "channel-0" },
             },
           ],
-          packets: { pending: 2, unreadable: 0 },
+          packets: { pending: 2, oldest_pending_since: "1970-01-01T00:00:00.500Z", unreadable: 0 },
           done: { receive: 1, acknowledge: 0, time_out: 0, channel: 2 },
+          last_done_at: null,
           refused: [
             {
               name: "receive transfer/channel-0/1",

@@ -3,6 +3,7 @@ import { fromBase64, toBase64 } from "../../../src/base/bytes.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { getConnection } from "../../../src/chain/modules/ibc/connection/connection-store.ts";
 import { State } from "../../../src/proto/gen/ibc/core/connection/v1/connection.ts";
+import { messageFromJson } from "../../../src/proto/json.ts";
 import type { LinkedChain, LinkedMessage } from "../../support/ibc/linked-chain.ts";
 import {
   carryHeader,
@@ -151,6 +152,22 @@ describe("the connection handshake", () => {
   ])("does not accept %s", (_name, changes, expected) => {
     const pair = startedPair();
     expect(failureOf(pair.b.deliver(connectionTry(pair, "connection-0", changes)))).toBe(expected);
+  });
+
+  it.each(["MsgConnectionOpenTry", "MsgConnectionOpenAck"])("%s names a client state", (name) => {
+    const { a } = pairOf();
+    const handler = a.ibc.messages.find(({ typeUrl }) => typeUrl === `/ibc.core.connection.v1.${name}`);
+    const signersOf = (type: string) =>
+      handler?.signers(
+        messageFromJson(`ibc.core.connection.v1.${name}`, {
+          client_state: { "@type": type },
+          signer: a.signer,
+        }),
+      );
+    expect(signersOf("/ibc.lightclients.tendermint.v1.ClientState")).toEqual([a.signer]);
+    expect(() => signersOf("/ibc.lightclients.tendermint.v1.Header")).toThrow(
+      "no concrete type registered for type URL /ibc.lightclients.tendermint.v1.Header against interface *exported.ClientState: tx parse error",
+    );
   });
 
   it("does not accept another delay than the one that was started", () => {

@@ -16,7 +16,6 @@ import {
   MsgRecoverClient,
   MsgUpdateClient,
   MsgUpdateParams,
-  MsgUpgradeClient,
 } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
 import { MsgUpdateParams as MsgUpdateChannelParams } from "../../../src/proto/gen/ibc/core/channel/v1/tx.ts";
 import {
@@ -250,15 +249,6 @@ describe("only the authority", () => {
       signer,
     });
     expect(run("/ibc.core.client.v1.MsgRecoverClient", message.finish())).toMatch(/^ibc\/2 /);
-  });
-});
-
-describe("a message of a chain upgrade", () => {
-  it("fails as not implemented", () => {
-    const message = MsgUpgradeClient.encode({ ...MsgUpgradeClient.decode(new Uint8Array(0)), signer });
-    expect(run("/ibc.core.client.v1.MsgUpgradeClient", message.finish())).toBe(
-      "sdk/37 /ibc.core.client.v1.MsgUpgradeClient is not implemented: feature not supported",
-    );
   });
 });
 

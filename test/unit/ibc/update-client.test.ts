@@ -230,6 +230,28 @@ describe("misbehaviour", () => {
     expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
   });
 
+  it("in a time equal to that of an earlier height freezes the client", () => {
+    updateClient(at(20n), CLIENT, headerAny(block(20n), 10n));
+    updateClient(at(21n), CLIENT, headerAny(block(21n, { timeNs: blockTimeNs(20n) }), 10n));
+    expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
+  });
+
+  it("message with equal times of two heights freezes the client", () => {
+    updateClient(at(21n), CLIENT, misbehaviourAny(block(21n, { timeNs: blockTimeNs(20n) }), block(20n)));
+    expect(clientStatus(at(21n), CLIENT)).toBe("Frozen");
+  });
+
+  it("message needs a trusted state within the trusting period", () => {
+    updateClient(at(3000n), CLIENT, headerAny(block(3000n), 10n));
+    const message = misbehaviourAny(block(20n), block(20n, { appHash: new Uint8Array(32) }));
+    const over = chain.at(4000n, blockTimeNs(10n) + HOUR);
+    expect(failure(() => updateClient(over, CLIENT, message))).toBe(
+      `07-tendermint/11 verifying Header1 in Misbehaviour failed: current timestamp minus the latest consensus state timestamp is greater than or equal to the trusting period (${HOUR} >= ${HOUR}): time since latest trusted state has passed the trusting period`,
+    );
+    updateClient(chain.at(4000n, blockTimeNs(10n) + HOUR - 1n), CLIENT, message);
+    expect(clientStatus(over, CLIENT)).toBe("Frozen");
+  });
+
   it("in a misbehaviour message freezes the client", () => {
     const [one, two] = [block(20n), block(20n, { appHash: new Uint8Array(32) })];
     updateClient(at(21n), CLIENT, misbehaviourAny(one, two));
@@ -315,6 +337,14 @@ describe("client status and recovery", () => {
     const later = at(4000n);
     expect(failure(() => recoverClient(later, CLIENT, "07-tendermint-1"))).toBe(
       "client/26 subject client state latest height is greater or equal to substitute client state latest height (2-10 >= 2-5): invalid height",
+    );
+    create(block(10n));
+    expect(failure(() => recoverClient(later, CLIENT, "07-tendermint-2"))).toMatch(
+      /^client\/26 .*\(2-10 >= 2-10\): invalid height$/,
+    );
+    create(block(50n));
+    expect(failure(() => recoverClient(later, CLIENT, "07-tendermint-3"))).toBe(
+      "client/29 substitute client is not active, status is Expired: client state is not active",
     );
   });
 

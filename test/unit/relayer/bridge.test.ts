@@ -103,6 +103,36 @@ describe("a bridge", () => {
     expect(sent[0]).toHaveLength(16);
   });
 
+  it("sends what it has of a way that needs too many reads or too much time, so that the next cycle goes on from there", async () => {
+    const far = setUp(5_000n);
+    await expect(
+      createBridge(far.deps, client, signal)(far.block(1_000_000n), far.trustAt(50n)),
+    ).rejects.toThrow(/; the client was updated to height \d+ on the way$/);
+    expect(far.reads).toHaveLength(100);
+    expect(far.sent[0]?.map(heightsOf)[0]).toEqual([50n, 4_999n]);
+
+    const slow = setUp(100n, 4_000);
+    const way = createBridge(slow.deps, client, signal)(slow.block(450n), slow.trustAt(50n));
+    const rejected = expect(way).rejects.toThrow(/; the client was updated to height \d\d on the way$/);
+    await slow.clock.advance(30_000);
+    await rejected;
+    expect(slow.sent).toHaveLength(1);
+  });
+
+  it("verifies each header from the nearest of the heights that it has reached", async () => {
+    const { deps, sent, block, trustAt } = setUp(100n);
+    const bridge = createBridge(deps, client, signal);
+    await bridge(block(450n), trustAt(50n));
+    // Not from itself.
+    expect(await bridge(block(399n), trustAt(50n))).toEqual(trustAt(299n));
+    // From what was trusted, when that is nearer than what was reached.
+    expect(await bridge(block(650n), trustAt(420n))).toEqual(trustAt(599n));
+    expect(sent[1]?.map(heightsOf)[0]).toEqual([420n, 499n]);
+    // Those of the first way are not forgotten.
+    expect(await bridge(block(150n), trustAt(50n))).toEqual(trustAt(99n));
+    expect(sent).toHaveLength(2);
+  });
+
   it("gives up when the headers are not read in time, and ends with its signal", async () => {
     const { clock, deps, sent, block, trustAt } = setUp(100n, 20_000);
     const late = createBridge(deps, client, signal)(block(450n), trustAt(50n));

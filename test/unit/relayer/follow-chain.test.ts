@@ -1,6 +1,7 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type Logger, silentLogger } from "../../../src/base/logger.ts";
+import { ClientError } from "../../../src/client/errors.ts";
 import { createNoticeQueue } from "../../../src/client/events/notice-queue.ts";
 import { followChain } from "../../../src/relayer/registry/follow-chain.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
@@ -12,8 +13,16 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
   const clock = createManualClock(0);
   const queue = createNoticeQueue(100);
   const stop = new AbortController();
-  const calls = { reloads: 0, applied: [] as string[], warned: [] as string[], heights: [] as bigint[] };
-  const chain = { height: 5n, isDown: false, hasStream: true };
+  const calls = {
+    reloads: 0,
+    applied: [] as string[],
+    warned: [] as string[],
+    heights: [] as bigint[],
+    /** heights that the reads of the list asked for, and those of single queries */
+    atLeast: [] as bigint[],
+    appliedAt: [] as bigint[],
+  };
+  const chain = { height: 5n, isDown: false, hasStream: true, isListBehind: false };
   const height = createHeightSignal(clock, () => {});
   const logger: Logger = { ...silentLogger, warn: (message) => void calls.warned.push(message) };
   const done = followChain(
@@ -28,8 +37,14 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
       },
       subscription: { run: async () => {}, next: queue.next, isConnected: () => chain.hasStream },
       registry: {
-        reload: async () => void (calls.reloads += 1),
-        apply: async ({ action, queryId }) => {
+        reload: async (atLeast) => {
+          calls.atLeast.push(atLeast);
+          const facts = { code: "height-unavailable", endpoint: "a", height: atLeast } as const;
+          if (chain.isListBehind) throw new ClientError(facts, "a is behind");
+          calls.reloads += 1;
+        },
+        apply: async ({ action, queryId }, changedAt) => {
+          calls.appliedAt.push(changedAt);
           calls.applied.push(`${action} ${queryId}`);
           return hasQuery(queryId);
         },
@@ -52,10 +67,11 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
     },
     stop.signal,
   );
-  const changes = (...actions: readonly (readonly [string, number])[]): void =>
+  const changes = (...actions: readonly (readonly [string, number])[]): void => changesAt(1n, ...actions);
+  const changesAt = (at: bigint, ...actions: readonly (readonly [string, number])[]): void =>
     queue.offer({
       kind: "tx",
-      height: 1n,
+      height: at,
       hash: new Uint8Array(),
       code: 0,
       events: actions.map(([action, id]) => ({
@@ -72,7 +88,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
     stop.abort(new Error("stop"));
     await done;
   };
-  return { clock, queue, chain, height, calls, changes, end };
+  return { clock, queue, chain, height, calls, changes, changesAt, end };
 }
 
 describe("followChain", () => {
@@ -168,6 +184,62 @@ describe("followChain", () => {
     await clock.advance(3_000);
     await clock.advance(3_000);
     expect(calls.reloads).toBe(3);
+    await end();
+  });
+
+  it("reads the list again until it has the block of a change that no endpoint has yet", async () => {
+    const { clock, chain, calls, changesAt, end } = setUp(() => false);
+    await clock.advance(0);
+    // The stream is ahead of the endpoint that is read, which stands at height 5.
+    changesAt(9n, ["query_updated", 7]);
+    chain.isListBehind = true;
+    for (let seconds = 0; seconds < 6; seconds++) await clock.advance(1_000);
+    expect(calls.appliedAt).toEqual([9n]);
+    expect([...new Set(calls.atLeast)]).toEqual([5n, 9n]);
+    expect(calls.reloads).toBe(1);
+    chain.isListBehind = false;
+    for (let seconds = 0; seconds < 9; seconds++) await clock.advance(1_000);
+    expect([calls.reloads, calls.atLeast.at(-1)]).toEqual([2, 9n]);
+    await end();
+  });
+
+  it("is silent about a list that is behind for a moment, and warns when it stays behind", async () => {
+    const { clock, chain, queue, calls, end } = setUp();
+    await clock.advance(0);
+    chain.isListBehind = true;
+    queue.offer({ kind: "missed", reason: "cut" });
+    await clock.advance(500);
+    expect(calls.atLeast.length).toBeGreaterThan(1);
+    expect(calls.warned).toEqual([]);
+    for (let seconds = 0; seconds < 60; seconds++) await clock.advance(1_000);
+    expect(calls.warned).toEqual(["local chain cannot be read"]);
+    await end();
+  });
+
+  it("reads the list again when the first block of a new stream shows that blocks lie between", async () => {
+    const { clock, queue, calls, end } = setUp();
+    await clock.advance(0);
+    queue.offer({ kind: "connected" });
+    queue.offer({ kind: "block", height: 6n, timeNs: 0n });
+    queue.offer({ kind: "block", height: 8n, timeNs: 0n });
+    await clock.advance(0);
+    expect(calls.atLeast).toEqual([5n, 5n]);
+    queue.offer({ kind: "connected" });
+    await clock.advance(0);
+    queue.offer({ kind: "block", height: 9n, timeNs: 0n });
+    await clock.advance(0);
+    expect(calls.atLeast).toEqual([5n, 5n, 5n, 8n]);
+    await end();
+  });
+
+  it("reads the list of a chain that was reset, below the heights that it knew", async () => {
+    const { clock, chain, queue, calls, changesAt, end } = setUp();
+    await clock.advance(0);
+    changesAt(900n, ["query_updated", 7]);
+    chain.height = 3n;
+    queue.offer({ kind: "connected" });
+    await clock.advance(0);
+    expect(calls.atLeast).toEqual([5n, 3n]);
     await end();
   });
 

@@ -3,15 +3,16 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { silentObserver } from "../../../src/client/rpc/rpc-caller.ts";
 import { createGoMetrics } from "../../../src/relayer/api/go-metrics.ts";
-import type { Attempt } from "../../../src/relayer/state/attempt.ts";
+import type { EndedAttempt } from "../../../src/relayer/state/attempt.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 
-const attempt: Attempt = {
+const attempt: EndedAttempt = {
   queryId: 1n,
   connectionId: "connection-0",
   owner: "neutron1owner",
   type: "kv",
   startedAtMs: 1_000,
+  durationMs: 400,
   dueHeight: 5n,
   remoteHeight: 9n,
   txHash: undefined,
@@ -34,7 +35,7 @@ function families(page: string): ReadonlyMap<string, string> {
 describe("the metrics of the Go relayer", () => {
   it("have its names and types, as recorded", async () => {
     const registry = new Registry();
-    createGoMetrics(registry, () => 0).readGauges({
+    createGoMetrics(registry).readGauges({
       queries: () => 0,
       queued: () => 0,
       deadLetters: () => 0,
@@ -47,9 +48,9 @@ describe("the metrics of the Go relayer", () => {
 
   it("count attempts by type and outcome, and pass them on", async () => {
     const registry = new Registry();
-    const passed: Attempt[] = [];
-    const sink = createGoMetrics(registry, () => 1_400).attempts({ note: (all) => void passed.push(...all) });
-    const all: readonly Attempt[] = [
+    const passed: EndedAttempt[] = [];
+    const sink = createGoMetrics(registry).attempts({ note: (all) => void passed.push(...all) });
+    const all: readonly EndedAttempt[] = [
       attempt,
       { ...attempt, type: "tx" },
       { ...attempt, type: "tx", outcome: "rejected" },
@@ -74,7 +75,7 @@ describe("the metrics of the Go relayer", () => {
 
   it("measure broadcasts to the local chain and blocks of remote chains", async () => {
     const registry = new Registry();
-    const { observer } = createGoMetrics(registry, () => 0);
+    const { observer } = createGoMetrics(registry);
     const call = { endpoint: "x", outcome: "ok", durationMs: 700 };
     observer("local", silentObserver).onCall({ ...call, method: "broadcast_tx_sync" });
     observer("remote", silentObserver).onCall({ ...call, method: "commit" });
@@ -89,7 +90,7 @@ describe("the metrics of the Go relayer", () => {
   it("read the gauges when they are scraped", async () => {
     const registry = new Registry();
     let queries = 3;
-    createGoMetrics(registry, () => 0).readGauges({
+    createGoMetrics(registry).readGauges({
       queries: () => queries,
       queued: () => 4,
       deadLetters: () => 5,

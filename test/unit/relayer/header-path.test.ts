@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { BLOCK_ID_FLAG } from "../../../src/comet/block-types.ts";
+import type { BlockIDFlag } from "../../../src/proto/gen/tendermint/types/validator.ts";
+import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
 import {
   type HeaderPath,
   isTrusted,
   MAX_HEADERS,
   planHeaderPath,
   type SignedBlock,
+  signedBlock,
 } from "../../../src/relayer/connection/header-path.ts";
 
 const THIRD = { numerator: 1n, denominator: 3n };
@@ -129,5 +133,26 @@ describe("isTrusted", () => {
     const signed = { signers: new Set(["a"]) };
     expect(isTrusted(trusted, signed, { numerator: 2n, denominator: 3n })).toBe(false);
     expect(isTrusted(trusted, signed, THIRD)).toBe(true);
+  });
+});
+
+describe("signedBlock", () => {
+  it("counts validators that voted for the block as signers, and none that were absent or voted for none", () => {
+    const vote = (blockIdFlag: BlockIDFlag, name: number) => ({
+      blockIdFlag,
+      validatorAddress: Uint8Array.of(name),
+      timestamp: undefined,
+      signature: new Uint8Array(),
+    });
+    const { absent, commit, nil } = BLOCK_ID_FLAG;
+    const signatures = [vote(absent, 1), vote(commit, 2), vote(nil, 3)];
+    const header = SignedHeader.encode({
+      header: undefined,
+      commit: { height: 5n, round: 0, blockId: undefined, signatures },
+    });
+    const empty = new Uint8Array();
+    const block = { height: 5n, timeNs: 0n, appHash: empty, validatorSet: empty };
+    expect([...signedBlock({ ...block, signedHeader: header.finish() }).signers]).toEqual(["02"]);
+    expect([...signedBlock({ ...block, signedHeader: empty }).signers]).toEqual([]);
   });
 });

@@ -65,6 +65,12 @@ describe("judgeEntry", () => {
     expect(judge()).toEqual(dropped("superseded"));
   });
 
+  it("sends a TX result of any remote height, also of a query that was searched at this height", () => {
+    const lastRemoteHeight = { revision: 1n, height: 20n };
+    expect(setUp({ type: "tx", lastRemoteHeight }).judge()).toBe("ready");
+    expect(setUp({ type: "tx", lastLocalHeight: 100n }).judge()).toBe("ready");
+  });
+
   it("sends no TX result behind one that was not sent", () => {
     const { sample, judge } = setUp();
     sample.state.withdrawn.add(1n);

@@ -109,4 +109,22 @@ describe("launch", () => {
     await sample.clock.advance(1);
     expect(await send()).toBeDefined();
   });
+
+  it("gives back what the transactions were allowed to cost when the account cannot be read, and tries them again", async () => {
+    const { sample, entries, send } = setUp(200_000n);
+    const { state } = sample;
+    sample.broadcastError = new Error("no endpoint");
+    await expect(send()).rejects.toThrow("no endpoint");
+    expect([sample.admitted, sample.released]).toEqual([1, 1]);
+    expect(entries.map(({ place }) => place)).toEqual(["queued", "queued"]);
+    expect([state.launching, state.sent, [...state.flying.keys()]]).toEqual([[], [], []]);
+  });
+
+  it("gives nothing back when it is ended meanwhile: the node may have the transactions", async () => {
+    const { sample } = setUp(200_000n);
+    sample.broadcastError = new Error("stop");
+    const stop = AbortSignal.abort(sample.broadcastError);
+    await expect(launch(sample.state, stop)).rejects.toThrow("stop");
+    expect([sample.admitted, sample.released]).toEqual([1, 0]);
+  });
 });

@@ -35,7 +35,7 @@ export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResu
     at: { revision: 1n, height: 10n },
     update: undefined,
     dueHeight: 5n,
-    startedAtMs: 0,
+    started: { wallMs: 0, monotonicMs: 0 },
     settle: () => {},
     ...fields,
   };

@@ -1,14 +1,13 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { openGate } from "../../support/open-gate.ts";
 import { parseDec18 } from "../../../src/base/decimal.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import type { TxDraft } from "../../../src/client/tx/tx-window.ts";
+import type { FinalTx, TxDraft } from "../../../src/client/tx/tx-window.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
 import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
 import type { Attempt } from "../../../src/relayer/state/attempt.ts";
 import { createSubmitterState } from "../../../src/relayer/submit/submitter.ts";
-import type { SubmitterState } from "../../../src/relayer/submit/submitter-state.ts";
+import type { SubmitterDeps, SubmitterState } from "../../../src/relayer/submit/submitter-state.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 
 /** The state of a submitter whose surroundings the test controls. */
@@ -21,6 +20,14 @@ export interface SampleSubmitter {
   readonly queries: Map<bigint, QueryState>;
   /** Drafts of each broadcast. All are accepted. */
   readonly broadcasts: (readonly TxDraft[])[];
+  /** Local heights of the look-ups of what is in flight, and what they find. */
+  readonly lookUps: bigint[];
+  finals: readonly FinalTx[];
+  /** Thrown by broadcasts while it is set. */
+  broadcastError: Error | undefined;
+  /** Transactions that the gate admitted, and those that it was told to cost nothing. */
+  admitted: number;
+  released: number;
   readonly attempts: Attempt[];
   /** Ids of each read of the registry. It throws when this is an error. */
   readonly rereads: (readonly bigint[])[];
@@ -28,7 +35,7 @@ export interface SampleSubmitter {
 }
 
 /** Creates one at the local height 100, with a block of 30,000,000 gas of which it may use nine tenths. */
-export function sampleSubmitter(connections = 1): SampleSubmitter {
+export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = {}): SampleSubmitter {
   const manual = createManualClock(1_000_000);
   const clock = { ...manual, nowMs: () => manual.nowMs() + sample.jumpMs };
   const height = createHeightSignal(clock, () => {});
@@ -48,6 +55,7 @@ export function sampleSubmitter(connections = 1): SampleSubmitter {
         gasPrice: async () => parseDec18("0.01"),
         isOpen: () => true,
         broadcast: async (drafts) => {
+          if (sample.broadcastError !== undefined) throw sample.broadcastError;
           sample.broadcasts.push(drafts);
           return drafts.map(({ gasLimit }, index) => ({
             kind: "in-flight",
@@ -60,10 +68,18 @@ export function sampleSubmitter(connections = 1): SampleSubmitter {
             },
           }));
         },
-        settle: async () => [],
+        settle: async (at) => {
+          sample.lookUps.push(at);
+          return sample.finals;
+        },
         inFlight: () => [],
       },
-      gate: openGate,
+      gate: {
+        admit: async () => {
+          sample.admitted += 1;
+          return { admitted: true, release: () => void (sample.released += 1) };
+        },
+      },
       attempts: { note: (attempts) => void sample.attempts.push(...attempts) },
       registry: {
         state: (id) => sample.queries.get(id),
@@ -78,6 +94,7 @@ export function sampleSubmitter(connections = 1): SampleSubmitter {
       random: () => 0,
       logger: silentLogger,
       metrics: createRelayerMetrics(new MetricsRegistry(), []),
+      ...more,
     },
   );
   const sample: SampleSubmitter = {
@@ -86,6 +103,11 @@ export function sampleSubmitter(connections = 1): SampleSubmitter {
     jumpMs: 0,
     queries: new Map(),
     broadcasts: [],
+    lookUps: [],
+    finals: [],
+    broadcastError: undefined,
+    admitted: 0,
+    released: 0,
     attempts: [],
     rereads: [],
     rereadError: undefined,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { startAttempt } from "../../../src/relayer/state/attempt.ts";
 import { finish, move, putBack } from "../../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../../src/relayer/submit/submitter.ts";
 import type { ProvenResult, ResultOutcome } from "../../../src/relayer/submit/proven-result.ts";
@@ -158,6 +159,19 @@ describe("a settled result", () => {
     ]);
   });
 });
+
+it.each([-3_600_000, 3_600_000])(
+  "an attempt took the time between its start and its end, although the wall clock jumped by %i ms",
+  async (jumpMs) => {
+    const sample = sampleSubmitter();
+    const started = startAttempt(sample.state.deps.clock);
+    const entry = sampleEntry(resultOf(1n, "connection-0", { started }));
+    sample.jumpMs = jumpMs;
+    await sample.clock.advance(700);
+    finish(sample.state, entry, { kind: "included", height: 7n });
+    expect(sample.attempts).toMatchObject([{ startedAtMs: 1_000_000, durationMs: 700 }]);
+  },
+);
 
 describe("putting back", () => {
   it("yields to the next result of the query when it was in flight, and wakes the loops", () => {

@@ -28,6 +28,17 @@ describe("the past view of a ledger", () => {
     );
     expect(past.hours(nowMs, nowMs + HOUR)).toEqual([]);
   });
+
+  it("has no block of a month that has begun without one", () => {
+    const [data = expect.unreachable("no validator")] = sampleValidators(1, 2, NOVEMBER);
+    const viewAt = createPastViews(data.ledger, data.ledger.hours(Date.UTC(2026, 8, 28), NOVEMBER));
+    const last = (atMs: number) => viewAt(atMs).months().at(-1);
+    expect(last(NOVEMBER)).toMatchObject({ month: "2026-10", counts: { good: 2_678_400n } });
+    expect(last(NOVEMBER + HOUR)).toMatchObject({
+      month: "2026-11",
+      counts: { good: 0n, bad: 0n, unknown: 0n },
+    });
+  });
 });
 
 describe("a backtest", () => {

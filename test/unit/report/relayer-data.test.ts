@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parseAttempts } from "../../../src/report/relayer/attempts-json.ts";
 import { costsByOwner } from "../../../src/report/relayer/owner-costs.ts";
 import { readRelayerData } from "../../../src/report/relayer/relayer-data.ts";
 import { relayerReport } from "../../../src/report/relayer/relayer-report.ts";
@@ -41,6 +42,26 @@ describe("the data of a relayer report", () => {
       expect(costsByOwner(data)).toEqual([expect.objectContaining({ owner: "o", attempts: 9, fee: 6n })]);
       expect(JSON.stringify(relayerReport(data).blocks)).toContain("Older attempts are left out");
     }
+  });
+
+  it("take an outcome of a newer relayer for one that was not broadcast", () => {
+    const wire = {
+      query_id: "1",
+      connection_id: "connection-0",
+      owner: "o",
+      type: "kv",
+      started_at: "2026-10-01T00:00:00.000Z",
+      due_height: "5",
+      remote_height: null,
+      tx_hash: null,
+      reason: null,
+      local_height: null,
+      gas: "0",
+      fee: "0",
+      simulations: 0,
+    };
+    const attempts = ["included", "teleported"].map((outcome) => ({ ...wire, outcome }));
+    expect(parseAttempts(attempts).map(({ outcome }) => outcome)).toEqual(["included", "not-broadcast"]);
   });
 
   it.each([

@@ -42,10 +42,36 @@ describe("reports", () => {
   });
 
   it("are the same from another machine, over HTTP", () => {
-    const validators = sampleValidators(8, 3, NOVEMBER);
+    const validators = sampleValidators(8, 3, NOVEMBER).map((data) => ({
+      ...data,
+      alerts: data.alerts.map((alert, index) => ({
+        ...alert,
+        quietWhenFired: `silenced by ${index}`,
+        ...(index === 0 ? { resolvedAtMs: undefined, quietNow: "muted by another" } : {}),
+      })),
+    }));
     const sent = validators.map((data) =>
       parseValidatorData(JSON.parse(JSON.stringify(encodeValidatorData(data, OCTOBER, NOVEMBER)))),
     );
     expect(texts(sent)).toEqual(texts(validators));
+  });
+
+  it("have every count over HTTP, also what was backfilled", () => {
+    const validators = sampleValidators(8, 3, NOVEMBER);
+    const count = { good: 3n, bad: 2n, unknown: 1n };
+    for (const { ledger, ...data } of validators) {
+      const hours = (...range: [number, number]) =>
+        ledger
+          .hours(...range)
+          .map((hour, index) => (index % 2 === 0 ? hour : { ...hour, backfilled: count }));
+      const encoded = JSON.stringify(
+        encodeValidatorData({ ...data, ledger: { ...ledger, hours } }, OCTOBER, NOVEMBER),
+      );
+      const sent = parseValidatorData(JSON.parse(encoded)).ledger;
+      const range = [OCTOBER.fromMs, OCTOBER.toMs] as const;
+      expect(sent.hours(...range)).toEqual(hours(...range));
+      expect(sent.hours(...range).length).toBeGreaterThan(700);
+      expect(sent.months()).toEqual(ledger.months());
+    }
   });
 });

@@ -189,6 +189,22 @@ describe("watchdog configuration", () => {
     });
   });
 
+  it("reads lists of reminders, and a test at the start", () => {
+    const notifyOf = (text: string) => parse(`notify: {${text}}`).notify;
+    const reminders = (text: string) => notifyOf(`reminders: {critical: "${text}"}`).reminders.critical;
+    const hour = 3_600_000;
+    expect(reminders(" 1h,4h , 24h")).toEqual([hour, 4 * hour, 24 * hour]);
+    expect([reminders("0s"), reminders("1s")]).toEqual([[], [1000]]);
+    expect(reminders(Array(10).fill("1h").join(","))).toHaveLength(10);
+    for (const wrong of ["1h, soon", "1h,", "", "999ms", "1h, 0s", Array(11).fill("1h").join(",")])
+      expect(() => reminders(wrong)).toThrow("notify.reminders.critical: is not a list of usable durations");
+    expect(() => notifyOf("reminders: {critical: 5}")).toThrow("is not a text");
+    expect([notifyOf("test_at_start: true").testsAtStart, notifyOf("").testsAtStart]).toEqual([
+      true,
+      undefined,
+    ]);
+  });
+
   it("refuses the keys for one validator beside several, and names that are not unique", () => {
     const text = [
       "chain_id: neutron-1",

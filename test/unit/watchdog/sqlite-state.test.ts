@@ -153,6 +153,7 @@ const FULL: WatchdogState = {
         sinceMs: 4,
         firedAtMs: 5,
         reason: "refused again",
+        quietReason: "silenced by me: test",
       },
     ],
     alerts: [
@@ -253,6 +254,33 @@ describe("openSqliteState", () => {
     after.close();
     store.close();
     rmSync(copy, { recursive: true });
+  });
+
+  it("deletes what a later state does not have", () => {
+    const store = openSqliteState(folder);
+    store.load();
+    const { alerting } = FULL;
+    store.save(FULL);
+    const history = alerting.history.slice(1);
+    store.save({ ...FULL, alerting: { ...alerting, history, silences: [] } });
+    expect(store.load().alerting).toEqual({ ...alerting, history, silences: [] });
+    store.close();
+  });
+
+  it("survives a power failure, and a save that failed leaves no transaction open", () => {
+    let database: Database.Database | undefined;
+    const store = openSqliteState(folder, (file, options) => (database = new Database(file, options)));
+    expect(database?.pragma("synchronous", { simple: true })).toMatchObject({ synchronous: 2 });
+    const broken = Object.defineProperty({ ...EMPTY_TRAIL }, "nodes", {
+      get: () => {
+        throw new Error("broken");
+      },
+    });
+    expect(() => store.save({ ...FULL, trails: new Map([["one", broken]]) })).toThrow("broken");
+    expect(database?.inTransaction).toBe(false);
+    store.save(FULL);
+    expect(store.load()).toEqual(FULL);
+    store.close();
   });
 
   it("rejects the file of a later version, and unlocks the folder", () => {

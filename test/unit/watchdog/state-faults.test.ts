@@ -1,10 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createWatchdogReports } from "../../../daemons/oracle-watchdog/report-source.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
+import { Secret } from "../../../src/base/secret.ts";
 import { EMPTY_LEDGER, type Ledger } from "../../../src/watchdog/ledger/ledger.ts";
+import { silenceJson } from "../../../src/watchdog/silences/silence.ts";
 import { openLedgerFile } from "../../../src/watchdog/state/ledger-file.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "../../../src/watchdog/state/state-keeper.ts";
@@ -84,24 +88,52 @@ describe("a state file whose disk fails", () => {
     expect(keeper.problem()).toContain("disk I/O error");
     await clock.advance(RETRY_MS);
     keeper.replace(stateOf(3));
-    expect(keeper.problem()).toContain(`the state in ${folder} cannot be used: disk I/O error`);
+    expect(keeper.problem()).toContain(
+      `the state is not stored since 2026-11-21T12:00:00.000Z: the state in ${folder} cannot be used: disk I/O error`,
+    );
     disk.set("works");
     await clock.advance(RETRY_MS);
     keeper.replace(stateOf(4));
-    expect([keeper.problem(), storedChain(), disk.opened()]).toEqual([undefined, "c-4", 2]);
+    expect([keeper.problem(), storedChain(), disk.opened(), disk.connected()]).toEqual([
+      undefined,
+      "c-4",
+      2,
+      1,
+    ]);
     keeper.close();
   });
 
   it.each(["stored", "lost"] as const)("is right when a commit failed and was %s", async (outcome) => {
     const keeper = openKeeper();
-    keeper.replace(stateOf(1));
+    // The next save writes only what differs from what the file is known to have.
+    const first = stateOf(1);
+    keeper.replace(first);
     disk.failCommit(outcome);
     keeper.replace(stateOf(2));
     expect(keeper.problem()).toContain("disk I/O error");
     expect(storedChain()).toBe(outcome === "stored" ? "c-2" : "c-1");
     await clock.advance(RETRY_MS);
-    keeper.replace(stateOf(1));
+    keeper.replace(first);
     expect([keeper.problem(), storedChain()]).toEqual([undefined, "c-1"]);
+    keeper.close();
+  });
+
+  it("has what must be stored, or the state is as before", async () => {
+    const keeper = openKeeper();
+    expect([keeper.replaceStored(stateOf(1)), storedChain()]).toEqual([undefined, "c-1"]);
+    disk.set("full");
+    const problem = "the state is not stored since 2026-11-21T12:00:00.000Z: database or disk is full";
+    expect([keeper.replaceStored(stateOf(2)), keeper.current()]).toEqual([problem, stateOf(1)]);
+    expect([keeper.replaceStored(stateOf(3)), keeper.current()]).toEqual([problem, stateOf(1)]);
+    // Somebody asks again: the next attempt is not waited for.
+    disk.set("works");
+    const changed = keeper.changed(new AbortController().signal);
+    expect([keeper.replaceStored(stateOf(4)), storedChain(), keeper.problem()]).toEqual([
+      undefined,
+      "c-4",
+      undefined,
+    ]);
+    await changed;
     keeper.close();
   });
 
@@ -191,7 +223,13 @@ describe("a watchdog whose disk fails for ten minutes", () => {
   it("goes on, says so, and loses nothing over the restart that follows", async () => {
     const world = createWorld(clock);
     const receiver = createReceiver();
-    const config = rigConfig({ stateDir: folder });
+    const { notify } = rigConfig();
+    const deadMan = { url: new Secret("http://monitor.example/"), intervalMs: 60_000, deadlineMs: 1000 };
+    const config = rigConfig({
+      stateDir: folder,
+      token: new Secret("token"),
+      notify: { ...notify, deadMan },
+    });
     const openState = (directory: string) => openSqliteState(directory, disk.open);
     const rig = await startRig(config, clock, { read: world.read, openState }, receiver);
     await clock.advance(60_000);
@@ -200,14 +238,69 @@ describe("a watchdog whose disk fails for ten minutes", () => {
     expect(rig.watchdog.status().storeProblem).toContain("disk I/O error");
     expect(await (await fetch(`${rig.url}/metrics`)).text()).toContain("oracle_watchdog_state_stored 0");
     expect(await (await fetch(rig.url)).text()).toContain("disk I/O error");
+    expect(await (await fetch(`${rig.url}/api/status`)).text()).toMatch(
+      /"store_error":"the state is not stored/,
+    );
     expect(rig.watchdog.status().current.counts.good).toBe(660n);
+    expect(rig.log.join("\n")).toMatch(/no dead-man request.*the state is not stored since/);
+    // Reports have the counts of now too, not those that the file had last.
+    const reports = createWatchdogReports(() => rig.watchdog, folder, clock.nowMs);
+    const counted = () =>
+      reports
+        .validators()[0]
+        ?.ledger.hours(NOON, clock.nowMs())
+        .map(({ counts }) => counts.good);
+    expect([counted(), reports.storeProblem()]).toEqual([[660n], rig.watchdog.status().storeProblem]);
     disk.set("works");
     await clock.advance(60_000);
+    expect(counted()).toEqual([720n]);
+    reports.close();
     expect(await (await fetch(`${rig.url}/metrics`)).text()).toContain("oracle_watchdog_state_stored 1");
     expect(rig.log.filter((line) => line.includes("state stored again"))).toHaveLength(1);
     await rig.stop();
     const again = await startRig(config, clock, world, receiver);
     expect(again.watchdog.status().current.counts).toEqual({ good: 720n, bad: 0n, unknown: 0n });
     await again.stop();
+  });
+
+  it("refuses a silence, and the end of one, that a restart would undo", async () => {
+    const openState = (directory: string) => openSqliteState(directory, disk.open);
+    const config = rigConfig({ stateDir: folder, token: new Secret("token") });
+    const world = { ...createWorld(clock), openState };
+    const rig = await startRig(config, clock, world, createReceiver());
+    const call = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: "Bearer token" };
+      const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+      const response = await fetch(rig.url + path, init);
+      return [response.status, await response.json()] as const;
+    };
+    const silence = { author: "me", reason: "x".repeat(500), ends_at: "2026-11-22T12:00:00Z" };
+    const refusal = (what: string) => [
+      503,
+      {
+        error: "not-stored",
+        message: expect.stringMatching(
+          `${what}: a restart would undo it, since the state is not stored since .*: .*; repair the disk`,
+        ),
+      },
+    ];
+    const [, kept] = await call("POST", "/api/silences", silence);
+    disk.set("error");
+    expect(await call("POST", "/api/silences", silence)).toEqual(refusal("the silence is not created"));
+    const { id } = z.object({ id: z.string() }).parse(kept);
+    expect(await call("DELETE", `/api/silences/${id}`)).toEqual(refusal("the silence is not deleted"));
+    expect(await call("GET", "/api/silences")).toEqual([200, { silences: [kept] }]);
+    disk.set("works");
+    expect(await call("DELETE", `/api/silences/${id}`)).toEqual([200, { deleted: id }]);
+    const [status, made] = await call("POST", "/api/silences", silence);
+    // What a process that is killed now would leave.
+    const left = mkdtempSync(join(tmpdir(), "relaywatch-left-"));
+    for (const name of readdirSync(folder))
+      if (!name.endsWith("-shm")) cpSync(join(folder, name), join(left, name));
+    const store = openSqliteState(left);
+    expect([status, store.load().alerting.silences.map(silenceJson)]).toEqual([201, [made]]);
+    store.close();
+    rmSync(left, { recursive: true });
+    await rig.stop();
   });
 });

@@ -125,11 +125,19 @@ describe("our decoders over recorded results", () => {
     for (const call of found) {
       const read = decodeStoreAnswer(resultOf(call), "node");
       if (read.code === 0) {
-        expect(decodeGrpcResponse(resultOf(call), "/path", "node")).toEqual(read.value ?? new Uint8Array(0));
+        const { height, value = new Uint8Array(0) } = read;
+        const decode = (atLeast: bigint): Uint8Array =>
+          decodeGrpcResponse(resultOf(call), { path: "/path", height: { atLeast } }, "node");
+        expect(decode(height)).toEqual(value);
+        // Real nodes say which height they have read.
+        expect(height).toBeGreaterThan(0n);
+        expect(() => decode(height + 1n)).toThrow(`it returned the state at height ${height}`);
         continue;
       }
       refused += 1;
-      expect(() => decodeGrpcResponse(resultOf(call), "/path", "node")).toThrow(read.log);
+      expect(() => decodeGrpcResponse(resultOf(call), { path: "/path", height: 0n }, "node")).toThrow(
+        read.log,
+      );
     }
     expect(refused).toBe(4);
   });

@@ -96,6 +96,47 @@ describe("recorded reads", () => {
   });
 });
 
+describe("an endpoint that returns a wrong proof", () => {
+  const point = { appHash: new Uint8Array(32), at: { revision: 2n, height: 60n } };
+  const ofKey = (name: string): { readonly state: QueryState; readonly answer: StoreAnswer } => {
+    const index = cases.findIndex((one) => one.name.startsWith(name) && one.height === 60);
+    const [recorded, answer] = [cases[index], answers[index]];
+    if (recorded === undefined || answer === undefined) throw new Error(`no recorded case ${name}`);
+    return { answer, state: sampleState({ keys: [{ path: recorded.store, key: recorded.key }] }) };
+  };
+  const reported = async (states: readonly QueryState[], answer: StoreAnswer) => {
+    const calls: string[] = [];
+    const read = await readKeys(
+      replaying(answer),
+      states.flatMap(({ query }) => query.keys),
+      60n,
+      signal,
+    );
+    const outcomes = proveResults(states, read, point, {
+      sender: "neutron1relayer",
+      allowKvCallbacks: false,
+      onInvalidProof: (endpoint, reason) => void calls.push(`${endpoint}: ${reason}`),
+    });
+    return { calls, codes: outcomes.map(({ result }) => (result.ok ? "proven" : result.error.code)) };
+  };
+
+  it("is reported once for each key", async () => {
+    const { state, answer } = ofKey("bank supply");
+    const { calls, codes } = await reported([state, state], answer);
+    expect(codes).toEqual(["invalid-proof", "invalid-proof"]);
+    expect(calls).toEqual([expect.stringMatching(/^node: \w+\/[0-9a-f]+: ./)]);
+  });
+
+  it("is not reported for a state that cannot be proven, an error, or another height", async () => {
+    const empty = ofKey("bank present with an empty value");
+    expect(await reported([empty.state], empty.answer)).toEqual({ calls: [], codes: ["empty-value"] });
+    const { state, answer } = ofKey("bank supply");
+    const codes = ["read-failed"];
+    expect(await reported([state], { ...answer, code: 4, log: "no" })).toEqual({ calls: [], codes });
+    expect(await reported([state], { ...answer, height: 59n })).toEqual({ calls: [], codes });
+  });
+});
+
 function missingResponse(): never {
   throw new Error("no recorded response");
 }

@@ -18,6 +18,7 @@ export const ErrInvalidClientHeader = registerError(CLIENT, 12, "invalid client 
 export const ErrInvalidMisbehaviour = registerError(CLIENT, 13, "invalid light client misbehaviour");
 export const ErrUpdateClientFailed = registerError(CLIENT, 23, "unable to update light client");
 export const ErrInvalidRecoveryClient = registerError(CLIENT, 24, "invalid recovery client");
+export const ErrInvalidUpgradeClient = registerError(CLIENT, 25, "invalid client upgrade");
 export const ErrInvalidClientHeight = registerError(CLIENT, 26, "invalid height");
 export const ErrInvalidSubstitute = registerError(CLIENT, 27, "invalid client state substitute");
 export const ErrClientNotActive = registerError(CLIENT, 29, "client state is not active");

@@ -35,9 +35,13 @@ export function getConnectionParams(context: Context): ConnectionParams {
 
 /** Stores connection params. Throws `ModuleError` when they are invalid. */
 export function setConnectionParams(context: Context, params: ConnectionParams): void {
-  if (params.maxExpectedTimePerBlock === 0n)
-    throw unregisteredError("MaxExpectedTimePerBlock cannot be zero");
+  validateConnectionParams(params);
   connectionParams.set(context, params);
+}
+
+/** Checks connection params of a message or of a genesis document. Throws `ModuleError`. */
+export function validateConnectionParams({ maxExpectedTimePerBlock }: ConnectionParams): void {
+  if (maxExpectedTimePerBlock === 0n) throw unregisteredError("MaxExpectedTimePerBlock cannot be zero");
 }
 
 /** Whether clients of this type may be created and used. */
@@ -45,7 +49,8 @@ export function isAllowedClient(params: ClientParams, clientType: string): boole
   return params.allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
 }
 
-function validateClientParams({ allowedClients }: ClientParams): void {
+/** Checks client params of a message or of a genesis document. Throws `ModuleError`. */
+export function validateClientParams({ allowedClients }: ClientParams): void {
   for (const [index, type] of allowedClients.entries()) {
     if (type.trim() === "") throw unregisteredError(`client type ${index} cannot be blank`);
     if (allowedClients.indexOf(type) !== index) throw unregisteredError(`duplicate client type: ${type}`);

@@ -1,16 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { createActivity } from "../../../../src/relayer/page/activity.ts";
-import type { Attempt } from "../../../../src/relayer/state/attempt.ts";
+import type { EndedAttempt } from "../../../../src/relayer/state/attempt.ts";
 
 const MINUTE = 60_000;
 const START = 1_000 * MINUTE;
 
-const ATTEMPT: Attempt = {
+const ATTEMPT: EndedAttempt = {
   queryId: 1n,
   connectionId: "connection-0",
   owner: "neutron1owner",
   type: "kv",
   startedAtMs: START,
+  durationMs: 400,
   dueHeight: 5n,
   remoteHeight: 4n,
   txHash: "AA",
@@ -25,9 +26,9 @@ const ATTEMPT: Attempt = {
 function scene() {
   const clock = { nowMs: START };
   const activity = createActivity(() => clock.nowMs);
-  const passedOn: Attempt[] = [];
+  const passedOn: EndedAttempt[] = [];
   const sink = activity.sink({ note: (attempts) => passedOn.push(...attempts) });
-  const note = (...attempts: readonly Partial<Attempt>[]) =>
+  const note = (...attempts: readonly Partial<EndedAttempt>[]) =>
     sink.note(attempts.map((attempt) => ({ ...ATTEMPT, ...attempt })));
   return { clock, activity, note, passedOn };
 }

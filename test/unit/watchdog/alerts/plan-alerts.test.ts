@@ -282,6 +282,30 @@ describe("maintenance", () => {
       expect(play(times(3, DOWN), { startMinute, options }).sent).toHaveLength(count);
     }
   });
+
+  it("is the reason of an alert that nobody silenced", () => {
+    const window = { reason: "work", validators: [], durationMs: 10 * MINUTE };
+    const options = { maintenance: [{ ...window, start: { kind: "once", atMs: 0 } as const }] };
+    const ofSlow: Silence = {
+      id: "s",
+      alerts: ["sidecar-slow"],
+      validators: [],
+      author: "kim",
+      reason: "known",
+      startsAtMs: 0,
+      endsAtMs: 10 * MINUTE,
+    };
+    const from = { ...EMPTY_ALERTING, silences: [ofSlow] };
+    const { state } = play([{ ...SLOW, ...DOWN }], { from, options });
+    expect(Object.fromEntries(state.alerts.map(({ alert, quietReason }) => [alert, quietReason]))).toEqual({
+      "sidecar-down": "maintenance: work",
+      "sidecar-slow": "silenced by kim: known",
+    });
+    expect(state.history.map(({ alert, quietReason }) => [alert, quietReason])).toEqual([
+      ["sidecar-down", "maintenance: work"],
+      ["sidecar-slow", "silenced by kim: known"],
+    ]);
+  });
 });
 
 describe("the outbox", () => {

@@ -5,9 +5,11 @@ import { watchdogPage, type WatchdogPageInput } from "../../../../src/watchdog/p
 import { SPECIFIED_LEAST } from "../../../../src/watchdog/policy/reward-tier.ts";
 import {
   alertState,
+  buildNewMonth,
   buildValidator,
   HEALTHY,
   LOST,
+  type NewMonth,
   pageOf,
   SCENE_MS,
   TROUBLED,
@@ -98,28 +100,98 @@ describe("the verdict on a validator", () => {
     expect(verdictOf(scene)).toBe(expected);
   });
 
-  it("does not judge pay by a month that has fewer blocks than the alert on its rate needs", () => {
-    const young = (share: number, blocks: bigint, more: ValidatorScene = {}): string => {
-      const { current, assessment } = buildValidator(at(share)).status;
-      const counts = { good: blocks - 1n, bad: 1n, unknown: 0n };
-      const status = {
-        current: { ...current, counts },
-        assessment: assessment && { ...assessment, headroom: [] },
-      };
-      return verdictOf({ ...at(share), ...more, status });
+  const early = (month: NewMonth): string => {
+    const built = buildNewMonth(month);
+    const text = textOf(pageOf([built], { nowMs: built.status.polledAtMs ?? 0 }));
+    return (
+      /<div class="verdict (\w+)"><p class="headline.*?<\/span>(.*?)<\/p>/.exec(text)?.slice(1).join(": ") ??
+      ""
+    );
+  };
+
+  it.each([
+    [
+      "its blocks are bad",
+      { good: 0, bad: 57 },
+      "unknown: Too early to say: 57 blocks of this month seen, 57 of them bad",
+    ],
+    [
+      "its block is good",
+      { good: 1, bad: 0 },
+      "unknown: Too early to say: 1 block of this month seen, none of them bad",
+    ],
+    [
+      "it misses one to be judged",
+      { good: 1_000, bad: 799 },
+      "unknown: Too early to say: 1\u202f799 blocks of this month seen, 799 of them bad",
+    ],
+    [
+      "it can be judged",
+      { good: 1_000, bad: 800 },
+      "bad: Losing: this month pays nothing at its present rate",
+    ],
+    [
+      "recent days were good",
+      { good: 0, bad: 57, recent: 0.001 },
+      "good: Paid in full at the rate of recent days",
+    ],
+    [
+      "recent days were bad",
+      { good: 57, bad: 0, recent: 0.06 },
+      "bad: Losing: this month pays nothing at the rate of recent days",
+    ],
+    [
+      "recent days were in between",
+      { good: 57, bad: 0, recent: 0.03 },
+      "warn: Losing: this month is paid in part at the rate of recent days",
+    ],
+    [
+      "a critical alert fires",
+      { good: 0, bad: 57, alerts: [alertState("sidecar-down", "firing")] },
+      "bad: Losing: sidecar down",
+    ],
+    [
+      "a warning fires",
+      { good: 57, bad: 0, alerts: [alertState("clock-skew", "firing")] },
+      "warn: Too early to say, with a warning: clocks differ",
+    ],
+    [
+      "an alert is pending",
+      { good: 57, bad: 0, recent: 0, alerts: [alertState("sidecar-down", "pending")] },
+      "warn: Paid in full at the rate of recent days; not firing yet: sidecar down",
+    ],
+    [
+      "it is lost all the same",
+      { good: 0, bad: 57, remaining: 900 },
+      "bad: Lost: this month pays nothing, whatever happens now",
+    ],
+    [
+      "it cannot lose any more of what is known",
+      { good: 990, bad: 0, recent: 0, remaining: 10 },
+      "good: Paid in full at the rate of recent days",
+    ],
+    [
+      "it cannot lose any more",
+      { good: 990, bad: 0, remaining: 10 },
+      "unknown: Too early to say: 990 blocks of this month seen, none of them bad",
+    ],
+  ] satisfies readonly [string, NewMonth, string][])(
+    "of a month with few blocks, when %s",
+    (_name, month, expected) => {
+      expect(early(month)).toBe(expected);
+    },
+  );
+
+  it("of a month with few blocks forecasts no pay without another basis", () => {
+    const pay = (month: NewMonth) => {
+      const [a, b] = [buildNewMonth(month), buildValidator({ ...HEALTHY, name: "b" })];
+      return textOf(pageOf([a, b], { nowMs: a.status.polledAtMs ?? 0 }));
     };
-    for (const share of [0.025, 0.06]) {
-      expect(young(share, 1_799n)).toBe(
-        "unknown: Too early to say: this month has too few blocks for a rate",
-      );
-      expect(young(share, 1_800n)).toMatch(/^(warn|bad): Losing: this month/);
-      const alerts = (phase: "pending" | "firing") => ({ alerts: [alertState("sidecar-down", phase)] });
-      expect(young(share, 9n, alerts("pending"))).toBe(
-        "warn: Too early to say; not firing yet: sidecar down",
-      );
-      expect(young(share, 9n, alerts("firing"))).toBe("bad: Losing: sidecar down");
-    }
-    expect(young(0, 9n)).toBe("good: Paid in full at the present rate");
+    const text = pay({ good: 50, bad: 7 });
+    expect(text).toMatch(/Pay at the end, forecast.*?not known yet.*?needs 1\u202f800 blocks/s);
+    expect(text).toContain("87.7192 % now; no forecast yet");
+    expect(text).toContain("1 validator of 2: too early to say; 1 paid in full");
+    expect(pay({ good: 50, bad: 7, recent: 0 })).toMatch(/99\.99\d\d % at the end .* from the recent days/);
   });
 
   it("is never green without a full tier", () => {

@@ -98,7 +98,8 @@ describe("a backfiller", () => {
 
   it("reads for five seconds in a poll", async () => {
     const scene = new Scene();
-    scene.queryMs = 2000;
+    // Two take five seconds, which is not too long.
+    scene.queryMs = 2500;
     expect(await scene.fill(10)).toBe(false);
     expect(scene.queries).toHaveLength(3);
     expect(await scene.fill(10)).toBe(false);
@@ -143,6 +144,27 @@ describe("a backfiller", () => {
     await scene.clock.advance(GIVE_UP_MS - 1);
     expect(await scene.fill(3)).toBe(false);
     expect(scene.log).toEqual(Array(2).fill("gap cannot be filled from Prometheus yet; counting waits"));
+  });
+
+  it("begins anew with another gap: its failures, and where it searches", async () => {
+    const scene = new Scene();
+    const { ledger } = scene;
+    scene.respond = () => "refused";
+    expect(await scene.fill(3)).toBe(false);
+    // The readings of this poll close no gap.
+    expect(await scene.fill(60_000 / HOUR)).toBe(true);
+    await scene.clock.advance(2 * GIVE_UP_MS);
+    expect(await scene.fill(3)).toBe(false);
+    expect(scene.log).toEqual(Array(2).fill("gap cannot be filled from Prometheus yet; counting waits"));
+    await scene.clock.advance(GIVE_UP_MS - 1);
+    scene.respond = () => "page";
+    expect(await scene.fill(3)).toBe(true);
+    expect(await scene.fill(3)).toBe(true);
+    // Somebody put an older state file there.
+    scene.ledger = ledger;
+    scene.queries.length = 0;
+    expect(await scene.fill(1)).toBe(true);
+    expect(scene.queries).toEqual([[0, 1]]);
   });
 
   it("gives a gap up after a time of failures, for good", async () => {

@@ -13,7 +13,8 @@ export const TENDERMINT_TYPE = "07-tendermint";
 /** Id and type of the client that a chain has of itself. */
 export const LOCALHOST = "09-localhost";
 
-const LOCALHOST_URL = "/ibc.lightclients.localhost.v2.ClientState";
+/** Type URL of the state of the localhost client. */
+export const LOCALHOST_URL = "/ibc.lightclients.localhost.v2.ClientState";
 
 /** A client state with the type of its client. */
 export type StoredClient =

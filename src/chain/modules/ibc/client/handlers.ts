@@ -1,15 +1,18 @@
 import * as wire from "../../../../proto/gen/ibc/core/client/v1/tx.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { setClientParams } from "../params.ts";
-import { requireAuthority, requireSigner, signedHandler, unsupportedHandler } from "../signed-message.ts";
+import { requireAuthority, signedHandler, unsupportedHandler } from "../signed-message.ts";
 import { verifyingBlock } from "../tendermint/verify-header.ts";
 import type { IbcOptions } from "../types.ts";
 import { createClient } from "./create-client.ts";
 import {
+  paramsIn,
   validateCreateClient,
   validateRecoverClient,
   validateSubmitMisbehaviour,
   validateUpdateClient,
+  validateUpdateParams,
+  validateUpgradeClient,
 } from "./messages.ts";
 import { recoverClient } from "./recover-client.ts";
 import { updateClient } from "./update-client.ts";
@@ -20,6 +23,10 @@ const CLIENT = "/ibc.core.client.v1.";
 export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return [
     signedHandler(`${CLIENT}MsgCreateClient`, wire.MsgCreateClient, {
+      packed: ({ clientState, consensusState }) => [
+        ["ClientState", clientState],
+        ["ConsensusState", consensusState],
+      ],
       validate: (message) => validateCreateClient(message, bech32Prefix),
       handle: (context, message) => {
         // The response of ibc-go 8 is empty; relayers read the new client's id from the event.
@@ -27,6 +34,7 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
       },
     }),
     signedHandler(`${CLIENT}MsgUpdateClient`, wire.MsgUpdateClient, {
+      packed: ({ clientMessage }) => [["ClientMessage", clientMessage]],
       validate: (message) => validateUpdateClient(message, bech32Prefix),
       handle: (context, message) => {
         validateUpdateClient(message, bech32Prefix, verifyingBlock(context));
@@ -34,6 +42,7 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
       },
     }),
     signedHandler(`${CLIENT}MsgSubmitMisbehaviour`, wire.MsgSubmitMisbehaviour, {
+      packed: ({ misbehaviour }) => [["ClientMessage", misbehaviour]],
       validate: (message) => validateSubmitMisbehaviour(message, bech32Prefix),
       handle: (context, message) => {
         validateSubmitMisbehaviour(message, bech32Prefix, verifyingBlock(context));
@@ -48,13 +57,21 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
       },
     }),
     signedHandler(`${CLIENT}MsgUpdateParams`, wire.MsgUpdateParams, {
-      validate: (message) => requireSigner(bech32Prefix, message),
+      validate: (message) => validateUpdateParams(message, bech32Prefix),
       handle: (context, message) => {
         requireAuthority(authority, message);
-        setClientParams(context, message.params ?? { allowedClients: [] });
+        setClientParams(context, paramsIn(message));
       },
     }),
-    unsupportedHandler(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient),
-    unsupportedHandler(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade),
+    unsupportedHandler(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient, {
+      packed: ({ clientState, consensusState }) => [
+        ["ClientState", clientState],
+        ["ConsensusState", consensusState],
+      ],
+      validate: (message) => validateUpgradeClient(message, bech32Prefix),
+    }),
+    unsupportedHandler(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade, {
+      packed: ({ upgradedClientState }) => [["ClientState", upgradedClientState]],
+    }),
   ];
 }

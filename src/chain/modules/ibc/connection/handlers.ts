@@ -1,8 +1,9 @@
+import type { Params } from "../../../../proto/gen/ibc/core/connection/v1/connection.ts";
 import * as wire from "../../../../proto/gen/ibc/core/connection/v1/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { setConnectionParams } from "../params.ts";
+import { setConnectionParams, validateConnectionParams } from "../params.ts";
 import { requireAuthority, requireSigner, signedHandler } from "../signed-message.ts";
 import type { IbcOptions } from "../types.ts";
 import { openAck, openConfirm, openInit, openTry } from "./handshake.ts";
@@ -18,10 +19,12 @@ export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): rea
       handle: step("open init", openInit),
     }),
     signedHandler(`${CONNECTION}MsgConnectionOpenTry`, wire.MsgConnectionOpenTry, {
+      packed: ({ clientState }) => [["ClientState", clientState]],
       validate: (message) => validateOpenTry(message, bech32Prefix),
       handle: step("open try", openTry),
     }),
     signedHandler(`${CONNECTION}MsgConnectionOpenAck`, wire.MsgConnectionOpenAck, {
+      packed: ({ clientState }) => [["ClientState", clientState]],
       validate: (message) => validateOpenAck(message, bech32Prefix),
       handle: step("open ack", openAck),
     }),
@@ -30,13 +33,21 @@ export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): rea
       handle: step("open confirm", openConfirm),
     }),
     signedHandler(`${CONNECTION}MsgUpdateParams`, wire.MsgUpdateParams, {
-      validate: (message) => requireSigner(bech32Prefix, message),
+      validate: (message) => {
+        requireSigner(bech32Prefix, message);
+        validateConnectionParams(paramsIn(message));
+      },
       handle: (context, message) => {
         requireAuthority(authority, message);
-        setConnectionParams(context, message.params ?? { maxExpectedTimePerBlock: 0n });
+        setConnectionParams(context, paramsIn(message));
       },
     }),
   ];
+}
+
+/** Returns the params of a message. Absent params are zero, as in Go. */
+function paramsIn({ params }: wire.MsgUpdateParams): Params {
+  return params ?? { maxExpectedTimePerBlock: 0n };
 }
 
 /** Names the step of the handshake in its errors. */
