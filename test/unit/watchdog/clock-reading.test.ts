@@ -10,7 +10,7 @@ async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
 
-it("a sidecar that takes seconds does not make the node's clock look behind", async () => {
+it("a sidecar that takes seconds does not put the node's clock behind", async () => {
   const clock = createManualClock(1_700_000_000_000);
   let respond: (page: Page) => void = () => {};
   const poll = createPoller(
