@@ -148,12 +148,17 @@ describe("the verdict on a validator", () => {
     [
       "a warning fires",
       { good: 57, bad: 0, alerts: [alertState("clock-skew", "firing")] },
-      "warn: Too early to say, with a warning: clocks differ",
+      "warn: Too early to say: 57 blocks of this month seen, none of them bad, with a warning: clocks differ",
     ],
     [
       "an alert is pending",
       { good: 57, bad: 0, recent: 0, alerts: [alertState("sidecar-down", "pending")] },
       "warn: Paid in full at the rate of recent days; not firing yet: sidecar down",
+    ],
+    [
+      "an alert is pending, and the watchdog is new",
+      { good: 50, bad: 7, alerts: [alertState("sidecar-down", "pending")] },
+      "warn: Too early to say: 57 blocks of this month seen, 7 of them bad; not firing yet: sidecar down",
     ],
     [
       "it is lost all the same",
