@@ -191,6 +191,12 @@ describe("the verdict on a validator", () => {
     expect(text).toMatch(/Pay at the end, forecast.*?not known yet.*?needs 1\u202f800 blocks/s);
     expect(text).toContain("87.7192 % now; no forecast yet");
     expect(text).toContain("1 validator of 2: too early to say; 1 paid in full");
+    const rowOf = (page: string) => /id="row-validator-1".*?<\/tr>/s.exec(page)?.[0];
+    expect(rowOf(text)).toMatch(/>–<\/td>/);
+    expect(rowOf(pay({ good: 50, bad: 7, recent: 0 }))).not.toMatch(/>–<\/td>/);
+    const plot = (month: NewMonth) => textOf(pageOf([buildNewMonth(month)]));
+    expect(plot({ good: 50, bad: 7 })).not.toContain("b-band");
+    expect(plot({ good: 50, bad: 7, recent: 0 })).toContain("b-band");
     expect(pay({ good: 50, bad: 7, recent: 0 })).toMatch(/99\.99\d\d % at the end .* from the recent days/);
   });
 
