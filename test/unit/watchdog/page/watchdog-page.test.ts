@@ -192,8 +192,8 @@ describe("the verdict on a validator", () => {
     expect(text).toContain("87.7192 % now; no forecast yet");
     expect(text).toContain("1 validator of 2: too early to say; 1 paid in full");
     const rowOf = (page: string) => /id="row-validator-1".*?<\/tr>/s.exec(page)?.[0];
-    expect(rowOf(text)).toMatch(/>–<\/td>/);
-    expect(rowOf(pay({ good: 50, bad: 7, recent: 0 }))).not.toMatch(/>–<\/td>/);
+    expect(rowOf(text)).toMatch(/data-label="forecast" class="number"><span>–/);
+    expect(rowOf(pay({ good: 50, bad: 7, recent: 0 }))).not.toMatch(/data-label="forecast" class="number"><span>–/);
     const plot = (month: NewMonth) => textOf(pageOf([buildNewMonth(month)]));
     expect(plot({ good: 50, bad: 7 })).not.toContain("b-band");
     expect(plot({ good: 50, bad: 7, recent: 0 })).toContain("b-band");
@@ -348,6 +348,11 @@ describe("the month strip", () => {
     const days = stripOf(recent, "2026-11", SPECIFIED_LEAST, SCENE_MS);
     expect(days[3]).toMatchObject({ hours: [], state: "bad" });
     expect(monthStrip(days, "2026-11").text).toContain("h286v10");
+  });
+
+  it("counts one hour in the singular", () => {
+    const { text } = monthStrip(strip({ hour: (index) => (index === 25 ? 0.051 : 0) }), "2026-11");
+    expect(text).toContain("; 1 hour below any pay, 0 below full pay, 0 unknown");
   });
 
   it("says in words what it shows, and has another form for each state", () => {
