@@ -193,7 +193,9 @@ describe("the verdict on a validator", () => {
     expect(text).toContain("1 validator of 2: too early to say; 1 paid in full");
     const rowOf = (page: string) => /id="row-validator-1".*?<\/tr>/s.exec(page)?.[0];
     expect(rowOf(text)).toMatch(/data-label="forecast" class="number"><span>–/);
-    expect(rowOf(pay({ good: 50, bad: 7, recent: 0 }))).not.toMatch(/data-label="forecast" class="number"><span>–/);
+    expect(rowOf(pay({ good: 50, bad: 7, recent: 0 }))).not.toMatch(
+      /data-label="forecast" class="number"><span>–/,
+    );
     const plot = (month: NewMonth) => textOf(pageOf([buildNewMonth(month)]));
     expect(plot({ good: 50, bad: 7 })).not.toContain("b-band");
     expect(plot({ good: 50, bad: 7, recent: 0 })).toContain("b-band");
@@ -249,6 +251,7 @@ describe("the watchdog's page", () => {
 
   it("has headroom in blocks and time, and what the rest needs", () => {
     const text = shown(TROUBLED);
+    expect(text).toContain("4\u202f226 more bad blocks until full pay is lost");
     expect(text).toMatch(/full pay \(98 %\).*4\u202f226.*2 h 20 min.*98\.97 %.*any pay \(95 %\)/s);
     expect(shown(LOST)).toMatch(/✕ <\/span>lost.*too many.*0 s.*cannot be reached/s);
   });
